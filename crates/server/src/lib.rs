@@ -14,6 +14,8 @@ mod failure;
 mod handler;
 mod quota;
 mod relay;
+#[cfg(feature = "http")]
+mod replica;
 mod server;
 mod subscription;
 

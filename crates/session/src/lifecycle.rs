@@ -91,6 +91,14 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
+    /// A session whose handshake took place elsewhere, and whose client has said that it is ready.
+    pub const fn opened(revision: Revision, client: C) -> Self {
+        Self {
+            phase: Phase::Ready { revision, client },
+            reinitialize: Reinitialize::Refuse,
+        }
+    }
+
     /// Says what a second `initialize` does.
     pub fn with_reinitialize(self, reinitialize: Reinitialize) -> Self {
         Self {

@@ -7,16 +7,20 @@
 //! Methods that may do I/O return a [`BoxFuture`], so that a server holds any store as a `dyn`.
 //! Time is an argument: no store asks a clock what is over.
 
+pub mod bus;
 mod changes;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
 #[cfg(feature = "redis")]
 pub mod redis;
+mod replicas;
+pub mod session;
 mod spent;
 pub mod task;
 
 pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
 pub use error::StoreError;
 pub use futures_core::future::BoxFuture;
+pub use replicas::{MemoryReplicas, ReplicaStores};
 pub use spent::{MAX_SPENT, MAX_SPENT_PER_OWNER, MemorySpent, Spend, SpentStates, StateUse};

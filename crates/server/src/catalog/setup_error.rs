@@ -28,6 +28,11 @@ pub enum SetupError {
     /// The system gives no randomness to make keys of.
     #[error("there is no randomness to make keys of: {0}")]
     NoRandomness(String),
+    /// Replicas need a secret in common.
+    #[error(
+        "replicas need one secret in common: give all of them the same with `.secret(…)`, of 32 random bytes"
+    )]
+    ReplicasWithoutSecret,
     /// Two states of one type were given.
     #[error(
         "two states of type `{state}` were given: handlers could not tell them apart; wrap one in a type of its own"

@@ -223,11 +223,10 @@ impl Peer {
         self.input_ended.clone()
     }
 
-    /// Takes a response to something that we asked.
-    pub(crate) fn answer(&self, response: &envelope::Response<'_>) {
-        if let Some(session) = &self.session {
-            session.requests.answer(response);
-        }
+    /// Takes a response to something that we asked. Whether somebody waits for it.
+    pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.requests.answer(response))
     }
 
     /// Asks a legacy client, and waits for its answer; `None` if it went away.

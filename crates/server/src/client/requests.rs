@@ -9,7 +9,7 @@ use turnbuckle_protocol::{ErrorObject, Id, ProgressNotificationParams, envelope}
 use turnbuckle_session::{
     RequestTable,
     progress::{Coalesced, Pace},
-    requests::Deadline,
+    requests::{Deadline, Ids},
 };
 use turnbuckle_transport::{Pacer, Rate};
 
@@ -61,6 +61,15 @@ impl Drop for ProgressListener {
 }
 
 impl Requests {
+    /// Requests whose ids begin like this, so that other replicas know where they belong.
+    #[cfg(feature = "http")]
+    pub(crate) fn prefixed(prefix: &str) -> Self {
+        Self {
+            table: Mutex::new(RequestTable::with_ids(Ids::prefixed(prefix))),
+            listeners: Mutex::default(),
+        }
+    }
+
     fn table(&self) -> MutexGuard<'_, RequestTable<oneshot::Sender<ClientAnswer>>> {
         self.table.lock()
     }
@@ -92,11 +101,11 @@ impl Requests {
         ))
     }
 
-    /// Takes a response; one that nobody waits for is dropped.
-    pub(crate) fn answer(&self, response: &envelope::Response<'_>) {
-        let Some(id) = &response.id else { return };
+    /// Takes a response; one that nobody waits for is dropped. Whether somebody does.
+    pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
+        let Some(id) = &response.id else { return false };
         let Some(sender) = self.table().complete(id) else {
-            return;
+            return false;
         };
         let outcome = match response.outcome {
             Ok(result) => Ok(result.value().to_owned()),
@@ -104,7 +113,7 @@ impl Requests {
                 .unwrap_or_else(|_| ErrorObject::internal("the client's error cannot be read"))),
         };
         // Whoever asked may have gone in the meantime.
-        let _ = sender.send(outcome);
+        sender.send(outcome).is_ok()
     }
 }
 

@@ -10,6 +10,8 @@ use std::{
 
 use tokio::sync::oneshot;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
+#[cfg(feature = "http")]
+use turnbuckle_protocol::Revision;
 use turnbuckle_protocol::SubscriptionFilter;
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -63,6 +65,20 @@ impl Session {
             listed_roots: RootsCache::default(),
             is_pinged: AtomicBool::new(false),
         }
+    }
+
+    /// The requests of this session have ids that begin like this.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
+        self.requests = Arc::new(Requests::prefixed(prefix));
+        self
+    }
+
+    /// The handshake of this session took place on another replica, or before a restart.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_handshake(mut self, revision: Revision, opened: Opened) -> Self {
+        self.lifecycle = Mutex::new(ServerLifecycle::opened(revision, opened));
+        self
     }
 
     /// The client is ready: from now on it is told of changes, by lines in this outbox. Must be

@@ -61,7 +61,9 @@ impl BatchContext<'_> {
                 Ok(Message::Notification(notification)) => {
                     notification::take(self.shared, self.session, self.running, &notification);
                 }
-                Ok(Message::Response(response)) => self.session.answer(&response),
+                Ok(Message::Response(response)) => {
+                    self.session.answer(&response);
+                }
                 Err(malformed) => {
                     refuse_malformed(&malformed, unreadable(self.session), &mut answer);
                 }

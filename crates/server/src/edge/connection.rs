@@ -169,7 +169,9 @@ impl Connection {
             }
             (Frame::Batch(_), Err(over)) => self.refuse(Err(batch::unreadable(&self.peer)), over),
             // What others wait for is never refused.
-            (Frame::One(Message::Response(response)), Err(_)) => self.peer.answer(&response),
+            (Frame::One(Message::Response(response)), Err(_)) => {
+                self.peer.answer(&response);
+            }
             (Frame::One(Message::Notification(_)), Err(over)) => {
                 tracing::warn!(%over, "a notification was dropped");
             }
@@ -192,7 +194,9 @@ impl Connection {
                     self.keep_alive();
                 }
             }
-            Message::Response(response) => self.peer.answer(&response),
+            Message::Response(response) => {
+                self.peer.answer(&response);
+            }
         }
     }
 

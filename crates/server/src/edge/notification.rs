@@ -16,7 +16,7 @@ use crate::{
 /// How much of a reason is kept, in bytes: a sentence or two.
 const MAX_REASON: usize = 1024;
 
-fn shortened(reason: &str) -> &str {
+pub(super) fn shortened(reason: &str) -> &str {
     &reason[..reason.floor_char_boundary(MAX_REASON)]
 }
 

@@ -130,11 +130,14 @@ impl RunningRequests {
         })
     }
 
-    pub(crate) fn cancel(&self, id: &Id, reason: Option<&str>) {
-        if let Some(cancel) = self.table().requests.cancel(id) {
-            tracing::debug!(%id, reason, "a request was cancelled");
-            cancel.set_because(reason);
-        }
+    /// Cancels a request, if it is being served here.
+    pub(crate) fn cancel(&self, id: &Id, reason: Option<&str>) -> bool {
+        let Some(cancel) = self.table().requests.cancel(id) else {
+            return false;
+        };
+        tracing::debug!(%id, reason, "a request was cancelled");
+        cancel.set_because(reason);
+        true
     }
 
     /// Whether nothing is being served.

@@ -39,6 +39,9 @@ pub(crate) struct Shared {
     /// Called when the roots of a client have changed.
     pub(crate) on_roots_changed: Option<OnRootsChanged>,
     pub(crate) tasks: TaskHost,
+    /// The other replicas, if there may be any.
+    #[cfg(feature = "http")]
+    pub(crate) replicas: Option<Arc<crate::replica::Replicas>>,
     /// Asked first, if there is one.
     pub(crate) relay: Option<Arc<dyn Relay>>,
 }

@@ -48,7 +48,7 @@ pub struct Server {
     settings: Settings,
     cache: Caching,
     leniency: Leniency,
-    asks: AskSettings,
+    pub(super) asks: AskSettings,
     pub(super) logging: LogOffer,
     pub(super) lists: Offer,
     pub(super) errors: ErrorTexts,
@@ -61,11 +61,13 @@ pub struct Server {
     handlers: HandlerSet,
     extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
-    fanout: Arc<dyn Fanout>,
+    pub(super) fanout: Arc<dyn Fanout>,
     on_roots_changed: Option<OnRootsChanged>,
-    tasks: Option<Arc<dyn Tasks>>,
+    pub(super) tasks: Option<Arc<dyn Tasks>>,
     task_settings: TaskSettings,
     relay: Option<Arc<dyn Relay>>,
+    #[cfg(feature = "http")]
+    pub(super) replicas: Option<turnbuckle_store::ReplicaStores>,
 }
 
 impl Server {
@@ -94,6 +96,8 @@ impl Server {
             tasks: None,
             task_settings: TaskSettings::default(),
             relay: None,
+            #[cfg(feature = "http")]
+            replicas: None,
         }
     }
 
@@ -382,6 +386,8 @@ impl Server {
     /// # Errors
     /// The first thing that cannot be served as it was written.
     pub fn build(self) -> Result<LiveServer, SetupError> {
+        #[cfg(feature = "http")]
+        super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;
         let keys = match self.keys {
             Some(keys) => keys?,
             None => random_keys()?,
@@ -411,6 +417,11 @@ impl Server {
             ..self.asks
         };
         let rates = self.settings.rates;
+        let asks = Arc::new(AskContext::new(asks, keys));
+        #[cfg(feature = "http")]
+        let (replicas, tasks) = super::replicas::join(self.replicas, self.tasks, &asks)?;
+        #[cfg(not(feature = "http"))]
+        let tasks = self.tasks;
         Ok(LiveServer::new(Shared {
             responder: Arc::new(Responder::new(
                 self.info,
@@ -427,7 +438,7 @@ impl Server {
             context: Arc::new(CallContext {
                 states,
                 changes,
-                asks: Arc::new(AskContext::new(asks, keys)),
+                asks,
                 logging,
                 default_log_level: self.default_log_level,
                 progress_rate: rates.progress,
@@ -437,7 +448,9 @@ impl Server {
             catalog,
             extensions,
             on_roots_changed: self.on_roots_changed,
-            tasks: TaskHost::new(self.tasks, self.task_settings),
+            tasks: TaskHost::new(tasks, self.task_settings),
+            #[cfg(feature = "http")]
+            replicas,
             relay: self.relay,
         }))
     }

@@ -155,6 +155,8 @@ impl Transport for Http {
         };
         let address = listener.local_address();
         let settings = with_own_address(self.settings, address);
+        // Before the first client: what it answers may come by way of another replica.
+        server.ready().await;
         let service = HttpService::new(server.shared(), settings, Some(self.endpoint));
         let service = match self.guard {
             Some(guard) => service.protect(guard),

@@ -33,6 +33,17 @@ impl LiveServer {
         transport.serve(self.clone()).await
     }
 
+    /// Waits until messages of other replicas arrive, where there are any, for five seconds at most.
+    ///
+    /// [`Http`](crate::Http) does so by itself. Call it before the first request where another server
+    /// carries the [service](Self::http).
+    #[cfg(feature = "http")]
+    pub async fn ready(&self) {
+        if let Some(replicas) = &self.0.replicas {
+            replicas.ready().await;
+        }
+    }
+
     /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so
     /// that clients which come back to another process know. No new ones begin after that.
     ///
@@ -40,6 +51,10 @@ impl LiveServer {
     /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
     pub async fn shutdown(&self) {
         self.0.tasks.close().await;
+        #[cfg(feature = "http")]
+        if let Some(replicas) = &self.0.replicas {
+            replicas.leave().await;
+        }
     }
 
     /// An in-process connection: the end for a client. Must be called inside a runtime.

@@ -7,6 +7,8 @@ mod errors;
 mod http;
 mod live;
 mod messages;
+#[cfg(feature = "http")]
+mod replicas;
 mod transport;
 
 pub use builder::Server;

@@ -137,6 +137,35 @@ impl Listener {
         self.slot.forget(&topic);
     }
 
+    /// From now on these are the resources that are heard of. Those for which there is no room are not.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_resources(&mut self, uris: &std::collections::BTreeSet<String>) {
+        let known = self.topics.iter().filter_map(|topic| topic.subject.uri());
+        let gone: Vec<String> = known
+            .filter(|uri| !uris.contains(*uri))
+            .map(str::to_owned)
+            .collect();
+        for uri in gone {
+            self.remove_resource(&uri);
+        }
+        for uri in uris {
+            if self.add(Subject::Resource(uri.as_str().into())).is_err() {
+                tracing::warn!("a session is subscribed to more than this replica has room for");
+                return;
+            }
+        }
+    }
+
+    /// Says once that all that is heard of may have changed, except visits, which end once.
+    #[cfg(feature = "http")]
+    pub(crate) fn announce_all(&self) {
+        for topic in &self.topics {
+            if !matches!(topic.subject, Subject::Visit(_)) {
+                self.slot.mark(topic);
+            }
+        }
+    }
+
     /// Has it told by lines in an outbox, by the publisher: nothing runs for it. Must be
     /// called inside a runtime, for the time when there is no room.
     pub(crate) fn attach(&self, outbox: &Outbox) {

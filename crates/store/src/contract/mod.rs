@@ -10,8 +10,12 @@
 //! # });
 //! ```
 
+mod bus;
+mod sessions;
 mod spent;
 mod tasks;
 
+pub use bus::bus;
+pub use sessions::sessions;
 pub use spent::spent;
 pub use tasks::tasks;

@@ -7,8 +7,8 @@ use ::redis::{
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 
-use super::{RedisFanout, RedisSpent, RedisTasks};
-use crate::StoreError;
+use super::{RedisBus, RedisFanout, RedisSessions, RedisSpent, RedisTasks};
+use crate::{ReplicaStores, StoreError};
 
 /// How long a connection may take to be made, and a command to be answered. A machine in the same
 /// place answers in a millisecond; what takes longer than this is away.
@@ -70,6 +70,16 @@ impl Redis {
         RedisFanout::new(self)
     }
 
+    /// Messages from one replica to another. Must be called inside a runtime.
+    pub fn bus(&self) -> RedisBus {
+        RedisBus::new(self.clone())
+    }
+
+    /// What clients change in their sessions.
+    pub fn sessions(&self) -> RedisSessions {
+        RedisSessions::new(self.clone())
+    }
+
     /// Sends a command that does no harm if it is carried out twice. One that finds its connection
     /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
     /// what stands between does so at any time.
@@ -87,6 +97,19 @@ impl Redis {
 
     pub(super) fn name(&self, kind: &str, id: &str) -> String {
         format!("{}{kind}:{id}", self.prefix)
+    }
+}
+
+/// Must be called inside a runtime.
+impl From<Redis> for ReplicaStores {
+    fn from(redis: Redis) -> Self {
+        Self::new(
+            Arc::new(redis.bus()),
+            Arc::new(redis.sessions()),
+            Arc::new(redis.tasks()),
+            Arc::new(redis.fanout()),
+            Arc::new(redis.spent()),
+        )
     }
 }
 

@@ -44,7 +44,7 @@ impl RedisFanout {
         let sending = tokio::spawn(send(redis.clone(), waiting, Arc::clone(&is_behind)));
         let ears = local.clone();
         let channel = redis.name("channel", CHANNEL);
-        let news = News::listen(redis.client.clone(), channel, move |heard| {
+        let news = News::listen(redis.client.clone(), vec![channel], move |heard| {
             let change = match heard {
                 // What a newer replica says and we do not know may be anything.
                 Heard::Message(text) => serde_json::from_slice(text).ok(),

@@ -5,23 +5,27 @@
 //!
 //! # async fn run() -> Result<(), turnbuckle_store::StoreError> {
 //! let redis = Redis::open("redis://127.0.0.1/").await?;
-//! let (tasks, changes, spent) = (redis.tasks(), redis.fanout(), redis.spent());
-//! // Server::new("booking", "1.0.0").task_store(tasks).fanout(changes).single_use(spent)
-//! # drop((tasks, changes, spent));
+//! // Server::new("booking", "1.0.0").replicas(redis).secret(&secret)
+//! # drop(redis);
 //! # Ok(()) }
 //! ```
 //!
 //! One connection carries commands, and one for each store that listens carries what others say.
 //! Both are opened again when they break. Redis 6.2 is the oldest that will do.
 
+mod bus;
 mod connection;
 mod fanout;
 mod news;
+mod nodes;
+mod sessions;
 mod spent;
 mod tasks;
 mod waiting;
 
+pub use bus::RedisBus;
 pub use connection::Redis;
 pub use fanout::RedisFanout;
+pub use sessions::RedisSessions;
 pub use spent::RedisSpent;
 pub use tasks::{RedisTasks, TASKS_PER_OWNER};

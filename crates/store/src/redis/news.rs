@@ -1,4 +1,4 @@
-//! What is published on one channel, heard for as long as somebody wants to.
+//! What is published on channels, heard for as long as somebody wants to.
 
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
@@ -19,11 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What is heard on a channel.
+/// What is heard on the channels.
 pub(super) enum Heard<'a> {
     /// Something that was published.
     Message(&'a [u8]),
-    /// The channel is open, for the first time or again: what was published before was missed.
+    /// The channels are open, for the first time or again: what was published before was missed.
     Open,
 }
 
@@ -35,13 +35,13 @@ impl News {
     /// Must be called inside a runtime.
     pub(super) fn listen(
         client: Client,
-        channel: String,
+        channels: Vec<String>,
         hear: impl Fn(Heard<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self(tokio::spawn(async move {
             let mut pause = FIRST_PAUSE;
             loop {
-                if let Ok(()) = hear_all(&client, &channel, &hear).await {
+                if let Ok(()) = hear_all(&client, &channels, &hear).await {
                     pause = FIRST_PAUSE;
                 }
                 sleep(pause).await;
@@ -60,12 +60,12 @@ impl Drop for News {
 /// Hears until the connection breaks; an error if it was never open.
 async fn hear_all(
     client: &Client,
-    channel: &str,
+    channels: &[String],
     hear: &(impl Fn(Heard<'_>) + Send + Sync),
 ) -> Result<(), RedisError> {
     let open = timeout(PATIENCE, client.get_async_pubsub()).await;
     let (mut sink, mut messages) = open.map_err(late)??.split();
-    timeout(PATIENCE, sink.subscribe(channel))
+    timeout(PATIENCE, sink.subscribe(channels))
         .await
         .map_err(late)??;
     hear(Heard::Open);

@@ -284,7 +284,7 @@ impl RedisTasks {
             let waiting = Arc::clone(&self.waiting);
             News::listen(
                 self.redis.client.clone(),
-                self.channel(),
+                vec![self.channel()],
                 move |heard| match heard {
                     Heard::Message(id) => waiting.wake(id),
                     Heard::Open => waiting.wake_all(),

@@ -8,6 +8,7 @@
 
 mod change;
 mod error;
+mod leased;
 mod memory;
 mod record;
 mod stamp;
@@ -15,6 +16,7 @@ mod store;
 
 pub use change::{Answers, Applied, TaskChange, TaskEnd};
 pub use error::TasksError;
+pub use leased::LeasedTasks;
 pub use memory::{MemoryLimits, MemoryTasks};
 pub use record::{NewTask, TaskKey, TaskRecord};
 pub use stamp::{millis, timestamp};

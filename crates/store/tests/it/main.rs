@@ -3,7 +3,9 @@
 #[cfg(unix)]
 mod redis;
 
-use turnbuckle_store::{MemorySpent, contract, task::MemoryTasks};
+use turnbuckle_store::{
+    MemorySpent, bus::MemoryBus, contract, session::MemorySessions, task::MemoryTasks,
+};
 
 #[tokio::test]
 async fn memory_keeps_the_contract_of_tasks() {
@@ -23,4 +25,15 @@ async fn memory_keeps_the_contract_of_spent_states() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_keeps_the_contract_of_spent_states_on_several_threads() {
     contract::spent(async || MemorySpent::default()).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_the_contract_of_the_bus() {
+    let bus = MemoryBus::default();
+    contract::bus(async || bus.clone()).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_the_contract_of_notes_of_sessions() {
+    contract::sessions(async || MemorySessions::default()).await;
 }

@@ -12,8 +12,11 @@ use std::{
 
 use tokio::sync::mpsc;
 use turnbuckle_store::{
-    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse, contract,
-    redis::{Redis, RedisFanout, TASKS_PER_OWNER},
+    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse,
+    bus::{Bus as _, Delivery, NodeId, Recipient},
+    contract,
+    redis::{Redis, RedisBus, RedisFanout, TASKS_PER_OWNER},
+    session::{Note, Sessions as _},
     task::{NewTask, TaskChange, TaskKey, Tasks as _, TasksError},
 };
 
@@ -101,6 +104,119 @@ async fn redis_keeps_the_contract_of_spent_states() {
     contract::spent(async || engine.open().await.spent()).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn redis_keeps_the_contract_of_the_bus() {
+    let engine = Engine::start();
+    contract::bus(async || engine.open_as("bus:").await.bus()).await;
+}
+
+#[tokio::test]
+async fn redis_keeps_the_contract_of_notes_of_sessions() {
+    let engine = Engine::start();
+    contract::sessions(async || engine.open().await.sessions()).await;
+}
+
+/// A node whose inbox is a channel.
+fn node(bus: &RedisBus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8>>) {
+    let (take, taken) = mpsc::unbounded_channel();
+    let inbox = move |message| drop(take.send(message));
+    (bus.join(node, Arc::new(inbox)), taken)
+}
+
+#[tokio::test]
+async fn the_bus_heals_when_redis_is_started_again() {
+    let mut engine = Engine::start();
+    let (one, other) = (
+        engine.open_as("b:").await.bus(),
+        engine.open_as("b:").await.bus(),
+    );
+    let (here, there) = (NodeId::new(1), NodeId::new(2));
+    let _here = node(&one, here);
+    let (_there, mut taken) = node(&other, there);
+    other.ready(there).await;
+    let to = Recipient::Node(there);
+    assert_eq!(one.send(to, b"a".to_vec()).await.unwrap(), Delivery::Sent);
+    assert_eq!(taken.recv().await.unwrap(), b"a");
+    engine.stop();
+    assert!(one.send(to, b"lost".to_vec()).await.is_err());
+    assert!(!one.is_gone(there), "nobody can tell");
+    engine.start_again();
+    let healed = tokio::time::timeout(PATIENCE, async {
+        while !matches!(one.send(to, b"b".to_vec()).await, Ok(Delivery::Sent)) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(taken.recv().await.unwrap(), b"b");
+    });
+    healed.await.expect("messages arrive again");
+    assert!(!one.is_gone(there));
+}
+
+#[tokio::test]
+async fn a_node_whose_connection_breaks_is_deaf_and_not_gone() {
+    let engine = Engine::start();
+    let (one, other) = (
+        engine.open_as("b:").await.bus(),
+        engine.open_as("b:").await.bus(),
+    );
+    let (here, there) = (NodeId::new(1), NodeId::new(2));
+    let _here = node(&one, here);
+    let (_there, mut taken) = node(&other, there);
+    other.ready(there).await;
+    let to = Recipient::Node(there);
+    // Until the one has seen the other.
+    while one.send(to, b"a".to_vec()).await.unwrap() != Delivery::Sent {}
+    tokio::time::timeout(PATIENCE, async {
+        loop {
+            redis_cli(&engine, &["CLIENT", "KILL", "TYPE", "pubsub"]);
+            match one.send(to, b"b".to_vec()).await.unwrap() {
+                Delivery::Deaf => return,
+                // Either the channel was open again already, or the first look is still to come.
+                Delivery::Sent | Delivery::NoSuchNode => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    })
+    .await
+    .expect("it is told apart from one that is gone");
+    let healed = tokio::time::timeout(PATIENCE, async {
+        while one.send(to, b"c".to_vec()).await.unwrap() != Delivery::Sent {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        while taken.recv().await.unwrap() != b"c" {}
+    });
+    healed.await.expect("it listens again");
+}
+
+#[tokio::test]
+async fn every_key_of_the_bus_and_of_sessions_expires() {
+    let engine = Engine::start();
+    let redis = engine.open_as("ttl:").await;
+    let (bus, sessions) = (redis.bus(), redis.sessions());
+    let one = NodeId::new(1);
+    let (_joined, mut taken) = node(&bus, one);
+    bus.ready(one).await;
+    let large = vec![7; 1024 * 1024];
+    bus.send(Recipient::Node(one), large.clone()).await.unwrap();
+    assert_eq!(taken.recv().await.unwrap(), large);
+    let day = Duration::from_hours(24);
+    for note in [
+        Note::LogLevel("info".into()),
+        Note::Subscribe("r://1".into()),
+    ] {
+        assert!(sessions.write("a", note, day).await.unwrap());
+    }
+    assert!(sessions.write("b", Note::End, day).await.unwrap());
+    sessions.keep_handshake("a", vec![1], day).await.unwrap();
+    let keys = redis_cli(&engine, &["KEYS", "*"]);
+    let keys: Vec<_> = keys.lines().collect();
+    assert!(keys.len() >= 4, "{keys:?}");
+    for key in keys {
+        let left: i64 = redis_cli(&engine, &["TTL", key]).trim().parse().unwrap();
+        assert!(left > 0, "{key} is kept for ever");
+    }
+}
+
 #[tokio::test]
 async fn a_task_is_one_for_all_who_share_it() {
     let engine = Engine::start();
@@ -186,13 +302,19 @@ async fn changes_reach_every_replica_and_a_break_is_made_good() {
 
 /// Redis closes all connections for commands, as it does with those that were idle for long.
 fn close_connections(engine: &Engine) {
-    let closed = Command::new("redis-cli")
+    redis_cli(engine, &["CLIENT", "KILL", "TYPE", "normal"]);
+}
+
+/// What Redis answers to a command.
+fn redis_cli(engine: &Engine, command: &[&str]) -> String {
+    let answered = Command::new("redis-cli")
         .arg("-s")
         .arg(engine.folder.path().join("redis.sock"))
-        .args(["CLIENT", "KILL", "TYPE", "normal"])
+        .args(command)
         .output();
-    let closed = closed.expect("`redis-cli` comes with `redis-server`");
-    assert!(closed.status.success(), "{closed:?}");
+    let answered = answered.expect("`redis-cli` comes with `redis-server`");
+    assert!(answered.status.success(), "{answered:?}");
+    String::from_utf8(answered.stdout).unwrap()
 }
 
 #[tokio::test]

@@ -7,7 +7,10 @@ use tokio::runtime::Handle;
 use turnbuckle_protocol::envelope::{self, Frame};
 use turnbuckle_transport::Outbox;
 
-use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
+use super::{
+    body::HttpBody, event_id::Carries, reply, routed, session::HttpSession, session_stream,
+    site::Site,
+};
 use crate::{
     edge::{
         batch::{self, BatchContext},
@@ -23,7 +26,7 @@ pub(super) fn unknown() -> Response<HttpBody> {
 
 /// Serves all members. Answers that are ready at once come as one array; otherwise all of them
 /// come as a stream, one by one.
-pub(super) fn serve(
+pub(super) async fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
     parts: &Parts,
@@ -47,6 +50,13 @@ pub(super) fn serve(
     if let Some(refused) = session_stream::check_count(site, session) {
         return refused;
     }
+    if let Some(replicas) = &site.shared.replicas {
+        for message in members.iter().flatten() {
+            // What another replica waits for. One that cannot be reached now is not waited for here:
+            // the other members of the batch were sent with it.
+            let _ = routed::accept(replicas, session, message).await;
+        }
+    }
     let outbox = Outbox::new(site.shared.settings.limits);
     let here = BatchContext {
         shared: &site.shared,
@@ -66,7 +76,7 @@ pub(super) fn serve(
         outbox.push(message);
     }
     spawn(session, &outbox, batch.begun, charge);
-    session_stream::open(site, session, outbox, Vec::new())
+    session_stream::open(site, session, outbox, &Carries::Call(None))
 }
 
 /// Lets the members go on side by side; the stream ends with the last of them.

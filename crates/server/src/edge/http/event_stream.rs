@@ -10,7 +10,8 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::http::sse;
 
 use super::{
-    replay::{self, Replay, Then},
+    event_id::StreamName,
+    replay::{Replay, Then},
     settings::HttpSettings,
     turn::Source,
 };
@@ -19,6 +20,7 @@ use crate::quota::Share;
 /// One stream.
 pub(super) struct EventStream {
     pub(super) number: u64,
+    name: StreamName,
     pub(super) source: Arc<Source>,
     state: Mutex<StreamState>,
 }
@@ -55,9 +57,10 @@ pub(super) enum Begin {
 
 impl EventStream {
     /// `kept` pays for the events that are kept.
-    pub(super) fn new(number: u64, source: Arc<Source>, kept: Share) -> Self {
+    pub(super) fn new(number: u64, name: StreamName, source: Arc<Source>, kept: Share) -> Self {
         Self {
             number,
+            name,
             source,
             state: Mutex::new(StreamState {
                 replay: Replay::new(kept),
@@ -104,13 +107,13 @@ impl EventStream {
             Begin::Primed(lines) => {
                 // The first event of a connection names the place to come back to.
                 sse::Frame::of(b"")
-                    .with_id(&replay::id(self.number, replay.last()))
+                    .with_id(&self.name.event(replay.last()))
                     .with_retry(settings.retry)
                     .append_to(&mut start);
-                then = replay.record(self.number, &lines, settings, &mut start);
+                then = replay.record(&self.name, &lines, settings, &mut start);
             }
             Begin::With(lines) => {
-                then = replay.record(self.number, &lines, settings, &mut start);
+                then = replay.record(&self.name, &lines, settings, &mut start);
             }
             Begin::After(event) => replay.after(event, settings, &mut start),
         }
@@ -143,7 +146,7 @@ impl EventStream {
             Poll::Pending => Some(Then::Stay),
             Poll::Ready(None) => None,
             Poll::Ready(Some(())) => {
-                Some(state.replay.record(self.number, &lines, settings, events))
+                Some(state.replay.record(&self.name, &lines, settings, events))
             }
         }
     }
@@ -175,8 +178,8 @@ mod tests {
         let (ada, quota) = (CallerKey::digest("ada"), Quota::new(2000, 200));
         let settings = HttpSettings::default();
         let source = || Arc::new(Source::new(Outbox::new(Limits::default())));
-        let stream = EventStream::new(1, source(), quota.share(ada));
-        let other = EventStream::new(2, source(), quota.share(ada));
+        let stream = EventStream::new(1, StreamName::Local(1), source(), quota.share(ada));
+        let other = EventStream::new(2, StreamName::Local(2), source(), quota.share(ada));
         // Half of what one caller may have is for such things.
         assert!(stream.has_room_for(80));
         assert!(!other.has_room_for(80));

@@ -6,9 +6,11 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
 use turnbuckle_protocol::{
@@ -16,13 +18,15 @@ use turnbuckle_protocol::{
     envelope::{self, Frame, Message},
 };
 use turnbuckle_session::Era;
+use turnbuckle_store::bus::NodeId;
 use turnbuckle_transport::{Outbox, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
     elsewhere,
     keep_alive::{KeepAlive, append_lines},
-    media, mirror, named_session, read, reply,
+    media, mirror, named_session, read, reply, routed,
+    sessions::{self, NoSession},
     site::Site,
     sse_session::SseSession,
 };
@@ -33,7 +37,11 @@ use crate::{
         admission,
         budget::{Charge, LARGE_BYTES},
     },
+    replica::{CallFailed, Message as ToReplica, Outcome, Place, Replicas},
 };
+
+/// How long another replica may take to take a message. It takes none while its client does not read.
+const FORWARD_WITHIN: Duration = Duration::from_secs(10);
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
@@ -48,7 +56,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     }
     let caller = site.caller(parts);
     let open = |id| SseSession::new(id, caller, &site.shared, &site.payer(parts));
-    let opened = site.sessions.open_sse(site.key(parts), open);
+    let opened = new_id(site).and_then(|id| site.sessions.open_sse(id, site.key(parts), open));
     let session = match opened {
         Ok(session) => session,
         Err(full) => return full.refuse(None),
@@ -88,9 +96,15 @@ where
         .split('&')
         .find_map(|pair| pair.strip_prefix("session="));
     let caller = site.caller(parts);
-    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller)) else {
-        let message = "there is no such session, or its stream has ended: open a new one";
-        return reply::refuse(StatusCode::NOT_FOUND, message);
+    if let Some(replicas) = &site.shared.replicas
+        && let Some(id) = id
+        && let Some((place, _)) = Place::split(id)
+        && place.node != replicas.node
+    {
+        return forward(site, replicas, parts, body, (place.node, id)).await;
+    }
+    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, caller.id())) else {
+        return unknown();
     };
     let (body, paid) = match read::whole(body, site, || site.key(parts)).await {
         Ok(read) => read,
@@ -112,6 +126,78 @@ where
     let (shared, parts) = (Arc::clone(site), parts.clone());
     let taking = async move { take(&shared, &parts, &connection, &body, paid) };
     elsewhere::begin(&site.shared.budget, Box::pin(taking)).await
+}
+
+/// The id of a new session. Where there are replicas it says which of them has the stream.
+fn new_id(site: &Site) -> Result<Box<str>, NoSession> {
+    let id = sessions::new_id()?;
+    Ok(match &site.shared.replicas {
+        Some(replicas) => format!("{}{id}", replicas.new_place().prefix()).into(),
+        None => id,
+    })
+}
+
+fn unknown() -> Response<HttpBody> {
+    let message = "there is no such session, or its stream has ended: open a new one";
+    reply::refuse(StatusCode::NOT_FOUND, message)
+}
+
+/// Takes a message for a session whose stream is at another replica.
+async fn forward<B>(
+    site: &Arc<Site>,
+    replicas: &Replicas,
+    parts: &Parts,
+    body: B,
+    (node, session): (NodeId, &str),
+) -> Response<HttpBody>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    let (body, _paid) = match read::whole(body, site, || site.key(parts)).await {
+        Ok(read) => read,
+        Err(error) => return error.answer(),
+    };
+    if let Some(refused) = contradiction(site, parts, &body) {
+        return refused;
+    }
+    let Ok(body) = String::from_utf8(body.to_vec()) else {
+        return reply::refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
+    };
+    let caller = site.caller(parts);
+    let message = ToReplica::Post {
+        session: session.to_owned(),
+        caller: caller.id().map(str::to_owned),
+        scopes: caller.scopes().to_vec(),
+        body,
+    };
+    match replicas.call(node, message, FORWARD_WITHIN).await {
+        Ok(Outcome::Done) => reply::empty(StatusCode::ACCEPTED),
+        Ok(_) | Err(CallFailed::NoSuchNode) => unknown(),
+        Err(late @ CallFailed::Late) => routed::unreachable(&late),
+    }
+}
+
+/// Takes a message that was posted at another replica; `None` if its session is not here.
+pub(super) fn forwarded(
+    site: &Arc<Site>,
+    session: &str,
+    caller: Option<&str>,
+    scopes: &[String],
+    body: &str,
+) -> Option<BoxFuture<'static, Outcome>> {
+    let session = site.sessions.find_sse(session, caller)?;
+    let mut connection = session.connection();
+    if site.guard.is_some() && caller.is_some() {
+        connection.called_by(session.caller.clone().with_scopes(scopes.iter().cloned()));
+    }
+    let body = body.to_owned();
+    Some(Box::pin(async move {
+        if session.outbox.ready().await.is_err() {
+            return Outcome::NotHere;
+        }
+        connection.receive_paid(body.as_bytes(), None);
+        Outcome::Done
+    }))
 }
 
 fn take(

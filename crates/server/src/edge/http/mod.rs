@@ -12,6 +12,7 @@
 //! | `GET <endpoint>/sse`, `POST <endpoint>/messages` (or `/sse`, `/messages`) | HTTP+SSE |
 //! | `GET <endpoint>/server-card`, `GET /healthz` | who we are, and that we are there |
 
+mod at_replica;
 mod batch;
 mod bearer;
 mod body;
@@ -20,6 +21,7 @@ mod cors;
 mod cors_rules;
 mod door;
 mod elsewhere;
+mod event_id;
 mod event_stream;
 mod exchange_body;
 mod guard;
@@ -30,13 +32,17 @@ mod media;
 mod mirror;
 mod modern;
 mod named_session;
+mod notes;
 mod payer;
 mod post;
 mod protect;
 mod read;
+mod remote_stream;
+mod reopen;
 mod replay;
 mod reply;
 mod route;
+mod routed;
 mod service;
 mod session;
 mod session_exchange;
@@ -47,6 +53,7 @@ mod sessions;
 mod settings;
 mod site;
 mod sse_session;
+mod station;
 mod texts;
 mod turn;
 

@@ -8,28 +8,28 @@ use turnbuckle_protocol::{
     http::header::{PROTOCOL_VERSION, SESSION_ID},
 };
 
-use super::{body::HttpBody, mirror, reply, session::HttpSession, site::Site};
+use super::{
+    at_replica::AtReplica, body::HttpBody, mirror, notes, reopen, reply, session::HttpSession,
+    site::Site,
+};
 
 /// The session that a request names: `None` if it names none.
 ///
 /// # Errors
 /// 404 if there is no such session, or it belongs to another caller; 400 for a version that it does
 /// not speak.
-#[expect(
-    clippy::result_large_err,
-    reason = "a refusal is rare, and goes out at once"
-)]
-pub(super) fn find(
-    site: &Site,
+pub(super) async fn find(
+    site: &Arc<Site>,
     parts: &Parts,
 ) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
     let Some(id) = parts.headers.get(SESSION_ID) else {
         return Ok(None);
     };
-    let found = id
-        .to_str()
-        .ok()
-        .and_then(|id| site.sessions.find(id, &site.caller(parts)));
+    let id = id.to_str().unwrap_or_default();
+    let mut found = site.sessions.find(id, &site.caller(parts));
+    if site.shared.replicas.is_some() {
+        found = shared(site, parts, id, found).await?;
+    }
     let Some(session) = found else {
         return Err(reply::refuse(
             StatusCode::NOT_FOUND,
@@ -45,6 +45,27 @@ pub(super) fn find(
             StatusCode::BAD_REQUEST,
             &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
         ));
+    }
+    Ok(Some(session))
+}
+
+/// A session that replicas share, with what others changed in it; opened here if it is not yet.
+async fn shared(
+    site: &Arc<Site>,
+    parts: &Parts,
+    id: &str,
+    found: Option<Arc<HttpSession>>,
+) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
+    let Some(session) = found else {
+        return match &site.shared.replicas {
+            Some(replicas) => reopen::reopen(site, replicas, parts, id).await,
+            None => Ok(None),
+        };
+    };
+    let is_over = session.at.as_ref().is_some_and(AtReplica::is_over);
+    if is_over || !notes::refresh(site, &session).await {
+        site.sessions.end(&session);
+        return Ok(None);
     }
     Ok(Some(session))
 }

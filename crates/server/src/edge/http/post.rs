@@ -61,8 +61,8 @@ async fn serve_body(
         if let Some(refused) = named_session::check_repeated(parts, None) {
             return refused;
         }
-        return match named_session::find(site, parts) {
-            Ok(Some(session)) => batch::serve(site, &session, parts, body, paid),
+        return match named_session::find(site, parts).await {
+            Ok(Some(session)) => batch::serve(site, &session, parts, body, paid).await,
             Ok(None) => batch::unknown(),
             Err(response) => response,
         };
@@ -72,7 +72,7 @@ async fn serve_body(
         Ok((Frame::One(message), nodes)) => (message, nodes),
         Ok((Frame::Batch(_), _)) => return batch::unknown(),
         Err(malformed) => {
-            let session = named_session::find(site, parts).ok().flatten();
+            let session = named_session::find(site, parts).await.ok().flatten();
             let unreadable = session.map_or(Revision::LATEST.rules().unreadable_id, |session| {
                 edge_batch::unreadable(&session.peer)
             });
@@ -92,10 +92,10 @@ async fn serve_body(
     };
     let mut response = match &message {
         Message::Request(request) if request.method == "initialize" => {
-            initialize(site, parts, request, body.len())
+            initialize(site, parts, request, body.len()).await
         }
         Message::Request(request) => serve_request(site, parts, request, &mut charge).await,
-        message => accept(site, parts, message),
+        message => accept(site, parts, message).await,
     };
     if let Some(charge) = charge {
         response.body_mut().hold(charge);
@@ -104,7 +104,7 @@ async fn serve_body(
 }
 
 /// Takes a notification or a response.
-fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
+async fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
     if let Message::Notification(notice) = message
         && named_session::modern_revision(parts).is_some()
     {
@@ -113,8 +113,8 @@ fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<Ht
         extensions.notify(&notice.method, &notice.params, &caller);
         return reply::empty(StatusCode::ACCEPTED);
     }
-    match named_session::find(site, parts) {
-        Ok(Some(session)) => session_post::accept(site, &session, message),
+    match named_session::find(site, parts).await {
+        Ok(Some(session)) => session_post::accept(site, &session, message).await,
         Ok(None) => reply::refuse(
             StatusCode::BAD_REQUEST,
             "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
@@ -123,7 +123,7 @@ fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<Ht
     }
 }
 
-fn initialize(
+async fn initialize(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
@@ -144,7 +144,7 @@ fn initialize(
         ));
         return reply::error(StatusCode::PAYLOAD_TOO_LARGE, Some(&request.id), &error);
     }
-    session_post::initialize(site, parts, request)
+    session_post::initialize(site, parts, request).await
 }
 
 async fn serve_request(
@@ -161,7 +161,7 @@ async fn serve_request(
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
             modern::serve(site, parts, request, charge).await
         }
-        _ => match named_session::find(site, parts) {
+        _ => match named_session::find(site, parts).await {
             Ok(Some(session)) => {
                 session_post::serve(site, &session, site.caller(parts), request, charge).await
             }

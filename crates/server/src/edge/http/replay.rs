@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Instant};
 use bytes::Bytes;
 use turnbuckle_transport::http::sse;
 
-use super::settings::HttpSettings;
+use super::{event_id::StreamName, settings::HttpSettings};
 use crate::{client::DETACH, quota::Share};
 
 /// The events of one stream.
@@ -67,7 +67,7 @@ impl Replay {
     /// Makes messages events of a stream: keeps them, and appends those that go out now.
     pub(super) fn record(
         &mut self,
-        stream: u64,
+        name: &StreamName,
         lines: &[u8],
         settings: &HttpSettings,
         events: &mut Vec<u8>,
@@ -83,7 +83,7 @@ impl Replay {
             self.last += 1;
             let start = events.len();
             sse::Frame::of(line)
-                .with_id(&id(stream, self.last))
+                .with_id(&name.event(self.last))
                 .append_to(events);
             self.keep(Bytes::copy_from_slice(&events[start..]), settings);
             if then == Then::Detach {
@@ -141,17 +141,6 @@ impl Replay {
     }
 }
 
-/// The id of an event: the stream, and its place there.
-pub(super) fn id(stream: u64, event: u64) -> String {
-    format!("{stream}-{event}")
-}
-
-/// Reads a place that one of our ids names: the stream and the event.
-pub(super) fn parse_id(id: &str) -> Option<(u64, u64)> {
-    let (stream, event) = id.split_once('-')?;
-    Some((stream.parse().ok()?, event.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -183,7 +172,7 @@ mod tests {
         let mut replay = empty();
         let mut sent = Vec::new();
         assert_eq!(
-            replay.record(7, b"a\nb\n\nc\n", &settings, &mut sent),
+            replay.record(&StreamName::Local(7), b"a\nb\n\nc\n", &settings, &mut sent),
             Then::Stay
         );
         assert_eq!(
@@ -205,7 +194,7 @@ mod tests {
         let mut replay = empty();
         let long = "x".repeat(50);
         replay.record(
-            1,
+            &StreamName::Local(1),
             format!("a\n{long}\n").as_bytes(),
             &settings,
             &mut Vec::new(),
@@ -214,7 +203,7 @@ mod tests {
             after(&replay, 0, &settings),
             format!("id: 1-2\ndata: {long}\n\n")
         );
-        replay.record(1, b"b\n", &settings, &mut Vec::new());
+        replay.record(&StreamName::Local(1), b"b\n", &settings, &mut Vec::new());
         assert_eq!(after(&replay, 0, &settings), "id: 1-3\ndata: b\n\n");
         assert_eq!(replay.bytes(), "id: 1-3\ndata: b\n\n".len());
     }
@@ -224,14 +213,19 @@ mod tests {
         let (ada, quota) = (CallerKey::digest("ada"), Quota::new(200, 100));
         let settings = HttpSettings::default();
         let (mut one, mut two) = (Replay::new(quota.share(ada)), Replay::new(quota.share(ada)));
-        one.record(1, &[b'x'; 30], &settings, &mut Vec::new());
+        one.record(
+            &StreamName::Local(1),
+            &[b'x'; 30],
+            &settings,
+            &mut Vec::new(),
+        );
         assert_eq!(one.bytes(), 46);
         // Half of what one caller may have is for such things.
-        two.record(2, b"a\n", &settings, &mut Vec::new());
+        two.record(&StreamName::Local(2), b"a\n", &settings, &mut Vec::new());
         assert_eq!(two.bytes(), 0);
-        one.record(1, b"b\n", &settings, &mut Vec::new());
+        one.record(&StreamName::Local(1), b"b\n", &settings, &mut Vec::new());
         assert_eq!(after(&one, 0, &settings), "id: 1-2\ndata: b\n\n");
-        two.record(2, b"c\n", &settings, &mut Vec::new());
+        two.record(&StreamName::Local(2), b"c\n", &settings, &mut Vec::new());
         assert_eq!(after(&two, 0, &settings), "id: 2-2\ndata: c\n\n");
         drop((one, two));
         assert!(quota.has_room(ada, 100).is_ok());
@@ -244,7 +238,7 @@ mod tests {
             ..HttpSettings::default()
         };
         let mut replay = empty();
-        replay.record(1, b"a\n", &settings, &mut Vec::new());
+        replay.record(&StreamName::Local(1), b"a\n", &settings, &mut Vec::new());
         std::thread::sleep(Duration::from_millis(1));
         assert_eq!(after(&replay, 0, &settings), "");
     }
@@ -254,26 +248,9 @@ mod tests {
         let settings = HttpSettings::default();
         let mut replay = empty();
         let mut sent = Vec::new();
-        let then = replay.record(1, b"a\n:\nb\n", &settings, &mut sent);
+        let then = replay.record(&StreamName::Local(1), b"a\n:\nb\n", &settings, &mut sent);
         assert_eq!(then, Then::Detach);
         assert_eq!(sent, b"id: 1-1\ndata: a\n\n");
         assert_eq!(after(&replay, 1, &settings), "id: 1-2\ndata: b\n\n");
-    }
-
-    #[test]
-    fn ids_are_read_back_and_nothing_else_is() {
-        assert_eq!(parse_id(&id(3, 14)), Some((3, 14)));
-        for strange in [
-            "",
-            "3",
-            "3-",
-            "-14",
-            "3-14-1",
-            "3--1",
-            "a-b",
-            "99999999999999999999-1",
-        ] {
-            assert_eq!(parse_id(strange), None, "{strange}");
-        }
     }
 }

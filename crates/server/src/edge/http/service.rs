@@ -38,7 +38,7 @@ impl HttpService {
         settings: HttpSettings,
         endpoint: Option<String>,
     ) -> Self {
-        Self(Arc::new(Site::new(shared, settings, endpoint, None, None)))
+        Self(Site::open(shared, settings, endpoint, None, None))
     }
 
     /// Says where a router serves this: a path such as `/api/mcp`, or the whole URL that clients
@@ -57,13 +57,13 @@ impl HttpService {
     /// ```
     pub fn mounted_at(self, place: &str) -> Self {
         let site = &self.0;
-        Self(Arc::new(Site::new(
+        Self(Site::open(
             Arc::clone(&site.shared),
             site.settings.clone(),
             site.endpoint.clone(),
             Some(Mount::at(place)),
             site.guard.clone(),
-        )))
+        ))
     }
 
     /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
@@ -75,13 +75,13 @@ impl HttpService {
         let hosts = guard.hosts().into_iter();
         let settings = hosts.fold(self.0.settings.clone(), HttpSettings::allow_host);
         let (shared, endpoint) = (Arc::clone(&self.0.shared), self.0.endpoint.clone());
-        Self(Arc::new(Site::new(
+        Self(Site::open(
             shared,
             settings,
             endpoint,
             self.0.mount.clone(),
             Some(Arc::new(guard)),
-        )))
+        ))
     }
 
     /// Ends what would stay open for ever, so that connections can close: subscriptions are told
@@ -183,8 +183,8 @@ impl Site {
     {
         match (route, &parts.method) {
             (Route::Endpoint, &Method::POST) => post::serve(&self, &parts, body).await,
-            (Route::Endpoint, &Method::GET) => session_get::open(&self, &parts),
-            (Route::Endpoint, &Method::DELETE) => session_get::end(&self, &parts),
+            (Route::Endpoint, &Method::GET) => session_get::open(&self, &parts).await,
+            (Route::Endpoint, &Method::DELETE) => session_get::end(&self, &parts).await,
             (Route::Endpoint, _) => reply::not_allowed("POST, GET, DELETE", "post a message here"),
             (Route::Sse, &Method::GET) => http_sse::open(&self, &parts),
             (Route::Sse, _) => reply::not_allowed("GET", "the stream of HTTP+SSE is opened by GET"),

@@ -12,7 +12,14 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::Revision;
 use turnbuckle_transport::{Limits, Outbox};
 
-use super::{event_stream::EventStream, payer::Payer, settings::HttpSettings, turn::Source};
+use super::{
+    at_replica::AtReplica,
+    event_id::{Carries, StreamName},
+    event_stream::EventStream,
+    payer::Payer,
+    settings::HttpSettings,
+    turn::Source,
+};
 use crate::{
     Caller,
     client::{CancelFlag, Peer, Session},
@@ -26,6 +33,8 @@ const STANDING_BYTES: usize = 16 * 1024;
 /// One session.
 pub(super) struct HttpSession {
     pub(super) id: Box<str>,
+    /// What replicas share of it, where there are replicas.
+    pub(super) at: Option<AtReplica>,
     /// The client, as the session as a whole sees it: what it is told goes to the standing streams.
     pub(super) peer: Arc<Peer>,
     lifecycle: Arc<Session>,
@@ -44,6 +53,7 @@ pub(super) struct HttpSession {
 impl HttpSession {
     pub(super) fn new(
         id: Box<str>,
+        at: Option<AtReplica>,
         caller: Caller,
         lifecycle: Arc<Session>,
         limits: Limits,
@@ -61,6 +71,7 @@ impl HttpSession {
         };
         Self {
             id,
+            at,
             peer: Arc::new(peer),
             lifecycle,
             payer,
@@ -89,10 +100,15 @@ impl HttpSession {
     pub(super) fn open_stream(
         &self,
         source: Arc<Source>,
+        carries: &Carries,
         settings: &HttpSettings,
     ) -> Arc<EventStream> {
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
-        let stream = Arc::new(EventStream::new(number, source, self.payer.share()));
+        let name = match &self.at {
+            Some(at) => StreamName::at(at.place, number, carries),
+            None => StreamName::Local(number),
+        };
+        let stream = Arc::new(EventStream::new(number, name, source, self.payer.share()));
         let mut streams = self.streams();
         self.forget(&mut streams, settings);
         streams.push(Arc::clone(&stream));
@@ -170,6 +186,11 @@ impl HttpSession {
         self.opened
             .elapsed()
             .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
+    }
+
+    /// What the client hears of, and its handshake.
+    pub(super) fn lifecycle(&self) -> &Arc<Session> {
+        &self.lifecycle
     }
 
     /// Whether the client has said that it is ready, or has used the session: some never say it.

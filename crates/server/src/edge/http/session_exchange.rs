@@ -14,14 +14,16 @@ use turnbuckle_protocol::{ErrorObject, Id};
 use turnbuckle_transport::Outbox;
 
 use super::{
-    body::HttpBody, event_stream::EventStream, reply, session::HttpSession, session_stream,
-    site::Site,
+    body::HttpBody, event_id::Carries, event_stream::EventStream, reply, session::HttpSession,
+    session_stream, site::Site,
 };
 use crate::{edge::running::unless, engine::sink};
 
 /// A call that goes on: it belongs to the session, not to the connection that brought it.
 pub(super) struct SessionExchange {
     outbox: Outbox,
+    /// The request, for the ids of events where there are replicas.
+    carries: Carries,
     state: Mutex<ExchangeState>,
 }
 
@@ -44,9 +46,11 @@ impl SessionExchange {
         id: Id,
         running: BoxFuture<'static, sink::Response>,
     ) -> Result<Arc<Self>, ErrorObject> {
+        let carries = Carries::Call(session.at.as_ref().map(|_| id.clone()));
         let begun = session.running.begin(id, running)?;
         let exchange = Arc::new(Self {
             outbox,
+            carries,
             state: Mutex::new(ExchangeState::Waiting(None)),
         });
         let table = session.running.clone();
@@ -143,7 +147,7 @@ impl SessionExchange {
             }
             ExchangeState::Waiting(_) | ExchangeState::Streaming(_) | ExchangeState::Cancelled => {}
         }
-        let stream = session_stream::of(site, session, self.outbox.clone());
+        let stream = session_stream::of(site, session, self.outbox.clone(), &self.carries);
         if let ExchangeState::Streaming(unread) = &mut *self.state() {
             *unread = Some(Arc::clone(&stream));
         }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use http::{Response, StatusCode, request::Parts};
 use turnbuckle_protocol::http::header::LAST_EVENT_ID;
+use turnbuckle_store::session::Note;
 
 use super::{
-    body::HttpBody, media, named_session, replay::parse_id, reply, session_stream, site::Site,
+    body::HttpBody, event_id::EventId, media, named_session, notes, remote_stream, reply,
+    session_post, session_stream, site::Site,
 };
 
 /// Opens the standing stream, or resumes one that broke.
-pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
     }
@@ -25,7 +27,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
             "a stream is opened with `Accept: text/event-stream`",
         );
     }
-    let session = match named_session::find(site, parts) {
+    let session = match named_session::find(site, parts).await {
         Ok(Some(session)) => session,
         Ok(None) => return nameless(),
         Err(response) => return response,
@@ -34,31 +36,50 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         return refused;
     }
     let Some(last) = parts.headers.get(LAST_EVENT_ID) else {
+        if session.at.is_some() {
+            // The replica that the client listens at pings it.
+            session_post::keep_alive(site, &session);
+        }
         return session_stream::open_standing(site, &session);
     };
-    let place = last.to_str().ok().and_then(parse_id);
-    let found =
-        place.and_then(|(stream, event)| Some((session.stream(stream, &site.settings)?, event)));
-    match found {
-        Some((stream, event)) => session_stream::resume(site, &session, stream, event),
-        None => reply::refuse(
-            StatusCode::BAD_REQUEST,
-            "`Last-Event-ID` names no stream that can be resumed: repeat the request, or leave \
-             the header out",
-        ),
+    let Some(last) = last.to_str().ok().and_then(EventId::parse) else {
+        return not_resumable();
+    };
+    if let Some(replicas) = &site.shared.replicas
+        && session.at.as_ref().map(|at| at.place) != last.place
+    {
+        return remote_stream::resume(site, replicas, &session, last).await;
+    }
+    match session.stream(last.stream, &site.settings) {
+        Some(stream) => session_stream::resume(site, &session, stream, last.event),
+        None => not_resumable(),
     }
 }
 
+pub(super) fn not_resumable() -> Response<HttpBody> {
+    reply::refuse(
+        StatusCode::BAD_REQUEST,
+        "`Last-Event-ID` names no stream that can be resumed: repeat the request, or leave the \
+         header out",
+    )
+}
+
 /// Ends a session.
-pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+pub(super) async fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
     }
     if let Some(revision) = named_session::without_streams(parts) {
         return reply::not_allowed("POST", &format!("{revision} has no sessions to end"));
     }
-    match named_session::find(site, parts) {
+    match named_session::find(site, parts).await {
         Ok(Some(session)) => {
+            if let Some(replicas) = &site.shared.replicas
+                && let Err(error) = notes::share(replicas, &session, Note::End).await
+            {
+                let refused = reply::error(StatusCode::SERVICE_UNAVAILABLE, None, &error);
+                return reply::retry_later(refused);
+            }
             site.sessions.end(&session);
             reply::empty(StatusCode::NO_CONTENT)
         }

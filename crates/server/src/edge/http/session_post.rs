@@ -11,8 +11,15 @@ use turnbuckle_session::Era;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    body::HttpBody, guard, reply, session::HttpSession, session_exchange::SessionExchange,
-    session_stream, sessions::NoSession, site::Site,
+    at_replica::AtReplica,
+    body::HttpBody,
+    event_id::Carries,
+    guard, notes, reply, routed,
+    session::HttpSession,
+    session_exchange::SessionExchange,
+    session_stream,
+    sessions::{self, NoSession},
+    site::Site,
 };
 use crate::{
     Caller,
@@ -22,10 +29,11 @@ use crate::{
     },
     edge::notification,
     engine::{Served, Wrote, admission, budget::Charge, method, sink},
+    replica::{HandshakeRest, Place, Replicas},
 };
 
 /// `initialize`: a session opens, if the handshake succeeds.
-pub(super) fn initialize(
+pub(super) async fn initialize(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
@@ -39,7 +47,16 @@ pub(super) fn initialize(
     if let Err(full) = site.sessions.make_room(key, has_room) {
         return full.refuse(Some(&request.id));
     }
-    let lifecycle = Arc::new(Session::new(site.shared.context.changes.hub(), key));
+    let place = site
+        .shared
+        .replicas
+        .as_ref()
+        .map(|replicas| replicas.new_place());
+    let lifecycle = Session::new(site.shared.context.changes.hub(), key);
+    let lifecycle = Arc::new(match place {
+        Some(place) => lifecycle.with_prefix(&place.prefix()),
+        None => lifecycle,
+    });
     let limits = site.shared.settings.limits;
     let peer = Arc::new(Peer::new(
         caller.clone(),
@@ -55,9 +72,13 @@ pub(super) fn initialize(
     if response.wrote != Wrote::Result {
         return reply::whole(StatusCode::OK, response);
     }
-    let opened = site.sessions.open(key, |id| {
+    let (id, at) = match named(site, &peer, place).await {
+        Ok(named) => named,
+        Err(refused) => return refused.refuse(Some(&request.id)),
+    };
+    let opened = site.sessions.open(id, key, |id| {
         let (closing, payer) = (site.closing.clone(), site.payer(parts));
-        HttpSession::new(id, caller, lifecycle, limits, closing, payer)
+        HttpSession::new(id, at, caller, lifecycle, limits, closing, payer)
     });
     match opened {
         Ok(session) => {
@@ -70,12 +91,43 @@ pub(super) fn initialize(
     }
 }
 
+/// The id of a session that opens: random, or its handshake where there are replicas.
+async fn named(
+    site: &Site,
+    peer: &Peer,
+    place: Option<Place>,
+) -> Result<(Box<str>, Option<AtReplica>), NoSession> {
+    let (Some(replicas), Some(place)) = (&site.shared.replicas, place) else {
+        return Ok((sessions::new_id()?, None));
+    };
+    let no_handshake = || NoSession::NoId("the handshake left nothing behind".into());
+    let handshake = {
+        let lifecycle = peer.lifecycle().ok_or_else(no_handshake)?;
+        let revision = lifecycle.revision().ok_or_else(no_handshake)?;
+        let opened = lifecycle.client().ok_or_else(no_handshake)?;
+        let rest = HandshakeRest {
+            caller: peer.caller().id().map(str::to_owned),
+            info: opened.client.info.clone(),
+            capabilities: opened.client.capabilities.clone(),
+        };
+        Replicas::handshake(revision, &opened.promised, rest)
+    };
+    let left = replicas.time_left(&handshake);
+    let (id, key) = replicas.make_id(handshake).await.map_err(NoSession::NoId)?;
+    Ok((id.into(), Some(AtReplica::new(place, key, left))))
+}
+
 /// A notification or a response.
-pub(super) fn accept(
+pub(super) async fn accept(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
     message: &Message<'_>,
 ) -> Response<HttpBody> {
+    if let Some(replicas) = &site.shared.replicas
+        && let Some(answer) = routed::accept(replicas, session, message).await
+    {
+        return answer;
+    }
     match message {
         Message::Notification(notification) => {
             notification::take(&site.shared, &session.peer, &session.running, notification);
@@ -83,7 +135,9 @@ pub(super) fn accept(
                 keep_alive(site, session);
             }
         }
-        Message::Response(response) => session.peer.answer(response),
+        Message::Response(response) => {
+            session.peer.answer(response);
+        }
         Message::Request(_) => {}
     }
     reply::empty(StatusCode::ACCEPTED)
@@ -91,7 +145,7 @@ pub(super) fn accept(
 
 /// Pings the client from now on while it listens, if the settings say so. One that has failed loses
 /// its session: if it is still there it opens another, as for every session that has ended.
-fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
+pub(super) fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
     let pings = site.shared.settings.keep_alive;
     let Some(pings) = pings.filter(|_| session.peer.begin_pings()) else {
         return;
@@ -143,16 +197,28 @@ pub(super) async fn serve(
         }
     };
     let Some(running) = served.later(&peer) else {
+        if let Some(replicas) = &site.shared.replicas
+            && response.wrote == Wrote::Result
+            && let Some(note) = notes::of(request)
+            && let Err(error) = notes::share(replicas, session, note).await
+        {
+            return reply::error(StatusCode::OK, Some(&request.id), &error);
+        }
         if outbox.pending_bytes() == 0 {
             return reply::whole(StatusCode::OK, response);
         }
         outbox.push(&response.into_message());
         outbox.close();
-        return session_stream::open(site, session, outbox, Vec::new());
+        let carries = Carries::Call(Some(request.id.clone().into_owned()));
+        return session_stream::open(site, session, outbox, &carries);
     };
     // The call goes on without the connection that brought it.
     let running = match charge.take_if(|charge| !charge.is_small()) {
         Some(charge) => charge.hold(running),
+        None => running,
+    };
+    let running = match &site.shared.replicas {
+        Some(replicas) => notes::shared_after(replicas, session, request, running),
         None => running,
     };
     let id = request.id.clone().into_owned();

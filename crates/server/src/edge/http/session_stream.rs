@@ -11,6 +11,7 @@ use turnbuckle_transport::Outbox;
 
 use super::{
     body::{HttpBody, StreamBody},
+    event_id::Carries,
     event_stream::{Begin, EventStream},
     keep_alive::KeepAlive,
     replay::Then,
@@ -32,24 +33,39 @@ struct EventBody {
     keep_alive: KeepAlive,
 }
 
-/// The messages of an exchange as a stream that can be resumed; `lines` were taken already.
+/// The messages of an exchange as a stream that can be resumed.
 pub(super) fn open(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
     outbox: Outbox,
-    lines: Vec<u8>,
+    carries: &Carries,
 ) -> Response<HttpBody> {
-    begin(site, session, of(site, session, outbox), lines)
+    let stream = of(site, session, outbox, carries);
+    begin(site, session, stream, Vec::new())
 }
 
 /// A stream of the messages of an exchange, before it is read.
-pub(super) fn of(site: &Site, session: &HttpSession, outbox: Outbox) -> Arc<EventStream> {
-    session.open_stream(Arc::new(Source::new(outbox)), &site.settings)
+pub(super) fn of(
+    site: &Site,
+    session: &HttpSession,
+    outbox: Outbox,
+    carries: &Carries,
+) -> Arc<EventStream> {
+    session.open_stream(Arc::new(Source::new(outbox)), carries, &site.settings)
 }
 
 /// What the session as a whole is told, as a stream that can be resumed.
 pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
-    let stream = session.open_stream(Arc::clone(&session.standing), &site.settings);
+    if let Some(at) = &session.at {
+        // `notifications/initialized` may have gone to another replica, and changes since then too.
+        let was_ready = session.lifecycle().is_ready();
+        session.peer.initialized();
+        if at.take_gap() || !was_ready {
+            session.lifecycle().listener().announce_all();
+        }
+    }
+    let standing = Arc::clone(&session.standing);
+    let stream = session.open_stream(standing, &Carries::Standing, &site.settings);
     begin(site, session, stream, Vec::new())
 }
 

@@ -92,6 +92,8 @@ pub(super) enum NoSession {
     Closing,
     #[error("could not get random bytes for a session id from the operating system: {0}")]
     NoRandomness(getrandom::Error),
+    #[error("{0}")]
+    NoId(String),
 }
 
 fn no_memory(over: &Over) -> TooMany {
@@ -107,7 +109,8 @@ impl NoSession {
             Self::TooMany(_)
             | Self::NoMemory(Over::Total(_))
             | Self::Closing
-            | Self::NoRandomness(_) => StatusCode::SERVICE_UNAVAILABLE,
+            | Self::NoRandomness(_)
+            | Self::NoId(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         let error = ErrorObject::internal(self.to_string());
         reply::retry_later(reply::error(status, id, &error))
@@ -145,14 +148,17 @@ impl Sessions {
         Some(session)
     }
 
-    /// Opens a session; `make` is given its id.
+    /// Opens a session with this id, or gives the one that is there already; `make` is given the id.
     pub(super) fn open(
         &self,
+        id: Box<str>,
         owner: CallerKey,
         make: impl FnOnce(Box<str>) -> HttpSession,
     ) -> Result<Arc<HttpSession>, NoSession> {
-        let id = new_id()?;
         let mut table = self.table();
+        if let Some(AnySession::Streamable(session)) = table.session(&id) {
+            return Ok(session);
+        }
         self.admit(&mut table, owner)?;
         let session = Arc::new(make(id.clone()));
         table.insert(id, AnySession::Streamable(Arc::clone(&session)), owner);
@@ -162,10 +168,10 @@ impl Sessions {
     /// Opens a session of HTTP+SSE, which lasts as long as its stream.
     pub(super) fn open_sse(
         &self,
+        id: Box<str>,
         owner: CallerKey,
         make: impl FnOnce(Box<str>) -> SseSession,
     ) -> Result<Arc<SseSession>, NoSession> {
-        let id = new_id()?;
         let mut table = self.table();
         self.admit(&mut table, owner)?;
         let session = Arc::new(make(id.clone()));
@@ -173,12 +179,19 @@ impl Sessions {
         Ok(session)
     }
 
-    pub(super) fn find_sse(&self, id: &str, caller: &Caller) -> Option<Arc<SseSession>> {
-        let table = self.table();
-        let AnySession::Sse(session) = table.sessions.get(id)?.session.clone() else {
+    pub(super) fn find_sse(&self, id: &str, caller: Option<&str>) -> Option<Arc<SseSession>> {
+        let AnySession::Sse(session) = self.table().session(id)? else {
             return None;
         };
-        (session.caller.id() == caller.id()).then_some(session)
+        (session.caller.id() == caller).then_some(session)
+    }
+
+    /// The session with this id, if it is here, without counting it as used.
+    pub(super) fn held(&self, id: &str) -> Option<Arc<HttpSession>> {
+        match self.table().session(id)? {
+            AnySession::Streamable(session) => Some(session),
+            AnySession::Sse(_) => None,
+        }
     }
 
     pub(super) fn end_sse(&self, id: &str) {
@@ -280,6 +293,10 @@ impl SessionTable {
         self.sessions.insert(id, Entry { session, owner });
     }
 
+    fn session(&self, id: &str) -> Option<AnySession> {
+        Some(self.sessions.get(id)?.session.clone())
+    }
+
     fn remove(&mut self, id: &str) -> Option<AnySession> {
         let Entry { session, owner } = self.sessions.remove(id)?;
         if let Some(own) = self.owners.get_mut(&owner) {
@@ -318,7 +335,7 @@ impl SessionTable {
 }
 
 /// An id that nobody can guess, in visible ASCII.
-fn new_id() -> Result<Box<str>, NoSession> {
+pub(super) fn new_id() -> Result<Box<str>, NoSession> {
     let mut bytes = [0; ID_BYTES];
     getrandom::fill(&mut bytes).map_err(NoSession::NoRandomness)?;
     let mut id = String::with_capacity(2 * ID_BYTES);

@@ -1,6 +1,6 @@
 //! What all requests to one HTTP service share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use http::request::Parts;
 use turnbuckle_transport::http::Peer;
@@ -55,14 +55,14 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn new(
+    pub(super) fn open(
         shared: Arc<Shared>,
         settings: HttpSettings,
         endpoint: Option<String>,
         mount: Option<Mount>,
         guard: Option<Arc<dyn Protect>>,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        let site = Arc::new(Self {
             shared,
             sessions: Sessions::new(&settings),
             settings,
@@ -71,7 +71,12 @@ impl Site {
             closing: CancelFlag::default(),
             guard,
             local: Caller::local().with(Anybody),
+        });
+        if let Some(replicas) = &site.shared.replicas {
+            let station: Weak<Self> = Arc::downgrade(&site);
+            replicas.add(station);
         }
+        site
     }
 
     /// Whose quotas a request counts against.

@@ -40,11 +40,13 @@ fn pay(incoming: &Incoming<'_>) -> Result<(), Reject> {
 pub(crate) fn kept_bytes(params: &Members<'_>) -> usize {
     let kept = ["capabilities", "clientInfo"].map(|name| params.get(name));
     let kept = kept.iter().flatten();
-    let bytes = kept.map(|raw| {
-        let marks = raw.get().bytes().filter(|byte| b"{[,:".contains(byte));
-        raw.get().len() + Limits::bytes_of_nodes(NODES_PER_MARK * marks.count())
-    });
-    bytes.sum()
+    kept.map(|raw| kept_of(raw.get())).sum()
+}
+
+/// What is kept of JSON that was read, in bytes.
+pub(crate) fn kept_of(text: &str) -> usize {
+    let marks = text.bytes().filter(|byte| b"{[,:".contains(byte));
+    text.len() + Limits::bytes_of_nodes(NODES_PER_MARK * marks.count())
 }
 
 fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Reject> {

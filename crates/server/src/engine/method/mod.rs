@@ -15,7 +15,7 @@ mod subscriptions_listen;
 mod tools_call;
 
 #[cfg(feature = "http")]
-pub(crate) use initialize::kept_bytes;
+pub(crate) use initialize::{kept_bytes, kept_of};
 #[cfg(feature = "http")]
 pub(crate) use route::serve;
 pub(crate) use route::serve_on_line;

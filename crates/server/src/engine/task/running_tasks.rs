@@ -249,6 +249,8 @@ impl TaskSlot {
         };
         let created = self.tasks.store.create(new, SystemTime::now()).await;
         let record = created.map_err(failed)?;
+        // A store may add to it.
+        let id = record.task.task_id.clone();
         let mut table = self.tasks.table();
         table.running.insert(id.clone(), self.cancel.clone());
         drop(table);

@@ -31,7 +31,7 @@ impl Form for Seat {
     }
 }
 
-async fn book(Asking(ask): Asking) -> Result<String, ToolError> {
+pub(crate) async fn book(Asking(ask): Asking) -> Result<String, ToolError> {
     match ask.form::<Seat>("seat", "Which seat?").await? {
         Answer::Accepted(seat) => Ok(format!("row {}", seat.row)),
         Answer::Declined | Answer::Cancelled => Ok("no seat".into()),
@@ -44,7 +44,7 @@ async fn site() -> Site {
     Site::serving(server, gate, |http| http).await
 }
 
-fn accepted(id: &Value) -> Value {
+pub(crate) fn accepted(id: &Value) -> Value {
     json!({
         "jsonrpc": "2.0", "id": id,
         "result": { "action": "accept", "content": { "row": 7 } },

@@ -24,6 +24,7 @@ mod places;
 mod protect;
 mod quotas;
 mod raw;
+mod replicas;
 mod requests;
 mod resume;
 mod session;

@@ -111,10 +111,11 @@ impl Site {
 }
 
 /// A session of 2025-03-26 to 2025-11-25.
+#[derive(Clone)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) address: SocketAddr,
-    revision: Revision,
+    pub(crate) revision: Revision,
 }
 
 impl Session {
@@ -194,7 +195,7 @@ pub(crate) const SESSIONS: [Revision; 3] = [
 ];
 
 /// A call that wants progress.
-pub(crate) fn watched(id: i64, tool: &str, arguments: Value) -> Value {
+pub(crate) fn watched(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     super::ask::request(
         id,
         "tools/call",
@@ -206,12 +207,16 @@ pub(crate) fn watched(id: i64, tool: &str, arguments: Value) -> Value {
 pub(crate) const SOON: Duration = Duration::from_millis(50);
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Count {
+pub(crate) struct Count {
     count: u32,
 }
 
 /// Reports so many steps, then waits at the gate, then reports one more.
-async fn steps(progress: Progress, State(gate): State<Gate>, Args(all): Args<Count>) -> String {
+pub(crate) async fn steps(
+    progress: Progress,
+    State(gate): State<Gate>,
+    Args(all): Args<Count>,
+) -> String {
     for step in 1..=all.count {
         progress.at(f64::from(step)).await;
     }

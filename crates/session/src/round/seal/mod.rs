@@ -14,6 +14,7 @@ mod binding;
 #[cfg_attr(not(feature = "seal"), path = "no_cipher.rs")]
 mod cipher;
 mod key_ring;
+mod sealed_bytes;
 mod state;
 
 pub use bad_state::BadState;

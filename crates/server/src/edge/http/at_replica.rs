@@ -1,0 +1,100 @@
+//! What a session has where there are replicas.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use turnbuckle_base::lock::Mutex;
+
+use crate::replica::Place;
+
+/// How long to wait after a store could not be read before it is tried again: a session must not wait
+/// for it with each call.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// What one replica has of a session.
+pub(super) struct AtReplica {
+    /// Ids of requests and events begin with this.
+    pub(super) place: Place,
+    /// What stores know the session by.
+    pub(super) key: Box<str>,
+    /// When the id of the session is not taken any more.
+    ends: Instant,
+    changes: Mutex<Changes>,
+    /// Whether the client may have missed changes that were told before the session was known here.
+    has_gap: AtomicBool,
+}
+
+/// Changes that other replicas made, and how many of them are known here.
+struct Changes {
+    made: u64,
+    known: u64,
+    /// The store could not be read, and is not tried again before this.
+    again_at: Option<Instant>,
+}
+
+impl AtReplica {
+    /// A session that begins here.
+    pub(super) fn new(place: Place, key: String, left: Duration) -> Self {
+        Self {
+            place,
+            key: key.into(),
+            ends: Instant::now() + left,
+            changes: Mutex::new(Changes {
+                made: 0,
+                known: 0,
+                again_at: None,
+            }),
+            has_gap: AtomicBool::new(false),
+        }
+    }
+
+    /// A session that began elsewhere, or was forgotten here. What its client changed is not known yet.
+    pub(super) fn reopened(place: Place, key: String, left: Duration) -> Self {
+        let at = Self::new(place, key, left);
+        at.changed();
+        at.has_gap.store(true, Ordering::Relaxed);
+        at
+    }
+
+    /// Whether the time of the session is over.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.ends
+    }
+
+    /// How long the session lasts from now on.
+    pub(super) fn left(&self) -> Duration {
+        self.ends.saturating_duration_since(Instant::now())
+    }
+
+    /// Another replica changed something of the session.
+    pub(super) fn changed(&self) {
+        let mut changes = self.changes.lock();
+        changes.made += 1;
+        changes.again_at = None;
+    }
+
+    /// The changes that have to be read, if there are any and it is time to try.
+    pub(super) fn unread(&self) -> Option<u64> {
+        let changes = self.changes.lock();
+        let is_time = changes.again_at.is_none_or(|at| at <= Instant::now());
+        (changes.known < changes.made && is_time).then_some(changes.made)
+    }
+
+    /// So many changes were read.
+    pub(super) fn has_read(&self, made: u64) {
+        let mut changes = self.changes.lock();
+        changes.known = changes.known.max(made);
+    }
+
+    /// The changes could not be read.
+    pub(super) fn could_not_read(&self) {
+        self.changes.lock().again_at = Some(Instant::now() + AGAIN_AFTER);
+    }
+
+    /// Whether changes may have been missed. True once.
+    pub(super) fn take_gap(&self) -> bool {
+        self.has_gap.swap(false, Ordering::Relaxed)
+    }
+}

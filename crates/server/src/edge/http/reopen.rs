@@ -1,0 +1,85 @@
+//! Sessions that were opened on another replica, or here before a restart.
+
+use std::sync::Arc;
+
+use http::{Response, request::Parts};
+
+use super::{
+    at_replica::AtReplica, body::HttpBody, notes, session::HttpSession, sessions::NoSession,
+    site::Site,
+};
+use crate::{
+    Introduction,
+    client::{Opened, Session},
+    engine::method,
+    replica::Replicas,
+};
+
+/// Opens a session here whose id is its handshake; `None` if it is not, belongs to another caller, or
+/// has ended.
+///
+/// # Errors
+/// A refusal where there is no room for it, or its handshake cannot be read now.
+pub(super) async fn reopen(
+    site: &Arc<Site>,
+    replicas: &Arc<Replicas>,
+    parts: &Parts,
+    id: &str,
+) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
+    let Some(opened) = replicas.open_id(id) else {
+        return Ok(None);
+    };
+    let mut handshake = opened.handshake;
+    let rest = match handshake.rest.take() {
+        Some(rest) => Some(rest),
+        None => replicas.handshake_part(&opened.key).await,
+    };
+    let Some(rest) = rest else {
+        let problem = "the session cannot be read from the store that replicas share: try again \
+                       later, or open a new one";
+        return Err(NoSession::NoId(problem.into()).refuse(None));
+    };
+    let caller = site.caller(parts);
+    // A session is bound to who opened it: an id alone opens nothing.
+    if rest.caller.as_deref() != caller.id() {
+        return Ok(None);
+    }
+    let kept = serde_json::to_string(&rest).map_or(0, |text| method::kept_of(&text));
+    let left = replicas.time_left(&handshake);
+    let place = replicas.new_place();
+    let key = site.key(parts);
+    let promised = handshake.promised();
+    let client = Introduction {
+        info: rest.info,
+        capabilities: rest.capabilities,
+    };
+    let at = AtReplica::reopened(place, opened.key, left);
+    let lifecycle = Session::new(site.shared.context.changes.hub(), key)
+        .with_prefix(&place.prefix())
+        .with_handshake(handshake.revision, Opened { client, promised });
+    if let Err(full) = lifecycle.listener().pay(kept) {
+        tracing::warn!(%full, "a session of another replica cannot be served here");
+        return Err(NoSession::NoId(full.to_string()).refuse(None));
+    }
+    let (closing, payer) = (site.closing.clone(), site.payer(parts));
+    let limits = site.shared.settings.limits;
+    let lifecycle = Arc::new(lifecycle);
+    let session = HttpSession::new(
+        id.into(),
+        Some(at),
+        caller,
+        lifecycle,
+        limits,
+        closing,
+        payer,
+    );
+    if !notes::refresh(site, &session).await {
+        return Ok(None);
+    }
+    // Clients that were opened elsewhere have said there that they are ready, or never do.
+    session.peer.initialized();
+    let opened = site.sessions.open(id.into(), key, |_| session);
+    let session = opened.map_err(|full| full.refuse(None))?;
+    session.touch();
+    Ok(Some(session))
+}

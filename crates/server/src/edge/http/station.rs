@@ -1,0 +1,178 @@
+//! What other replicas say to this one.
+
+use std::{
+    future::{Future as _, poll_fn, ready},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::envelope::{self, Frame, Message as Incoming};
+
+use super::{
+    event_stream::{Begin, EventStream},
+    http_sse, notes,
+    replay::Then,
+    session::HttpSession,
+    site::Site,
+};
+use crate::{
+    client::roots,
+    replica::{Message, Outcome, Pulled, Station},
+};
+
+/// The longest time that another replica waits for the next event. It asks again.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+
+impl Station for Site {
+    fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>> {
+        let done = || -> BoxFuture<'static, Outcome> { Box::pin(ready(Outcome::Done)) };
+        match message {
+            Message::Reply {
+                session,
+                caller,
+                response,
+            } => {
+                let session = self.of_caller(session, caller.as_deref())?;
+                reply(&session, response).then(done)
+            }
+            Message::Progress {
+                session,
+                caller,
+                params,
+            } => {
+                let session = self.of_caller(session, caller.as_deref())?;
+                let report = serde_json::from_str(params).ok()?;
+                session.peer.take_progress(report);
+                Some(done())
+            }
+            Message::Cancel {
+                session,
+                caller,
+                request,
+                reason,
+            } => {
+                let session = self.of_caller(session, caller.as_deref())?;
+                let id = serde_json::from_str(request).ok()?;
+                session.running.cancel(&id, reason.as_deref()).then(done)
+            }
+            Message::RootsChanged { session, caller } => {
+                let session = self.of_caller(session, caller.as_deref())?;
+                session.peer.forget_roots();
+                if let Some(hook) = &self.shared.on_roots_changed
+                    && session.is_listening()
+                {
+                    roots::changed(hook, Arc::clone(&session.peer));
+                }
+                Some(done())
+            }
+            Message::Noted { session } => {
+                let session = self.sessions.held(session)?;
+                session.at.as_ref()?.changed();
+                // Who listens is told of changes without asking, so that it cannot wait for a call.
+                Some(Box::pin(async move {
+                    if !notes::refresh(&self, &session).await {
+                        self.sessions.end(&session);
+                    }
+                    Outcome::Done
+                }))
+            }
+            Message::Ended { session } => {
+                let session = self.sessions.held(session)?;
+                self.sessions.end(&session);
+                Some(done())
+            }
+            Message::Pull {
+                session,
+                caller,
+                place,
+                stream,
+                event,
+                wait_ms,
+            } => {
+                let session = self.of_caller(session, caller.as_deref())?;
+                if session.at.as_ref()?.place.number != *place {
+                    return None;
+                }
+                let stream = session.stream(*stream, &self.settings)?;
+                let wait = Duration::from_millis(*wait_ms).min(MAX_WAIT);
+                Some(Box::pin(pull(self, session, stream, *event, wait)))
+            }
+            Message::Post {
+                session,
+                caller,
+                scopes,
+                body,
+            } => http_sse::forwarded(&self, session, caller.as_deref(), scopes, body),
+            Message::Unknown => None,
+        }
+    }
+}
+
+impl Site {
+    /// The session with this id, if it is here and belongs to this caller.
+    fn of_caller(&self, id: &str, caller: Option<&str>) -> Option<Arc<HttpSession>> {
+        let session = self.sessions.held(id)?;
+        (session.peer.caller().id() == caller).then_some(session)
+    }
+}
+
+/// Takes an answer of the client that was posted elsewhere. Whether somebody waits for it.
+fn reply(session: &HttpSession, response: &str) -> bool {
+    match envelope::parse(response.as_bytes()) {
+        Ok(Frame::One(Incoming::Response(response))) => session.peer.answer(&response),
+        _ => false,
+    }
+}
+
+/// A reader of a stream that is elsewhere.
+struct Reader {
+    session: Arc<HttpSession>,
+    stream: Arc<EventStream>,
+    number: u64,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.stream.leave(self.number);
+        self.session.touch();
+    }
+}
+
+/// What came on a stream after an event: what is there at once, or what comes first within `wait`.
+async fn pull(
+    site: Arc<Site>,
+    session: Arc<HttpSession>,
+    stream: Arc<EventStream>,
+    event: u64,
+    wait: Duration,
+) -> Outcome {
+    let (number, mut events, mut then) = stream.join(Begin::After(event), &site.settings);
+    let reader = Reader {
+        session,
+        stream,
+        number,
+    };
+    let mut is_over = false;
+    let mut late = pin!(tokio::time::sleep(wait));
+    poll_fn(|context| {
+        if then == Then::Stay {
+            let stream = &reader.stream;
+            match stream.poll_events(number, context, &site.settings, &mut events) {
+                Some(next) => then = next,
+                None => is_over = true,
+            }
+        }
+        if is_over || then == Then::Detach || !events.is_empty() {
+            return Poll::Ready(());
+        }
+        late.as_mut().poll(context)
+    })
+    .await;
+    Outcome::Pulled(Pulled {
+        events: String::from_utf8(events).unwrap_or_default(),
+        is_over: is_over || then == Then::Detach,
+    })
+}

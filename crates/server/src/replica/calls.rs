@@ -1,0 +1,142 @@
+//! Messages to other replicas, and what they answer.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep, timeout_at},
+};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_store::bus::{Delivery, NodeId, Recipient};
+
+use super::{
+    Message, Outcome, Replicas,
+    letter::{Content, Letter},
+    replicas::now_ms,
+};
+
+/// The pause before a node that does not listen is tried again.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// How long a message is of use that nobody waits for.
+const TOLD: Duration = Duration::from_secs(30);
+
+/// Calls to other replicas that have no answer yet.
+#[derive(Default)]
+pub(super) struct Calls {
+    next: AtomicU64,
+    open: Mutex<HashMap<u64, oneshot::Sender<Outcome>>>,
+}
+
+/// Why another replica did not answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallFailed {
+    #[error("the replica has ended")]
+    NoSuchNode,
+    #[error("the replica did not answer in time, or cannot be reached")]
+    Late,
+}
+
+impl Calls {
+    pub(super) fn answered(&self, call: Option<u64>, outcome: Outcome) {
+        let waiting = call.and_then(|call| self.open.lock().remove(&call));
+        if let Some(waiting) = waiting {
+            // Who waited may be gone.
+            let _ = waiting.send(outcome);
+        }
+    }
+
+    fn enter(&self) -> (u64, oneshot::Receiver<Outcome>) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        self.open.lock().insert(number, sender);
+        (number, receiver)
+    }
+}
+
+/// A call that waits, and is forgotten when nobody waits any more.
+struct Waiting<'a> {
+    calls: &'a Calls,
+    number: u64,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.calls.open.lock().remove(&self.number);
+    }
+}
+
+impl Replicas {
+    /// Asks another replica, and waits for its answer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future forgets the answer; the message may have been sent.
+    pub(crate) async fn call(
+        &self,
+        node: NodeId,
+        message: Message,
+        within: Duration,
+    ) -> Result<Outcome, CallFailed> {
+        if node == self.node {
+            return Ok(self.handle(&message).await);
+        }
+        let deadline = Instant::now() + within;
+        let until_ms = now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(0));
+        let (number, answer) = self.calls.enter();
+        let _waiting = Waiting {
+            calls: &self.calls,
+            number,
+        };
+        let content = Content::Message(message);
+        let letter = Letter::new(self.node, Some(number), until_ms, content);
+        let sealed = self.seal(&letter).ok_or(CallFailed::Late)?;
+        loop {
+            let sending = self.bus.send(Recipient::Node(node), sealed.clone());
+            match timeout_at(deadline, sending).await {
+                Ok(Ok(Delivery::Sent)) => break,
+                Ok(Ok(Delivery::NoSuchNode)) => return Err(CallFailed::NoSuchNode),
+                // Its connection may be back in a moment, or its lease may end.
+                Ok(Ok(Delivery::Deaf)) => sleep(AGAIN).await,
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "another replica cannot be reached");
+                    return Err(CallFailed::Late);
+                }
+                Err(_) => return Err(CallFailed::Late),
+            }
+        }
+        match timeout_at(deadline, answer).await {
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(_)) | Err(_) => Err(CallFailed::Late),
+        }
+    }
+
+    /// Tells others, without waiting for anything. Must be called inside a runtime.
+    pub(crate) fn tell(self: &Arc<Self>, to: Recipient, message: Message) {
+        let replicas = Arc::clone(self);
+        // Ends when the message is sent, or could not be.
+        tokio::spawn(async move { replicas.send_message(to, message).await });
+    }
+
+    /// Tells others; when it returns, the message is on its way.
+    pub(crate) async fn send_message(&self, to: Recipient, message: Message) {
+        let until_ms = now_ms().saturating_add(u64::try_from(TOLD.as_millis()).unwrap_or(0));
+        let letter = Letter::new(self.node, None, until_ms, Content::Message(message));
+        self.send(to, &letter).await;
+    }
+
+    pub(super) async fn send(&self, to: Recipient, letter: &Letter) {
+        let Some(sealed) = self.seal(letter) else {
+            return;
+        };
+        if let Err(error) = self.bus.send(to, sealed).await {
+            tracing::warn!(%error, "a message to other replicas was lost");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Other replicas of this server: how sessions are named so that each of them can serve them, and
+//! what they tell each other.
+
+mod calls;
+mod handshake;
+mod letter;
+mod place;
+mod replicas;
+mod seen;
+
+pub(crate) use calls::CallFailed;
+pub(crate) use handshake::{Handshake, HandshakeRest, OpenedId};
+pub(crate) use letter::{Message, Outcome, Pulled};
+pub(crate) use place::Place;
+pub(crate) use replicas::{Replicas, Station};

@@ -1,0 +1,263 @@
+//! This replica among the others.
+
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use futures_core::future::BoxFuture;
+use tokio::{runtime::Handle, sync::Semaphore};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{Revision, SubscriptionFilter};
+use turnbuckle_session::round::{
+    KeyRing,
+    seal::{NONCE_BYTES, Nonce},
+};
+use turnbuckle_store::{
+    Joined, ReplicaStores,
+    bus::{Bus, NodeId, Recipient},
+    session::Sessions,
+};
+
+use super::{
+    Handshake, HandshakeRest, Message, OpenedId, Outcome, Place,
+    calls::Calls,
+    handshake::SealedId,
+    letter::{Content, Letter},
+    seen::Seen,
+};
+
+/// How long a session lasts. Its id cannot be taken back once a client has it, so that it must come to
+/// an end by itself; a client that is told so opens another session.
+const SESSION_LIFE: Duration = Duration::from_hours(24);
+
+/// Letters of others that are worked on at a time. Those that wait for events of a stream wait here
+/// for as long.
+const MAX_AT_WORK: usize = 4096;
+
+/// How long to wait at the start for messages of others to arrive.
+const READY_WITHIN: Duration = Duration::from_secs(5);
+
+const LETTER: &[u8] = b"letter";
+
+/// The keys as they are now.
+pub(crate) type Keys = Arc<dyn Fn() -> Arc<KeyRing> + Send + Sync>;
+
+/// Takes what other replicas say. Each HTTP service has its own sessions, and so is a station.
+pub(crate) trait Station: Send + Sync {
+    /// Takes a message; `None` if it is about nothing here.
+    fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>>;
+}
+
+/// This replica among the others.
+pub(crate) struct Replicas {
+    pub(crate) node: NodeId,
+    pub(crate) sessions: Arc<dyn Sessions>,
+    pub(crate) session_life: Duration,
+    pub(super) bus: Arc<dyn Bus>,
+    pub(super) calls: Calls,
+    keys: Keys,
+    seen: Mutex<Seen>,
+    stations: Mutex<Vec<Weak<dyn Station>>>,
+    next_place: AtomicU64,
+    at_work: Arc<Semaphore>,
+    joined: Mutex<Option<Joined>>,
+    runtime: Handle,
+}
+
+impl Replicas {
+    /// Joins the others. Must be called inside a runtime.
+    pub(crate) fn join(stores: &ReplicaStores, node: NodeId, keys: Keys) -> Arc<Self> {
+        let replicas = Arc::new(Self {
+            node,
+            sessions: Arc::clone(&stores.sessions),
+            session_life: SESSION_LIFE,
+            bus: Arc::clone(&stores.bus),
+            calls: Calls::default(),
+            keys,
+            seen: Mutex::default(),
+            stations: Mutex::default(),
+            next_place: AtomicU64::new(0),
+            at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
+            joined: Mutex::default(),
+            runtime: Handle::current(),
+        });
+        let inbox = Arc::downgrade(&replicas);
+        let joined = replicas.bus.join(
+            node,
+            Arc::new(move |sealed| {
+                if let Some(replicas) = inbox.upgrade() {
+                    replicas.receive(sealed);
+                }
+            }),
+        );
+        *replicas.joined.lock() = Some(joined);
+        replicas
+    }
+
+    /// Waits until messages of others arrive, or for so long that they will have to come later.
+    pub(crate) async fn ready(&self) {
+        let ready = tokio::time::timeout(READY_WITHIN, self.bus.ready(self.node)).await;
+        if ready.is_err() {
+            tracing::warn!("no message of another replica can arrive yet: the bus is not open");
+        }
+    }
+
+    /// Takes no more messages, and says that this replica is gone.
+    pub(crate) async fn leave(&self) {
+        let joined = self.joined.lock().take();
+        drop(joined);
+        self.bus.left(self.node).await;
+    }
+
+    /// Has messages handed to a station.
+    pub(crate) fn add(&self, station: Weak<dyn Station>) {
+        let mut stations = self.stations.lock();
+        stations.retain(|station| station.strong_count() > 0);
+        stations.push(station);
+    }
+
+    /// A place that was never used.
+    pub(crate) fn new_place(&self) -> Place {
+        Place {
+            node: self.node,
+            number: self.next_place.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// Opens the id of a session whose time is not over.
+    pub(crate) fn open_id(&self, id: &str) -> Option<OpenedId> {
+        let opened = OpenedId::open(&(self.keys)(), id)?;
+        opened.handshake.time_left(self.session_life, now_ms())?;
+        Some(opened)
+    }
+
+    /// How long the session of a handshake lasts from now on.
+    pub(crate) fn time_left(&self, handshake: &Handshake) -> Duration {
+        let left = handshake.time_left(self.session_life, now_ms());
+        left.unwrap_or_default()
+    }
+
+    /// A handshake that takes place now.
+    pub(crate) fn handshake(
+        revision: Revision,
+        promised: &SubscriptionFilter,
+        rest: HandshakeRest,
+    ) -> Handshake {
+        Handshake::new(revision, now_ms(), promised, rest)
+    }
+
+    /// Makes an id of a handshake, and gives the name under which stores know its session.
+    ///
+    /// # Errors
+    /// What to tell the client.
+    pub(crate) async fn make_id(&self, handshake: Handshake) -> Result<(String, String), String> {
+        let nonces = [new_nonce()?, new_nonce()?];
+        let SealedId { id, key, part } = handshake
+            .seal(&(self.keys)(), nonces)
+            .ok_or("there is no cipher to make a session id with")?;
+        if let Some(part) = part {
+            let kept = self.sessions.keep_handshake(&key, part, self.session_life);
+            kept.await.map_err(|error| {
+                tracing::error!(%error, "a large handshake cannot be kept");
+                "the store that replicas share cannot be reached: try again later"
+            })?;
+        }
+        Ok((id, key))
+    }
+
+    /// The part of a handshake that was too large for its id.
+    pub(crate) async fn handshake_part(&self, key: &str) -> Option<HandshakeRest> {
+        match self.sessions.handshake(key).await {
+            Ok(part) => HandshakeRest::open(&(self.keys)(), part?),
+            Err(error) => {
+                tracing::error!(%error, "a large handshake cannot be read");
+                None
+            }
+        }
+    }
+
+    /// Seals a letter.
+    pub(super) fn seal(&self, letter: &Letter) -> Option<Vec<u8>> {
+        let text = serde_json::to_vec(letter).ok()?;
+        let sealed = (self.keys)().seal_bytes(LETTER, &text, new_nonce().ok()?);
+        (!sealed.is_empty()).then_some(sealed)
+    }
+
+    /// Takes what came over the bus. It does not wait.
+    fn receive(self: Arc<Self>, mut sealed: Vec<u8>) {
+        let Some((text, nonce)) = (self.keys)().open_bytes(LETTER, &mut sealed) else {
+            tracing::debug!("a message on the bus was not sealed with our secret");
+            return;
+        };
+        let Ok(letter) = serde_json::from_slice::<Letter>(&text) else {
+            tracing::debug!("a message on the bus cannot be read");
+            return;
+        };
+        let Some(from) = letter.from() else { return };
+        if !self.seen.lock().is_new(nonce, letter.until_ms, now_ms()) {
+            return;
+        }
+        match letter.content {
+            Content::Answer(outcome) => self.calls.answered(letter.call, outcome),
+            // What is for all comes back to the one who sent it.
+            Content::Message(_) if from == self.node => {}
+            Content::Message(message) => {
+                self.work(from, letter.call, letter.until_ms, &message);
+            }
+        }
+    }
+
+    /// Has a message worked on, and sends its answer if it is a call.
+    fn work(self: Arc<Self>, from: NodeId, call: Option<u64>, until_ms: u64, message: &Message) {
+        let Ok(permit) = Arc::clone(&self.at_work).try_acquire_owned() else {
+            tracing::warn!("too many messages of other replicas are worked on: one was dropped");
+            return;
+        };
+        let working = self.handle(message);
+        let runtime = self.runtime.clone();
+        // Ends with the work, which has a deadline.
+        runtime.spawn(async move {
+            let outcome = working.await;
+            drop(permit);
+            if call.is_some() {
+                let letter = Letter::new(self.node, call, until_ms, Content::Answer(outcome));
+                self.send(Recipient::Node(from), &letter).await;
+            }
+        });
+    }
+
+    /// Hands a message to the station that it is about.
+    pub(super) fn handle(&self, message: &Message) -> BoxFuture<'static, Outcome> {
+        if let Message::Unknown = message {
+            return Box::pin(std::future::ready(Outcome::Unknown));
+        }
+        let stations: Vec<_> = self
+            .stations
+            .lock()
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
+        let taken = stations
+            .into_iter()
+            .find_map(|station| station.take(message));
+        taken.unwrap_or_else(|| Box::pin(std::future::ready(Outcome::NotHere)))
+    }
+}
+
+/// Random bytes that are used for one box.
+fn new_nonce() -> Result<Nonce, String> {
+    let mut nonce = [0; NONCE_BYTES];
+    getrandom::fill(&mut nonce).map_err(|error| {
+        format!("could not get random bytes from the operating system: {error}")
+    })?;
+    Ok(nonce)
+}
+
+pub(super) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+}

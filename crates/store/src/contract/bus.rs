@@ -1,0 +1,81 @@
+//! What every bus must do.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    Joined,
+    bus::{Bus, Delivery, NodeId, Recipient},
+};
+
+/// How long a bus may take for one message: far more than it needs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Longer than what any bus sends in one piece.
+const LARGE: usize = 1024 * 1024;
+
+/// Claims that a bus keeps its word. `open` gives a new way to the same bus each time, as from another
+/// machine.
+///
+/// # Panics
+/// Where it does not: this is a test.
+pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
+    let (one, other) = (open().await, open().await);
+    let (here, there, nowhere) = (NodeId::new(1), NodeId::new(2), NodeId::new(3));
+    let (_here, mut to_here) = join(&one, here);
+    let (leaving, mut to_there) = join(&other, there);
+    one.ready(here).await;
+    other.ready(there).await;
+    let send = async |to, message: &[u8]| one.send(to, message.to_vec()).await.expect("it sends");
+
+    assert_eq!(send(Recipient::Node(there), b"a").await, Delivery::Sent);
+    assert_eq!(next(&mut to_there).await, b"a", "it arrives");
+    assert_eq!(send(Recipient::Node(here), b"b").await, Delivery::Sent);
+    assert_eq!(next(&mut to_here).await, b"b", "at the sender too");
+
+    assert_eq!(send(Recipient::All, b"c").await, Delivery::Sent);
+    assert_eq!(next(&mut to_here).await, b"c", "all get what is for all");
+    assert_eq!(next(&mut to_there).await, b"c", "all get what is for all");
+
+    let any_bytes: Vec<u8> = (0..=255).cycle().take(LARGE).collect();
+    send(Recipient::Node(there), &any_bytes).await;
+    assert_eq!(next(&mut to_there).await, any_bytes, "large or small");
+
+    for number in 0..100_u8 {
+        send(Recipient::Node(there), &[number]).await;
+    }
+    for number in 0..100_u8 {
+        assert_eq!(next(&mut to_there).await, [number], "in order");
+    }
+
+    let unknown = send(Recipient::Node(nowhere), b"d").await;
+    assert_eq!(unknown, Delivery::NoSuchNode, "there never was such a node");
+    assert!(!one.is_gone(there), "it is there");
+    drop(leaving);
+    other.left(there).await;
+    let gone = async {
+        while send(Recipient::Node(there), b"e").await != Delivery::NoSuchNode {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        while !one.is_gone(there) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone)
+        .await
+        .expect("a node that left is gone");
+    assert!(!one.is_gone(here), "others are not");
+}
+
+fn join(bus: &impl Bus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8>>) {
+    let (take, taken) = mpsc::unbounded_channel();
+    let inbox = move |message| drop(take.send(message));
+    (bus.join(node, Arc::new(inbox)), taken)
+}
+
+async fn next(taken: &mut mpsc::UnboundedReceiver<Vec<u8>>) -> Vec<u8> {
+    let next = tokio::time::timeout(PATIENCE, taken.recv()).await;
+    next.expect("it arrives in time")
+        .expect("the inbox is open")
+}

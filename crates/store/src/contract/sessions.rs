@@ -1,0 +1,66 @@
+//! What every store of notes of sessions must do.
+
+use std::time::Duration;
+
+use crate::session::{MAX_RESOURCES, Note, SessionNotes, Sessions};
+
+/// Longer than the test takes.
+const KEEP: Duration = Duration::from_mins(10);
+
+/// Claims that a store of notes keeps its word. `open` gives an empty one.
+///
+/// # Panics
+/// Where it does not: this is a test.
+pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
+    let store = open().await;
+    let read = async |session| store.read(session).await.expect("it reads");
+    let write = async |session, note| store.write(session, note, KEEP).await.expect("it writes");
+    let level = |level: &str| Note::LogLevel(level.into());
+    let subscribe = |uri: &str| Note::Subscribe(uri.into());
+
+    assert_eq!(read("a").await, SessionNotes::default(), "nothing is known");
+    assert!(write("a", level("info")).await);
+    assert!(write("a", level("debug")).await);
+    for uri in ["r://1", "r://2", "resource:r://3", ""] {
+        assert!(write("a", subscribe(uri)).await);
+    }
+    assert!(write("a", Note::Unsubscribe("r://1".into())).await);
+    assert!(write("a", Note::Unsubscribe("never".into())).await);
+    let noted = read("a").await;
+    assert_eq!(
+        noted.log_level.as_deref(),
+        Some("debug"),
+        "the last one counts"
+    );
+    let resources: Vec<_> = noted.resources.iter().map(String::as_str).collect();
+    assert_eq!(resources, ["", "r://2", "resource:r://3"]);
+    assert_eq!(
+        read("b").await,
+        SessionNotes::default(),
+        "another is another"
+    );
+
+    assert!(write("a", Note::End).await);
+    assert!(read("a").await.is_ended);
+    assert!(
+        !write("a", level("info")).await,
+        "what has ended does not change"
+    );
+    assert!(read("a").await.is_ended);
+
+    for number in 0..MAX_RESOURCES {
+        assert!(write("c", subscribe(&number.to_string())).await);
+    }
+    assert!(!write("c", subscribe("more")).await, "there is a limit");
+    assert!(write("c", subscribe("1")).await, "twice is once");
+    assert!(
+        write("c", level("info")).await,
+        "the level has a place of its own"
+    );
+
+    assert_eq!(store.handshake("a").await.expect("it reads"), None);
+    let part: Vec<u8> = (0..=255).collect();
+    let kept = store.keep_handshake("a", part.clone(), KEEP).await;
+    kept.expect("it writes");
+    assert_eq!(store.handshake("a").await.expect("it reads"), Some(part));
+}

@@ -1,0 +1,196 @@
+//! Messages from one replica to another, published to a channel of each.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::{
+    runtime::Handle,
+    sync::watch,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use turnbuckle_base::lock::Mutex;
+
+use super::{
+    Redis,
+    news::{Heard, News},
+    nodes::{BEAT, Nodes},
+};
+use crate::{
+    BoxFuture, Joined, StoreError,
+    bus::{Bus, Delivery, Inbox, NodeId, Recipient},
+};
+
+/// The longest message that is published, in bytes. Redis holds what is published in memory for each
+/// connection that is slow, and closes those for which it holds too much.
+const MAX_PUBLISHED: usize = 32 * 1024;
+
+/// How long Redis keeps a message that is too long to be published.
+const KEPT: Duration = Duration::from_secs(30);
+
+/// How long it may take to say that a node has left.
+const LEAVE_WITHIN: Duration = Duration::from_secs(2);
+
+/// Bytes of the name of a message that is kept.
+const NAME_BYTES: usize = 16;
+
+/// What a published message begins with: whether the rest is the message, or the name of its key.
+const WHOLE: u8 = 0;
+const KEY: u8 = 1;
+
+/// A bus by way of Redis: each node has a channel, and one is for all.
+#[derive(Debug)]
+pub struct RedisBus {
+    redis: Redis,
+    nodes: Arc<Nodes>,
+    /// Whether the channels of each node that joined here are open.
+    open: Mutex<HashMap<NodeId, watch::Receiver<bool>>>,
+}
+
+impl RedisBus {
+    pub(super) fn new(redis: Redis) -> Self {
+        Self {
+            redis,
+            nodes: Arc::new(Nodes::new()),
+            open: Mutex::default(),
+        }
+    }
+
+    async fn publish(&self, to: Recipient, message: Vec<u8>) -> Result<Delivery, StoreError> {
+        let mut payload = Vec::with_capacity(1 + message.len().min(MAX_PUBLISHED));
+        if message.len() <= MAX_PUBLISHED {
+            payload.push(WHOLE);
+            payload.extend_from_slice(&message);
+        } else {
+            let name = self.keep(&message).await?;
+            payload.push(KEY);
+            payload.extend_from_slice(name.as_bytes());
+        }
+        let mut publish = ::redis::cmd("PUBLISH");
+        publish.arg(channel(&self.redis, to)).arg(payload);
+        // Who gets a message twice takes it once.
+        let heard: u64 = self.redis.repeatable(&publish).await?;
+        Ok(match to {
+            Recipient::Node(node) if heard == 0 => {
+                if self.nodes.is_there(node) {
+                    Delivery::Deaf
+                } else {
+                    Delivery::NoSuchNode
+                }
+            }
+            _ => Delivery::Sent,
+        })
+    }
+
+    /// Keeps a message, and gives its name.
+    async fn keep(&self, message: &[u8]) -> Result<String, StoreError> {
+        let mut bytes = [0; NAME_BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| StoreError::new("redis", error.to_string()))?;
+        let name = format!("{:032x}", u128::from_be_bytes(bytes));
+        let name = self.redis.name("message", &name);
+        let mut set = ::redis::cmd("SET");
+        set.arg(&name).arg(message).arg("EX").arg(KEPT.as_secs());
+        self.redis.repeatable::<()>(&set).await?;
+        Ok(name)
+    }
+}
+
+fn channel(redis: &Redis, to: Recipient) -> String {
+    match to {
+        Recipient::Node(node) => redis.name("channel", &node.to_string()),
+        Recipient::All => redis.name("channel", "all"),
+    }
+}
+
+/// Hands a published message to the inbox, at once or when it was read.
+fn take(redis: &Redis, runtime: &Handle, inbox: &Inbox, payload: &[u8]) {
+    match payload.split_first() {
+        Some((&WHOLE, message)) => inbox(message.to_vec()),
+        Some((&KEY, name)) => {
+            let (redis, inbox, name) = (redis.clone(), Arc::clone(inbox), name.to_vec());
+            // Ends with the answer of Redis, or without.
+            runtime.spawn(async move {
+                let mut get = ::redis::cmd("GET");
+                get.arg(name);
+                // One that is gone was lost, as any message may be.
+                if let Ok(Some(message)) = redis.repeatable::<Option<Vec<u8>>>(&get).await {
+                    inbox(message);
+                }
+            });
+        }
+        // A newer replica may say more than we know.
+        _ => {}
+    }
+}
+
+/// A node that joined.
+struct Member {
+    beating: JoinHandle<()>,
+    _news: News,
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.beating.abort();
+    }
+}
+
+/// Says that the node is there until it is aborted.
+async fn beat(redis: Redis, nodes: Arc<Nodes>, node: NodeId) {
+    loop {
+        let _ = nodes.say(&redis, node).await;
+        sleep(BEAT).await;
+    }
+}
+
+impl Bus for RedisBus {
+    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+        let runtime = Handle::current();
+        let (opened, open) = watch::channel(false);
+        let channels = vec![
+            channel(&self.redis, Recipient::Node(node)),
+            channel(&self.redis, Recipient::All),
+        ];
+        let redis = self.redis.clone();
+        let news = News::listen(
+            self.redis.client.clone(),
+            channels,
+            move |heard| match heard {
+                Heard::Message(payload) => take(&redis, &runtime, &inbox, payload),
+                Heard::Open => {
+                    opened.send_replace(true);
+                }
+            },
+        );
+        self.open.lock().insert(node, open);
+        let beating = tokio::spawn(beat(self.redis.clone(), Arc::clone(&self.nodes), node));
+        Joined::new(Member {
+            beating,
+            _news: news,
+        })
+    }
+
+    fn ready(&self, node: NodeId) -> BoxFuture<'_, ()> {
+        let open = self.open.lock().get(&node).cloned();
+        Box::pin(async move {
+            if let Some(mut open) = open {
+                // It fails when the node has left, and then nobody waits for messages.
+                let _ = open.wait_for(|is_open| *is_open).await;
+            }
+        })
+    }
+
+    fn left(&self, node: NodeId) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // Where this does not arrive, the lease ends by itself.
+            let _ = timeout(LEAVE_WITHIN, Nodes::leave(&self.redis, node)).await;
+        })
+    }
+
+    fn send(&self, to: Recipient, message: Vec<u8>) -> BoxFuture<'_, Result<Delivery, StoreError>> {
+        Box::pin(self.publish(to, message))
+    }
+
+    fn is_gone(&self, node: NodeId) -> bool {
+        self.nodes.is_gone(node)
+    }
+}

@@ -1,0 +1,145 @@
+//! Which nodes there are: a set in Redis in which each says once a second that it is there.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use ::redis::Script;
+use turnbuckle_base::lock::Mutex;
+
+use super::{Redis, connection::failed};
+use crate::{StoreError, bus::NodeId};
+
+/// How often a node says that it is there.
+pub(super) const BEAT: Duration = Duration::from_secs(1);
+
+/// How long a node counts as there after it last said so, in milliseconds: three beats, so that one
+/// that is late or lost does not count.
+const LEASE_MS: u64 = 3000;
+
+/// How long a node must be missing before its work is given up. With the lease and a beat this makes
+/// eight seconds from its end; a Redis that is started anew has all nodes again after two.
+const GONE_AFTER: Duration = Duration::from_secs(4);
+
+/// Says that a node is there: the set; the node and its lease in milliseconds. Returns all nodes that
+/// are there by the clock of Redis, and forgets those that have not been for a minute.
+const SAY: &str = r"
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 60000)
+redis.call('PEXPIRE', KEYS[1], 3600000)
+return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
+";
+
+/// The nodes as this process saw them last.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    say: Script,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Since when every beat was answered; not now if `None`.
+    since: Option<Instant>,
+    /// When each node was last there.
+    nodes: HashMap<NodeId, Instant>,
+}
+
+impl Nodes {
+    pub(super) fn new() -> Self {
+        Self {
+            say: Script::new(SAY),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Says that a node is there, and looks who else is.
+    pub(super) async fn say(&self, redis: &Redis, node: NodeId) -> Result<(), StoreError> {
+        let mut say = self.say.prepare_invoke();
+        say.key(key(redis));
+        say.arg(node.to_string()).arg(LEASE_MS);
+        let mut commands = redis.commands.clone();
+        let said = say.invoke_async::<Vec<String>>(&mut commands).await;
+        let mut seen = self.seen.lock();
+        match said {
+            Ok(nodes) => {
+                seen.see(
+                    nodes.iter().filter_map(|node| NodeId::parse(node)),
+                    Instant::now(),
+                );
+                Ok(())
+            }
+            Err(error) => {
+                seen.since = None;
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Says that a node is not there any more.
+    pub(super) async fn leave(redis: &Redis, node: NodeId) -> Result<(), StoreError> {
+        let mut remove = ::redis::cmd("ZREM");
+        remove.arg(key(redis)).arg(node.to_string());
+        redis.repeatable(&remove).await
+    }
+
+    /// Whether a node was there at the last look, or not long ago.
+    pub(super) fn is_there(&self, node: NodeId) -> bool {
+        let seen = self.seen.lock();
+        let last = seen.nodes.get(&node);
+        last.is_some_and(|last| last.elapsed() < 2 * BEAT)
+    }
+
+    /// Whether a node has been missing for so long that its work can be given up.
+    pub(super) fn is_gone(&self, node: NodeId) -> bool {
+        self.seen.lock().is_gone(node, Instant::now())
+    }
+}
+
+impl Seen {
+    fn see(&mut self, nodes: impl Iterator<Item = NodeId>, now: Instant) {
+        self.since.get_or_insert(now);
+        self.nodes.extend(nodes.map(|node| (node, now)));
+        self.nodes.retain(|_, last| now - *last < 60 * BEAT);
+    }
+
+    fn is_gone(&self, node: NodeId, now: Instant) -> bool {
+        let is_over = |since: Instant| now.saturating_duration_since(since) >= GONE_AFTER;
+        self.since.is_some_and(is_over) && self.nodes.get(&node).copied().is_none_or(is_over)
+    }
+}
+
+fn key(redis: &Redis) -> String {
+    redis.name("nodes", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_gone_when_it_was_missed_for_long_and_never_while_nobody_looks() {
+        let (node, other) = (NodeId::new(1), NodeId::new(2));
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut seen = Seen::default();
+        assert!(!seen.is_gone(node, after(100)), "nothing was seen yet");
+        seen.see([node].into_iter(), start);
+        assert!(!seen.is_gone(other, after(3)), "it may be late");
+        assert!(seen.is_gone(other, after(4)));
+        for second in 1..=5 {
+            seen.see([other].into_iter(), after(second));
+            assert_eq!(seen.is_gone(node, after(second)), second >= 4);
+            assert!(!seen.is_gone(other, after(second)));
+        }
+        // Redis was away: all nodes have time to come back.
+        seen.since = None;
+        assert!(!seen.is_gone(node, after(20)));
+        seen.see([other].into_iter(), after(20));
+        assert!(!seen.is_gone(node, after(23)));
+        assert!(seen.is_gone(node, after(24)));
+    }
+}

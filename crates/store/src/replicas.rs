@@ -1,0 +1,67 @@
+//! All that the replicas of one server share.
+
+use std::sync::Arc;
+
+use crate::{
+    Fanout, LocalFanout, MemorySpent, SpentStates,
+    bus::{Bus, MemoryBus},
+    session::{MemorySessions, Sessions},
+    task::{MemoryTasks, Tasks},
+};
+
+/// All that the replicas of one server share: what `Server::replicas` takes.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ReplicaStores {
+    /// Messages from one replica to another.
+    pub bus: Arc<dyn Bus>,
+    /// What clients change in their sessions.
+    pub sessions: Arc<dyn Sessions>,
+    /// Tasks.
+    pub tasks: Arc<dyn Tasks>,
+    /// Changes, on their way to all replicas.
+    pub fanout: Arc<dyn Fanout>,
+    /// States that were used.
+    pub spent: Arc<dyn SpentStates>,
+}
+
+impl ReplicaStores {
+    /// Stores of your own.
+    pub fn new(
+        bus: Arc<dyn Bus>,
+        sessions: Arc<dyn Sessions>,
+        tasks: Arc<dyn Tasks>,
+        fanout: Arc<dyn Fanout>,
+        spent: Arc<dyn SpentStates>,
+    ) -> Self {
+        Self {
+            bus,
+            sessions,
+            tasks,
+            fanout,
+            spent,
+        }
+    }
+}
+
+/// What several servers in one process share, as if they were replicas on several machines: for tests.
+#[derive(Clone)]
+pub struct MemoryReplicas(ReplicaStores);
+
+impl Default for MemoryReplicas {
+    fn default() -> Self {
+        Self(ReplicaStores::new(
+            Arc::new(MemoryBus::default()),
+            Arc::new(MemorySessions::default()),
+            Arc::new(MemoryTasks::default()),
+            Arc::new(LocalFanout::default()),
+            Arc::new(MemorySpent::default()),
+        ))
+    }
+}
+
+impl From<MemoryReplicas> for ReplicaStores {
+    fn from(replicas: MemoryReplicas) -> Self {
+        replicas.0
+    }
+}
