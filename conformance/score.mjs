@@ -2,7 +2,7 @@
 // failure or a warning, with at least one check of its own that succeeded.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const suite = join(here, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const programs = resolve(process.env.CARGO_TARGET_DIR ?? join(here, "../target"), "debug");
 const work = mkdtempSync(join(tmpdir(), "conformance-"));
-const only = process.argv[2] ?? "";
+const isTable = process.argv.includes("--table");
+const only = process.argv[2]?.replace("--table", "gateway") ?? "";
 
 // Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
 const PATIENCE = "60000";
@@ -109,10 +110,13 @@ function faults({ name, checks }, lost) {
 
 let ran = 0;
 let failed = 0;
-function report(leg, passed, wanted, checks, seconds, said) {
+/// What each leg through the gateway came to, for the table.
+const through = new Map();
+function report(leg, passed, wanted, checks, seconds, said, notShown = 0) {
   ran += 1;
   const isGood = passed === wanted && !said.length;
   if (!isGood) failed += 1;
+  through.set(leg, `${passed} of ${wanted}${notShown ? `, ${notShown} without a check` : ""}`);
   console.log(`${isGood ? "ok  " : "FAIL"} ${leg}: ${passed}/${wanted} scenarios, ${checks} checks, ${seconds} s`);
   for (const line of said) console.log(`       ${line}`);
 }
@@ -135,9 +139,10 @@ async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, po
   const all = scenarios(folder).filter(({ name }) => !passedOver.has(name));
   const said = all.flatMap((scenario) => faults(scenario, lost));
   const bad = new Set(said.map((line) => line.split(":")[0]));
+  const notShown = all.filter(({ name }) => lost.has(name)).length;
   if (!all.length) said.push(output.slice(-2000));
   const checks = all.reduce((sum, one) => sum + one.checks.filter(({ status }) => status === "SUCCESS").length, 0);
-  report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said);
+  report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said, notShown);
 }
 
 /// Each scenario that a revision requires of a client by itself: only so does the suite look at the
@@ -214,13 +219,15 @@ const UPSTREAMS = [
   ["legacy, stdio", "legacy", "stdio"],
 ];
 
+const serverLeg = (revision, name) => `gateway at ${revision}, server ${name}`;
+
 /// The conformance server behind the gateway: every scored scenario of both revisions passes as it does
 /// directly.
 async function gatewayLegs(url) {
   for (const [name, era, way] of UPSTREAMS) {
     const wanted = [
-      [`gateway at 2025-11-25, server ${name}`, 33, "2025-11-25"],
-      [`gateway at 2026-07-28, server ${name}`, 50, "2026-07-28"],
+      [serverLeg("2025-11-25", name), 33, "2025-11-25"],
+      [serverLeg("2026-07-28", name), 50, "2026-07-28"],
     ].filter(([leg]) => `${leg}`.includes(only));
     if (!wanted.length) continue;
     const upstream = { http: [url], sse: [url.replace(/mcp$/, "sse")], stdio: [program, "--stdio"] }[way];
@@ -241,6 +248,56 @@ async function gatewayLegs(url) {
   }
 }
 
+/// Our client in front of the gateway, and the suite's servers behind it. Each leg has the revision of the suite's
+/// servers, that of our client, and the number of scenarios.
+/** @type {[string, string, number][]} */
+const CLIENTS = [
+  ["2025-11-25", "2025-11-25", 25],
+  ["2026-07-28", "2026-07-28", 39],
+];
+
+const clientLeg = (behind, front) => `gateway before the suite's servers at ${behind}, client at ${front}`;
+
+async function gatewayClientLegs() {
+  for (const [behind, front, count] of CLIENTS) {
+    const leg = clientLeg(behind, front);
+    if (!leg.includes(only)) continue;
+    const command = `${join(programs, "conformance-client")} --through-gateway ${front}`;
+    await suiteLeg([leg, count, ["client", "--command", command, "--timeout", PATIENCE, "--requirements", behind]]);
+  }
+}
+
+const PAGE = join(here, "../docs/gateway.md");
+const [BEGIN, END] = ["<!-- suite -->", "<!-- /suite -->"];
+
+/// The table of docs/gateway.md, with what this run came to. Legs that did not run keep their figures.
+function table(page) {
+  const old = page.split(BEGIN)[1]?.split(END)[0] ?? "";
+  const figure = (leg) =>
+    through.get(leg) ?? old.match(new RegExp(`^\\| ${leg.replace(/\W/g, ".")} \\| (.*) \\|$`, "m"))?.[1];
+  const names = [
+    ...UPSTREAMS.flatMap(([name]) => [serverLeg("2025-11-25", name), serverLeg("2026-07-28", name)]),
+    ...CLIENTS.map(([behind, front]) => clientLeg(behind, front)),
+  ];
+  const rows = names.map((leg) => `| ${leg} | ${figure(leg) ?? "–"} |`);
+  return ["", "", "| leg | scenarios that pass |", "|---|---|", ...rows, "", ""].join("\n");
+}
+
+/// Writes the table, or says how it differs from what this run came to.
+function publish() {
+  const page = readFileSync(PAGE, "utf8");
+  const [before, rest] = page.split(BEGIN);
+  const [old, after] = rest?.split(END) ?? [];
+  if (old === undefined || after === undefined) throw new Error(`docs/gateway.md has no ${BEGIN} and ${END}`);
+  const made = table(page);
+  if (isTable) writeFileSync(PAGE, before + BEGIN + made + END + after);
+  else if (made !== old) {
+    failed += 1;
+    console.log("FAIL the table in docs/gateway.md: `./conformance/run --table` writes");
+    console.log(made);
+  }
+}
+
 /// Rejects when a program that the whole run needs has ended.
 const ending = (name, child) =>
   new Promise((_, reject) => {
@@ -255,6 +312,7 @@ async function allLegs(url, stdio) {
   if ("client alone at 2026-07-28".includes(only)) await strictLeg("2026-07-28", 32);
   if ("authorization server".includes(only)) await authorizationLeg("authorization server");
   await gatewayLegs(url);
+  await gatewayClientLegs();
 }
 
 const program = join(programs, "conformance-server");
@@ -275,5 +333,6 @@ if (!ran) {
   console.error(`error: no leg has \`${only}\` in its name: the legs are in conformance/README.md`);
   process.exit(2);
 }
+publish();
 console.log(failed ? `${failed} legs failed` : "every scenario passed");
 process.exit(failed ? 1 : 0);

@@ -2,13 +2,18 @@
 //!
 //! The suite gives the URL as the last argument, and in the environment the scenario's name, the
 //! revision to speak, and what else the scenario needs.
+//!
+//! With `--through-gateway`, a gateway is between this client and the suite's server. A revision after
+//! it is what this client speaks; without one it speaks that of the server.
 
 mod authorization;
 mod scenario;
+mod through;
 
 use std::{env, error::Error, process::ExitCode};
 
 use serde_json::Value;
+use through::Between;
 use turnbuckle::{
     Client, Connection,
     client::HttpTarget,
@@ -21,6 +26,8 @@ struct Order {
     revision: Revision,
     context: Value,
     url: String,
+    /// The revision in front of a gateway, if there is to be one.
+    front: Option<Revision>,
 }
 
 impl Order {
@@ -29,14 +36,22 @@ impl Order {
             Ok(context) => serde_json::from_str(&context)?,
             Err(_) => Value::Null,
         };
+        let revision = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")?.parse()?;
+        let mut words = env::args().skip_while(|word| word != through::WORD);
+        let front = words.next().map(|_| {
+            let after = words.next().and_then(|word| word.parse().ok());
+            after.unwrap_or(revision)
+        });
         Ok(Self {
             scenario: env::var("MCP_CONFORMANCE_SCENARIO")?,
-            revision: env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")?.parse()?,
+            revision,
             context,
             url: env::args().next_back().ok_or("no URL")?,
+            front,
         })
     }
 
+    /// Connects to the server itself.
     async fn connect(&self) -> Result<Connection, Box<dyn Error>> {
         let client = client().only(self.revision);
         let mut target = HttpTarget::new(self.url.as_str());
@@ -44,6 +59,21 @@ impl Order {
             target = target.authorize(authorization::oauth(self)?);
         }
         Ok(client.connect(target).await?)
+    }
+
+    /// Does what the scenario wants, over a gateway if there is to be one.
+    async fn run(&self) -> Result<(), Box<dyn Error>> {
+        let Some(front) = self.front else {
+            return scenario::run(self, self.connect().await?).await;
+        };
+        let between = Between::start(self).await?;
+        let connected = client().only(front).connect(between.url.as_str()).await;
+        let ran = match connected {
+            Ok(server) => scenario::run(self, server).await,
+            Err(error) => Err(error.into()),
+        };
+        between.end().await?;
+        ran
     }
 }
 
@@ -57,10 +87,7 @@ fn client() -> Client {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let run = async {
-        let order = Order::read()?;
-        scenario::run(&order).await
-    };
+    let run = async { Order::read()?.run().await };
     match run.await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

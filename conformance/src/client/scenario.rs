@@ -10,8 +10,7 @@ use crate::{Order, authorization};
 
 pub(crate) type Ended = Result<(), Box<dyn Error>>;
 
-pub(crate) async fn run(order: &Order) -> Ended {
-    let server = order.connect().await?;
+pub(crate) async fn run(order: &Order, server: Connection) -> Ended {
     match order.scenario.as_str() {
         "tools_call" => tools_call(&server).await?,
         "elicitation-sep1034-client-defaults" => {
