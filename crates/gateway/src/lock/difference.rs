@@ -243,18 +243,15 @@ fn is_alike(kind: LockKind, one: &Value, other: &Value) -> bool {
 }
 
 fn arguments(kind: LockKind, definition: &Value) -> BTreeSet<&str> {
-    match kind {
-        LockKind::Prompt => {
-            let list = definition["arguments"].as_array().into_iter().flatten();
-            list.filter_map(|argument| argument["name"].as_str())
-                .collect()
-        }
-        _ => {
-            let properties = definition["inputSchema"]["properties"].as_object();
-            let names = properties.into_iter().flat_map(|members| members.keys());
-            names.map(String::as_str).collect()
-        }
+    if kind == LockKind::Prompt {
+        let list = definition["arguments"].as_array().into_iter().flatten();
+        return list
+            .filter_map(|argument| argument["name"].as_str())
+            .collect();
     }
+    let properties = definition["inputSchema"]["properties"].as_object();
+    let names = properties.into_iter().flat_map(|members| members.keys());
+    names.map(String::as_str).collect()
 }
 
 fn words(definition: &Value) -> BTreeSet<String> {

@@ -158,17 +158,18 @@ impl Lock {
                 .collect::<Vec<_>>()
         };
         for difference in &found {
-            match &self.0.on_difference {
-                Some(hear) => hear(difference),
-                None => tracing::warn!(
-                    server,
-                    what = difference.label(),
-                    effect = difference.effect.as_str(),
-                    is_withheld = difference.is_withheld,
-                    "differs from the lock file: {}",
-                    difference.said()
-                ),
+            if let Some(hear) = &self.0.on_difference {
+                hear(difference);
+                continue;
             }
+            tracing::warn!(
+                server,
+                what = difference.label(),
+                effect = difference.effect.as_str(),
+                is_withheld = difference.is_withheld,
+                "differs from the lock file: {}",
+                difference.said()
+            );
         }
     }
 

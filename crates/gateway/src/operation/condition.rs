@@ -383,7 +383,7 @@ mod tests {
             ("arguments.rows > 10", true),
             (r#"arguments.table in ["users", "orders"]"#, true),
             (r#"arguments.tags.exists(tag, tag == "b")"#, true),
-            (r#"has(arguments.force) && arguments.force == true"#, false),
+            ("has(arguments.force) && arguments.force == true", false),
             (r#"arguments.table.matches("^us.*")"#, true),
             (r#"kind == "tool" && method == "tools/call""#, true),
         ] {

@@ -40,9 +40,11 @@ impl HttpText {
     }
 }
 
+type Find = dyn Fn(&Uri) -> Option<HttpText> + Send + Sync;
+
 /// Finds the text for a URI; `None` leaves the request to the server.
 #[derive(Clone)]
-pub struct HttpTexts(Arc<dyn Fn(&Uri) -> Option<HttpText> + Send + Sync>);
+pub struct HttpTexts(Arc<Find>);
 
 impl HttpTexts {
     /// Asks this function.
