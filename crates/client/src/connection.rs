@@ -92,6 +92,11 @@ impl Connection {
         self.link().is_closed() || is_down
     }
 
+    /// Whether both are clones of one connection.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.opened, &other.opened)
+    }
+
     /// Waits for the connection to end, by whichever side.
     ///
     /// # Cancel safety

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -199,15 +199,17 @@ impl Gateway {
     pub fn open(self) -> Result<LiveGateway, SetupError> {
         let keys = self.keys.transpose()?;
         let changes = Arc::new(OnceLock::new());
-        let told = Arc::clone(&changes);
+        let hearing = Arc::<OnceLock<Weak<Core>>>::default();
+        let heard = Arc::clone(&hearing);
         let common = Common {
             info: self.info.clone(),
             processes: Arc::new(Semaphore::new(MAX_PROCESSES)),
-            on_visited: Arc::new(move |id: &str| {
-                if let Some(changes) = told.get() {
-                    turnbuckle_server::Changes::visited(changes, id);
+            on_news: Arc::new(move |server, news| {
+                if let Some(core) = heard.get().and_then(Weak::upgrade) {
+                    core.tell(server, news);
                 }
             }),
+            next_lane: AtomicU64::new(1),
         };
         let context = Context {
             sealer: Sealer::new(keys.clone()),
@@ -220,6 +222,7 @@ impl Gateway {
         if let Some(lock) = self.lock {
             core.set_lock(lock);
         }
+        let _ = hearing.set(Arc::downgrade(&core));
         let server = Server::new(self.info.name.clone(), self.info.version.clone());
         let relay: Arc<dyn Relay> = Arc::new(CoreRelay(Arc::clone(&core)));
         let relay = match self.operation {
@@ -249,7 +252,7 @@ impl Gateway {
             loop {
                 time::sleep(TIDY).await;
                 let Some(core) = tidied.upgrade() else { return };
-                core.members().iter().for_each(|member| member.tidy());
+                core.tidy();
             }
         });
         Ok(LiveGateway(Arc::new(Live {
@@ -404,9 +407,7 @@ impl LiveGateway {
 
     /// Ends all servers and waits for them.
     pub async fn close(&self) {
-        if let Some(fleet) = self.0.core.fleet() {
-            fleet.close().await;
-        }
+        self.0.core.close().await;
     }
 }
 

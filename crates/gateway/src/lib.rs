@@ -31,4 +31,4 @@ mod translate;
 mod upstream;
 
 pub use gateway::{Gateway, LiveGateway, Mount};
-pub use settings::{Isolation, Naming, UpstreamSettings};
+pub use settings::{Isolation, Naming, ToolSettings, UpstreamSettings};

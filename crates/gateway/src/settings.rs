@@ -1,9 +1,9 @@
 //! How a gateway names, isolates and reaches its servers.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use turnbuckle_client::Era;
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{JsonObject, Revision};
 
 /// How long a client may take to answer what a legacy server asks in the middle of a call.
 pub(crate) const PARK_FOR: Duration = Duration::from_mins(10);
@@ -37,8 +37,57 @@ pub enum Isolation {
     Call,
 }
 
+/// How one tool of a server is offered.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_gateway::{ToolSettings, UpstreamSettings};
+///
+/// let settings = UpstreamSettings::new()
+///     .tool("git_push", ToolSettings::new().hidden())
+///     .tool("git_log", ToolSettings::new().name("log").fixed("max_count", json!(20)));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolSettings {
+    /// The name that it is offered under, in place of its own.
+    pub name: Option<String>,
+    /// Whether it is not offered at all.
+    pub is_hidden: bool,
+    /// Arguments that the gateway sets. Clients do not see them, and cannot set them.
+    pub fixed: Arc<JsonObject>,
+}
+
+impl ToolSettings {
+    /// Offers it as it is.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Offers it under this name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Does not offer it.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.is_hidden = true;
+        self
+    }
+
+    /// Sets this argument in every call.
+    #[must_use]
+    pub fn fixed(mut self, argument: impl Into<String>, value: serde_json::Value) -> Self {
+        Arc::make_mut(&mut self.fixed).insert(argument.into(), value);
+        self
+    }
+}
+
 /// How one server is used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UpstreamSettings {
     /// The era that is spoken; found out if `None`.
@@ -51,6 +100,8 @@ pub struct UpstreamSettings {
     pub is_bare: bool,
     /// How many processes of it may run at a time; 4 if `None`. All servers together have 32.
     pub max_processes: Option<usize>,
+    /// Tools that are offered in another way than the server does, by their own names.
+    pub tools: BTreeMap<String, ToolSettings>,
 }
 
 impl UpstreamSettings {
@@ -80,6 +131,12 @@ impl UpstreamSettings {
     /// Runs at most this many processes of it at a time.
     pub fn max_processes(mut self, count: usize) -> Self {
         self.max_processes = Some(count);
+        self
+    }
+
+    /// Says how one of its tools is offered.
+    pub fn tool(mut self, own_name: impl Into<String>, settings: ToolSettings) -> Self {
+        self.tools.insert(own_name.into(), settings);
         self
     }
 

@@ -60,4 +60,9 @@ pub mod shared {
         fleet::{Fleet, FleetHooks, List, Listed, Lists, Upstream},
         names::{Namer, Prefix},
     };
+
+    /// The time now, by RFC 3339.
+    pub fn timestamp() -> String {
+        crate::clock::rfc3339(std::time::SystemTime::now())
+    }
 }

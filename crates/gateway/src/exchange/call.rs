@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::OwnedSemaphorePermit;
 use turnbuckle_client::{RelayCall, RelayEvent, RelayRequest};
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{JsonObject, Revision};
 use turnbuckle_server::{Changes, Reject, RelayReply};
 
-use super::{ear, park, park::ParkTable, pass, rounds, session_asks, task, task::TaskTable};
+use super::{
+    ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
+    task::TaskTable,
+};
 use crate::{
     seal::{Sealer, Ticket},
-    translate::{self, Answer, FrontRequest, Round},
+    translate::{self, Answer, FrontRequest, Own, Round},
     upstream::{LaneUse, Member, OpenCall},
 };
 
@@ -29,10 +31,24 @@ pub(crate) struct Context {
 }
 
 /// Where a request goes.
+#[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) member: Arc<Member>,
     /// What the server calls the tool or prompt, and where that is in the params.
     pub(crate) name: Option<(&'static [&'static str], String)>,
+    /// Arguments of the tool that the gateway sets, whatever the client says.
+    pub(crate) fixed: Option<Arc<JsonObject>>,
+}
+
+impl Route {
+    /// To this server, under the names that it uses itself.
+    pub(crate) fn to(member: Arc<Member>) -> Self {
+        Self {
+            member,
+            name: None,
+            fixed: None,
+        }
+    }
 }
 
 /// A request on its way.
@@ -41,9 +57,12 @@ pub(crate) struct Exchange {
     pub(crate) member: Arc<Member>,
     pub(crate) lane: LaneUse,
     pub(crate) request: Arc<FrontRequest>,
-    pub(crate) name: Option<(&'static [&'static str], String)>,
-    /// The turn of a tool that asks, on a process.
-    pub(super) turn: Option<OwnedSemaphorePermit>,
+    name: Option<(&'static [&'static str], String)>,
+    fixed: Option<Arc<JsonObject>>,
+    /// The id that the client knows of the task that the request is about.
+    pub(super) task: Option<String>,
+    /// Whether the server was lost before it answered.
+    loss: Arc<Loss>,
 }
 
 /// Serves a request.
@@ -70,8 +89,15 @@ pub(crate) async fn serve(
         server,
     }) = ticket
     {
-        return park::resume(&context, &request, &server, node, number, round).await;
+        let parked = park::Parked {
+            node,
+            number,
+            round,
+            server: &server,
+        };
+        return park::resume(&context, &request, parked).await;
     }
+    let again = route.clone();
     let exchange = match Exchange::open(context, request, route).await {
         Ok(exchange) => exchange,
         Err(reply) => return reply,
@@ -86,7 +112,17 @@ pub(crate) async fn serve(
             return Reject::invalid_params("`requestState` belongs to another server").into();
         }
     };
-    exchange.run(round).await
+    let (context, request) = (Arc::clone(&exchange.context), Arc::clone(&exchange.request));
+    let loss = Arc::clone(&exchange.loss);
+    let reply = exchange.run(round.clone()).await;
+    if !loss.allows_another(|| repeat::is_repeatable(&request, &again)) {
+        return reply;
+    }
+    // The server died before it answered. It may be back in a moment.
+    match Exchange::open(context, request, again).await {
+        Ok(exchange) => exchange.run(round).await,
+        Err(_) => reply,
+    }
 }
 
 impl Exchange {
@@ -96,23 +132,46 @@ impl Exchange {
         route: Route,
     ) -> Result<Self, RelayReply> {
         let lane = route.member.lane(&request).await?;
-        let mut exchange = Self {
+        let exchange = Self {
             context,
             member: route.member,
             lane,
             request,
             name: route.name,
-            turn: None,
+            fixed: route.fixed,
+            task: None,
+            loss: Arc::default(),
         };
-        if exchange.may_be_asked() && !exchange.to().is_modern() {
-            let turn = exchange.lane.hub.turn(&exchange.subject()).await;
-            exchange.turn =
-                turn.map_err(|reason| translate::unavailable(exchange.server(), &reason))?;
-        }
         if let Some(level) = exchange.request.log_level {
             exchange.lane.want_level(level).await;
         }
         Ok(exchange)
+    }
+
+    /// A request about a task, which the server knows by this id.
+    pub(super) fn of_task(
+        context: Arc<Context>,
+        member: Arc<Member>,
+        lane: LaneUse,
+        request: Arc<FrontRequest>,
+        own: String,
+        sealed: String,
+    ) -> Self {
+        Self {
+            context,
+            member,
+            lane,
+            request,
+            name: Some((&["taskId"], own)),
+            fixed: None,
+            task: Some(sealed),
+            loss: Arc::default(),
+        }
+    }
+
+    /// Whether a call of a legacy client becomes a task on a modern server (G31).
+    pub(super) fn becomes_task(&self) -> bool {
+        self.request.wants_task() && task::has_tasks(&self.lane)
     }
 
     /// The revision of the client.
@@ -154,7 +213,14 @@ impl Exchange {
         match (self.from().is_modern(), self.to().is_modern()) {
             (true, true) => pass::run(self, round).await,
             (false, true) => rounds::run(self).await,
-            (false, false) => session_asks::run(self).await,
+            (false, false) => {
+                let reply = session_asks::run(&self).await;
+                if self.request.wants_task() {
+                    task::created_in_session(&self, reply)
+                } else {
+                    reply
+                }
+            }
             (true, false) => match task::becomes_task(&self) {
                 Ok(true) => task::create(self).await,
                 Ok(false) => park::run(self).await,
@@ -163,10 +229,18 @@ impl Exchange {
         }
     }
 
-    /// Enters the call among those that may be asked.
-    pub(super) fn enter(&self) -> Option<OpenCall> {
-        self.may_be_asked()
-            .then(|| self.lane.hub.enter(self.request.caller(), self.subject()))
+    /// Enters the call among those that a legacy server may ask in the middle of. Tools that ask take
+    /// turns where nothing says which of them a question belongs to.
+    pub(super) async fn enter(&self) -> Result<Option<OpenCall>, RelayReply> {
+        // What a task asks names the task, so that it needs no turn.
+        if !self.may_be_asked() || self.task.is_some() {
+            return Ok(None);
+        }
+        let entered = self.lane.hub.enter(self.request.caller(), self.subject());
+        match entered.await {
+            Ok(open) => Ok(Some(open)),
+            Err(reason) => Err(translate::unavailable(self.server(), &reason)),
+        }
     }
 
     /// Prepares the request to the server. It is sent when its events are awaited.
@@ -175,7 +249,12 @@ impl Exchange {
             .name
             .as_ref()
             .map(|(path, name)| (*path, name.as_str()));
-        let params = self.request.params_for(self.to(), name, round)?;
+        let own = Own {
+            name,
+            fixed: self.fixed.as_deref(),
+            has_tasks: self.becomes_task(),
+        };
+        let params = self.request.params_for(self.to(), &own, round)?;
         let request = RelayRequest::new(self.request.method.as_str(), params);
         let limit = self.member.plan.spec.time_for_calls();
         let request = match limit {
@@ -184,7 +263,10 @@ impl Exchange {
             None => request,
         };
         let call = self.lane.connection.relay(request);
-        call.map_err(|error| translate::lost(self.server(), &error))
+        call.map_err(|error| {
+            self.loss.note_unsent(&error);
+            translate::lost(self.server(), &error)
+        })
     }
 
     /// The next event of a call, with questions that came without a stream.
@@ -192,19 +274,27 @@ impl Exchange {
         let Some(open) = open else {
             return call.next().await;
         };
-        let event = tokio::select! {
-            ask = open.ask() => RelayEvent::Ask(ask),
-            event = call.next() => event,
-        };
-        if matches!(event, RelayEvent::Ask(_)) {
-            open.remember();
+        loop {
+            let event = tokio::select! {
+                ask = open.ask() => RelayEvent::Ask(ask),
+                event = call.next() => event,
+            };
+            if let Some(event) = open.note(event) {
+                return event;
+            }
         }
-        event
     }
 
     /// Tells the client of progress and log messages. Gives back what is left to the cell.
     pub(super) async fn hear(&self, event: RelayEvent) -> Option<RelayEvent> {
         ear::hear(&self.request, event).await
+    }
+
+    /// Whether tools that a modern server may run as tasks are listed to a client that has to be told so.
+    fn lists_tools_of_tasks(&self) -> bool {
+        self.request.method == "tools/list"
+            && self.from().rules().task_fields
+            && task::has_tasks(&self.lane)
     }
 
     /// The answer as the client reads it.
@@ -214,6 +304,9 @@ impl Exchange {
             Answer::Result(raw) => {
                 let server = self.lane.connection.server().implementation();
                 match translate::result(&self.request.method, raw, from, to, server) {
+                    Ok(result) if self.lists_tools_of_tasks() => {
+                        RelayReply::Result(translate::with_tasks_supported(result))
+                    }
                     Ok(result) => RelayReply::Result(result),
                     Err(reject) => reject.into(),
                 }
@@ -223,7 +316,10 @@ impl Exchange {
                 let uri = uri.filter(|_| self.request.method.starts_with("resources/"));
                 translate::error(raw, from, to, uri.as_deref())
             }
-            Answer::Lost(error) => translate::lost(self.server(), error),
+            Answer::Lost(error) => {
+                self.loss.note(error);
+                translate::lost(self.server(), error)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod call;
 mod ear;
 mod park;
 mod pass;
+mod repeat;
 mod rounds;
 mod session_asks;
 mod task;

@@ -5,7 +5,7 @@ use turnbuckle_client::RelayEvent;
 use turnbuckle_protocol::envelope::{Edit, Raw};
 use turnbuckle_server::{Reject, RelayReply};
 
-use super::call::Exchange;
+use super::{call::Exchange, task};
 use crate::{
     seal::Ticket,
     translate::{Answer, Question, Round, is_input_required, text_of},
@@ -21,7 +21,10 @@ pub(super) async fn run(exchange: Exchange, round: Round) -> RelayReply {
             Some(RelayEvent::Result(raw)) if is_input_required(&raw) => {
                 return seal(&exchange, Raw::from(&*raw)).unwrap_or_else(Into::into);
             }
-            Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
+            Some(RelayEvent::Result(raw)) => {
+                let created = task::created_by_modern(&exchange, &raw);
+                return created.unwrap_or_else(|| exchange.finish(&Answer::Result(raw)));
+            }
             Some(RelayEvent::Error(raw)) => return exchange.finish(&Answer::Error(raw)),
             Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
             // A modern server asks with a result; a request is a mistake, and refused by dropping it.

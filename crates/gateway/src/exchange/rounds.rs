@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::{Reject, RelayReply};
 
-use super::call::Exchange;
+use super::{call::Exchange, task};
 use crate::translate::{Answer, Question, Round, is_input_required, text_of};
 
 /// How often a server may ask in the middle of one call.
@@ -72,12 +72,21 @@ async fn send(exchange: &Exchange, round: &Round) -> Result<Box<RawValue>, Relay
     loop {
         return match exchange.hear(call.next().await).await {
             Some(RelayEvent::Result(raw)) if is_input_required(&raw) => Ok(raw),
-            Some(RelayEvent::Result(raw)) => Err(exchange.finish(&Answer::Result(raw))),
+            Some(RelayEvent::Result(raw)) => Err(done(exchange, raw)),
             Some(RelayEvent::Error(raw)) => Err(exchange.finish(&Answer::Error(raw))),
             Some(RelayEvent::Lost(error)) => Err(exchange.finish(&Answer::Lost(error))),
             _ => continue,
         };
     }
+}
+
+/// The reply to a call that is done, or has become a task.
+fn done(exchange: &Exchange, raw: Box<RawValue>) -> RelayReply {
+    if !exchange.becomes_task() {
+        return exchange.finish(&Answer::Result(raw));
+    }
+    task::created_by_modern(exchange, &raw)
+        .unwrap_or_else(|| task::finished(exchange, exchange.finish(&Answer::Result(raw))))
 }
 
 /// Asks the client all questions of a round. Gives the answers as JSON.

@@ -4,18 +4,25 @@
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
-use turnbuckle_client::{RelayAsk, RelayEvent};
+use turnbuckle_client::{Attribution, RelayAsk, RelayEvent};
 use turnbuckle_protocol::{
     ErrorObject, Revision,
     envelope::{Raw, RawText},
 };
 use turnbuckle_server::RelayReply;
 
-use super::call::Exchange;
-use crate::translate::{Answer, FrontRequest, Question, Round, answer, refusal};
+use super::{call::Exchange, task::related_to};
+use crate::{
+    translate::{Answer, FrontRequest, Question, Round, answer, refusal},
+    upstream::Turn,
+};
 
-pub(super) async fn run(exchange: Exchange) -> RelayReply {
-    let mut open = exchange.enter();
+pub(super) async fn run(exchange: &Exchange) -> RelayReply {
+    let mut open = match exchange.enter().await {
+        Ok(open) => open,
+        Err(reply) => return reply,
+    };
+    let turn = open.as_ref().map(|open| Arc::clone(open.turn()));
     let mut call = match exchange.start(&Round::None) {
         Ok(call) => call,
         Err(reply) => return reply,
@@ -29,14 +36,17 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
                 while asking.try_join_next().is_some() {}
                 let id = ask.id().clone();
                 let (request, to) = (Arc::clone(&exchange.request), exchange.to());
-                let may_be_asked = exchange.may_be_asked();
-                let task = asking.spawn(async move {
-                    if may_be_asked {
-                        pass_on(&request, to, ask).await;
-                    } else {
-                        refuse(ask);
-                    }
-                });
+                if !may_be_asked(exchange, &ask) {
+                    refuse(ask);
+                    continue;
+                }
+                let asker = Asker {
+                    request,
+                    server: to,
+                    turn: turn.clone(),
+                    task: exchange.task.clone(),
+                };
+                let task = asking.spawn(asker.pass_on(ask));
                 exchange.lane.hub.answering(id, task);
             }
             Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
@@ -52,22 +62,64 @@ fn refuse(ask: RelayAsk) {
     ask.refuse(&refusal(&question));
 }
 
-/// Asks the client what a server of this revision asks, and tells the server.
-async fn pass_on(request: &FrontRequest, server: Revision, ask: RelayAsk) {
-    let question = Question::new(ask.method(), ask.params().map(Raw::from));
-    let is_declared = question.is_declared(&request.capabilities, request.revision);
-    let params = question.for_session(server, request.revision);
-    let Some((params, _)) = params.filter(|_| is_declared) else {
-        return ask.refuse(&refusal(&question));
-    };
-    if let Some(id) = params.as_ref().and_then(visit) {
-        request.front.expect_visit(&id);
-    }
-    let params = params.as_ref().map(RawText::raw);
-    match request.front.ask(&question.method, params).await {
-        Some(Ok(result)) => ask.answer(&answer(&result, server)),
-        Some(Err(error)) => ask.refuse(&error),
-        None => ask.refuse(&ErrorObject::internal("the client went away")),
+/// Whether a question can be one of this request. What a task asks says so, or is the only thing that
+/// can be asked.
+fn may_be_asked(exchange: &Exchange, ask: &RelayAsk) -> bool {
+    let is_certain = matches!(ask.attribution(), Attribution::Stream | Attribution::Task);
+    let hub = &exchange.lane.hub;
+    exchange.may_be_asked()
+        && (exchange.task.is_none() || is_certain || hub.is_alone(exchange.request.caller()))
+}
+
+/// Asks a client what a server asks.
+struct Asker {
+    request: Arc<FrontRequest>,
+    /// What the server speaks.
+    server: Revision,
+    turn: Option<Arc<Turn>>,
+    /// The task that asks, as the client knows it.
+    task: Option<String>,
+}
+
+impl Asker {
+    /// Asks the client, and tells the server.
+    async fn pass_on(self, ask: RelayAsk) {
+        let Self {
+            request,
+            server,
+            turn,
+            task,
+        } = self;
+        let question = Question::new(ask.method(), ask.params().map(Raw::from));
+        let is_declared = question.is_declared(&request.capabilities, request.revision);
+        let params = question.for_session(server, request.revision);
+        let Some((mut params, _)) = params.filter(|_| is_declared) else {
+            return ask.refuse(&refusal(&question));
+        };
+        if let Some(task) = &task {
+            let known = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
+            params = related_to(known, task);
+        }
+        if let Some(id) = params.as_ref().and_then(visit) {
+            request.front.expect_visit(&id);
+        }
+        let params = params.as_ref().map(RawText::raw);
+        // Until it is answered the server asks nothing more in this call: others have their turn.
+        if let Some(turn) = &turn {
+            turn.give();
+        }
+        let answered = request.front.ask(&question.method, params).await;
+        if let Some(turn) = &turn
+            && let Err(reason) = turn.take().await
+        {
+            // The server waits for its answer. What it asks next may have to be refused.
+            tracing::debug!(reason, "resumed a call out of turn");
+        }
+        match answered {
+            Some(Ok(result)) => ask.answer(&answer(&result, server)),
+            Some(Err(error)) => ask.refuse(&error),
+            None => ask.refuse(&ErrorObject::internal("the client went away")),
+        }
     }
 }
 

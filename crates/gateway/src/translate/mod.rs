@@ -10,8 +10,10 @@ mod result;
 
 pub(crate) use ask::{Question, answer, expired, refusal};
 pub(crate) use error::{Answer, error, lost, unavailable};
-pub(crate) use request::{FrontRequest, Round};
-pub(crate) use result::{is_input_required, lower_entry, result};
+pub(crate) use request::{FrontRequest, Own, Round};
+pub(crate) use result::{
+    is_input_required, lower_entry, result, with_task_support, with_tasks_supported,
+};
 
 use turnbuckle_protocol::envelope::Raw;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnbuckle_protocol::{
-    ClientCapabilities, Implementation, LoggingLevel, Lower, Revision,
+    ClientCapabilities, Implementation, JsonObject, LoggingLevel, Lower, Revision, TASKS_EXTENSION,
     envelope::{Edit, NotAnObject, Raw, RawText},
 };
 use turnbuckle_server::{Front, Reject, Relayed};
@@ -30,7 +30,19 @@ pub(crate) struct FrontRequest {
     pub(crate) state: Option<String>,
 }
 
+/// What the server has of a request that differs from what the client sees.
+#[derive(Default)]
+pub(crate) struct Own<'a> {
+    /// What the server calls the tool or the prompt, and where that is in the params.
+    pub(crate) name: Option<(&'a [&'static str], &'a str)>,
+    /// Arguments that the gateway sets.
+    pub(crate) fixed: Option<&'a JsonObject>,
+    /// Whether a legacy client may be given a task by a modern server.
+    pub(crate) has_tasks: bool,
+}
+
 /// What a retry upstream carries of the round before.
+#[derive(Clone)]
 pub(crate) enum Round {
     /// It is no retry.
     None,
@@ -72,28 +84,34 @@ impl FrontRequest {
         self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
     }
 
+    /// Whether a legacy client wants the call to run as a task.
+    pub(crate) fn wants_task(&self) -> bool {
+        self.method == "tools/call"
+            && self.revision.rules().task_fields
+            && self.params().member("task").is_some_and(Raw::is_object)
+    }
+
     /// A member of the params that is a string.
     pub(crate) fn text(&self, path: &[&str]) -> Option<String> {
         self.params().at(path).and_then(super::text_of)
     }
 
-    /// The params as a server of this revision reads them. `name` is what the server calls the tool or
-    /// the prompt, if that differs.
+    /// The params as a server of this revision reads them.
     pub(crate) fn params_for(
         &self,
         to: Revision,
-        name: Option<(&[&str], &str)>,
+        own: &Own<'_>,
         round: &Round,
     ) -> Result<Option<RawText>, Reject> {
         let capabilities;
         let info;
         let level;
         let mut edit = Edit::new(self.params());
-        if let Some((path, name)) = name {
-            let mut owned = [""; 2];
-            let depth = path.len().min(owned.len());
-            owned[..depth].copy_from_slice(&path[..depth]);
-            edit = edit.set_text(&owned[..depth], name);
+        if let Some((path, name)) = own.name {
+            edit = edit.set_text(path, name);
+        }
+        for (name, value) in own.fixed.into_iter().flatten() {
+            edit = edit.set(&["arguments", name.as_str()], value.to_string());
         }
         match (self.revision.is_modern(), to.is_modern()) {
             (true, false) => {
@@ -110,7 +128,7 @@ impl FrontRequest {
                 }
             }
             (false, true) => {
-                capabilities = self.declared(to);
+                capabilities = self.declared(to, own.has_tasks);
                 edit = edit
                     .set_text(&["_meta", VERSION], to.as_str())
                     .set(&["_meta", CAPABILITIES], capabilities)
@@ -154,9 +172,13 @@ impl FrontRequest {
     }
 
     /// What the client can be asked, in the words of a revision, as JSON.
-    pub(crate) fn declared(&self, to: Revision) -> String {
+    fn declared(&self, to: Revision, has_tasks: bool) -> String {
         let mut capabilities = self.capabilities.clone();
         capabilities.lower(to);
+        if has_tasks {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION.to_owned(), JsonObject::new().into());
+        }
         json!(capabilities).to_string()
     }
 }

@@ -140,6 +140,21 @@ pub(crate) fn lower_entry(method: &str, entry: Raw<'_>, to: Revision) -> Option<
     }
 }
 
+/// A tool of a modern server that may run it as a task, as 2025-11-25 says so (G31).
+pub(crate) fn with_task_support(tool: &str) -> Option<String> {
+    let raw: &RawValue = serde_json::from_str(tool).ok()?;
+    let edit = Edit::new(Raw::from(raw)).set(&["execution"], r#"{"taskSupport":"optional"}"#);
+    Some(edit.finish().ok()?.raw().get().to_owned())
+}
+
+/// The same for a whole list.
+pub(crate) fn with_tasks_supported(list: Vec<u8>) -> Vec<u8> {
+    let raw = serde_json::from_slice::<&RawValue>(&list).ok();
+    let edited =
+        raw.and_then(|raw| map_entries(raw, "tools", |tool| with_task_support(tool.get())));
+    edited.map_or(list, String::into_bytes)
+}
+
 /// Changes entries of a list; `None` if none of them is changed.
 fn map_entries(
     raw: &RawValue,

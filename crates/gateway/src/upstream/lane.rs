@@ -29,6 +29,8 @@ pub(crate) struct Lane {
     level: tokio::sync::Mutex<Option<LoggingLevel>>,
     in_use: AtomicUsize,
     last_used: Mutex<Instant>,
+    /// Its number among the sessions of this process.
+    pub(crate) number: u64,
     /// The places that its process takes.
     _places: Vec<OwnedSemaphorePermit>,
 }
@@ -53,6 +55,7 @@ impl Drop for LaneUse {
 
 impl Lane {
     pub(crate) fn new(
+        number: u64,
         connection: Connection,
         hub: Arc<LaneHub>,
         places: Vec<OwnedSemaphorePermit>,
@@ -66,6 +69,7 @@ impl Lane {
             level: tokio::sync::Mutex::default(),
             in_use: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
+            number,
             _places: places,
         }
     }

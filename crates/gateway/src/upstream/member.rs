@@ -1,91 +1,36 @@
 //! One server of the gateway, and which of its sessions a call uses (G1, G17).
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
+};
 
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_client::{Client, Connection};
-use turnbuckle_host::{ServerId, ServerSpec, shared::Upstream};
-use turnbuckle_protocol::{ClientCapabilities, Implementation};
+use turnbuckle_client::Connection;
+use turnbuckle_host::{ServerId, ServerState, shared::Upstream};
+use turnbuckle_protocol::{ClientCapabilities, TASKS_EXTENSION};
 use turnbuckle_server::RelayReply;
 
-use super::{Lane, LaneHub, LaneUse, hub::OnVisited};
+use super::{
+    Lane, LaneHub, LaneRole, LaneUse, Plan,
+    kept_lanes::{KeptLane, LaneKey, Lanes, longest_idle, make_room_for, tidy},
+    plan::{asked_of, everything},
+};
 use crate::{
-    settings::{Isolation, UpstreamSettings},
+    settings::Isolation,
     translate::{FrontRequest, unavailable},
 };
 
-/// How long a session without calls stays open.
-const IDLE: Duration = Duration::from_mins(10);
-
-/// How many sessions one server may have at a time, beside the one for its lists.
-const MAX_LANES: usize = 64;
+/// How long a session may take to end.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// How many processes of one server may run at a time, if its settings do not say.
 const MAX_PROCESSES: usize = 4;
 
 /// How long a call waits for a place among the processes.
 const PLACE_WITHIN: Duration = Duration::from_secs(30);
-
-/// What all servers of a gateway share.
-pub(crate) struct Common {
-    pub(crate) info: Implementation,
-    /// Places for processes.
-    pub(crate) processes: Arc<Semaphore>,
-    pub(crate) on_visited: OnVisited,
-}
-
-/// What is known of a server before it starts.
-pub(crate) struct Plan {
-    pub(crate) settings: UpstreamSettings,
-    pub(crate) spec: ServerSpec,
-    hub: Arc<LaneHub>,
-    common: Arc<Common>,
-}
-
-impl Plan {
-    pub(crate) fn new(spec: ServerSpec, settings: UpstreamSettings, common: Arc<Common>) -> Self {
-        let hub = LaneHub::new(spec.is_pipe(), Arc::clone(&common.on_visited));
-        Self {
-            settings,
-            spec,
-            hub: Arc::new(hub),
-            common,
-        }
-    }
-
-    /// The client of the session that the lists are read in. Calls of all clients may use the one
-    /// session of a program, so it is told of everything that a client may be able to answer.
-    pub(crate) fn client(&self) -> Client {
-        let capabilities = if self.spec.is_process() {
-            everything()
-        } else {
-            ClientCapabilities::new()
-        };
-        self.client_with(capabilities, &self.hub)
-    }
-
-    fn client_with(&self, capabilities: ClientCapabilities, hub: &Arc<LaneHub>) -> Client {
-        let info = &self.common.info;
-        let client = Client::new(&*info.name, &*info.version)
-            .relaying(capabilities, Arc::clone(hub) as Arc<_>)
-            .handshake_timeout(self.spec.time_to_start());
-        match (self.settings.revision, self.settings.era) {
-            (Some(revision), _) => client.only(revision),
-            (None, Some(era)) => client.only_era(era),
-            (None, None) => client,
-        }
-    }
-}
-
-/// What a session is opened for.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct LaneKey {
-    caller: Option<String>,
-    capabilities: String,
-}
-
-type Lanes = HashMap<LaneKey, Arc<OnceCell<Arc<Lane>>>>;
 
 /// One server of the gateway.
 pub(crate) struct Member {
@@ -95,6 +40,8 @@ pub(crate) struct Member {
     /// The session that the supervisor keeps.
     main: Mutex<Option<Arc<Lane>>>,
     lanes: Mutex<Lanes>,
+    /// All sessions that are open, by their numbers.
+    open: Mutex<HashMap<u64, Weak<Lane>>>,
     processes: Arc<Semaphore>,
 }
 
@@ -108,22 +55,30 @@ impl Member {
             upstream,
             main: Mutex::default(),
             lanes: Mutex::default(),
+            open: Mutex::default(),
             processes: Arc::new(Semaphore::new(processes)),
         }
     }
 
-    /// The session for a request.
-    pub(crate) async fn lane(&self, request: &FrontRequest) -> Result<LaneUse, RelayReply> {
-        self.lane_with(&request.capabilities, request.caller())
-            .await
+    /// Whether its entries are offered as they are.
+    pub(crate) fn offers_all(&self) -> bool {
+        !self.plan.spec.filters_tools() && self.plan.settings.tools.is_empty()
     }
 
-    /// The session for requests of a caller whose client can be asked this.
-    pub(crate) async fn lane_with(
-        &self,
-        client: &ClientCapabilities,
-        caller: Option<&str>,
-    ) -> Result<LaneUse, RelayReply> {
+    /// Whether it is a modern server that may run tools as tasks.
+    pub(crate) fn has_modern_tasks(&self) -> bool {
+        let ServerState::Ready(ready) = self.upstream.state() else {
+            return false;
+        };
+        let can = ready.capabilities.as_ref();
+        let extensions = can.and_then(|can| can.extensions.as_ref());
+        ready.revision.is_modern()
+            && extensions.is_some_and(|all| all.contains_key(TASKS_EXTENSION))
+    }
+
+    /// The session for a request.
+    pub(crate) async fn lane(&self, request: &FrontRequest) -> Result<LaneUse, RelayReply> {
+        let (client, caller) = (&request.capabilities, request.caller());
         let connection = self.upstream.connection().await;
         let connection =
             connection.map_err(|failure| unavailable(self.id.as_str(), &failure.reason))?;
@@ -157,37 +112,63 @@ impl Member {
             },
             capabilities: serde_json::to_string(&capabilities).unwrap_or_default(),
         };
-        self.kept(key, capabilities).await
+        self.kept(key, caller, capabilities).await
+    }
+
+    /// The session with this number, while it is open.
+    pub(crate) fn lane_of(&self, number: u64) -> Option<LaneUse> {
+        let lane = self.open.lock().get(&number)?.upgrade()?;
+        (!lane.connection.is_closed()).then(|| lane.enter())
     }
 
     /// The session that the supervisor keeps, as long as it is the same.
     fn main(&self, connection: Connection) -> Arc<Lane> {
         let mut main = self.main.lock();
         match &*main {
-            Some(lane) if !lane.connection.is_closed() => Arc::clone(lane),
+            Some(lane) if lane.connection.is_same(&connection) => Arc::clone(lane),
             _ => {
                 let hub = Arc::clone(&self.plan.hub);
-                let lane = Arc::new(Lane::new(connection, hub, Vec::new()));
+                let lane = self.enter(connection, hub, Vec::new());
                 *main = Some(Arc::clone(&lane));
                 lane
             }
         }
     }
 
+    /// Gives a session its number.
+    fn enter(
+        &self,
+        connection: Connection,
+        hub: Arc<LaneHub>,
+        places: Vec<OwnedSemaphorePermit>,
+    ) -> Arc<Lane> {
+        let number = self.plan.common.next_lane.fetch_add(1, Ordering::Relaxed);
+        let lane = Arc::new(Lane::new(number, connection, hub, places));
+        let mut open = self.open.lock();
+        open.retain(|_, lane| lane.strong_count() > 0);
+        open.insert(number, Arc::downgrade(&lane));
+        lane
+    }
+
     /// A session that is kept for calls of the same kind.
     async fn kept(
         &self,
         key: LaneKey,
+        caller: Option<&str>,
         capabilities: ClientCapabilities,
     ) -> Result<LaneUse, RelayReply> {
         let cell = {
             let mut lanes = self.lanes.lock();
             tidy(&mut lanes);
-            if lanes.len() >= MAX_LANES && !lanes.contains_key(&key) {
-                let reason = format!("more than {MAX_LANES} sessions are in use; try again later");
-                return Err(unavailable(self.id.as_str(), &reason));
+            if !lanes.contains_key(&key) {
+                let ended = make_room_for(&mut lanes, caller);
+                ended.map_err(|reason| unavailable(self.id.as_str(), &reason))?;
             }
-            Arc::clone(lanes.entry(key).or_default())
+            let kept = lanes.entry(key).or_insert_with(|| KeptLane {
+                cell: Arc::default(),
+                opener: caller.map(str::to_owned),
+            });
+            Arc::clone(&kept.cell)
         };
         let lane = cell.get_or_try_init(|| self.open(capabilities)).await?;
         Ok(lane.enter())
@@ -203,12 +184,17 @@ impl Member {
             Vec::new()
         };
         let target = spec.way().map_err(|failure| failed(&failure.reason))?;
-        let on_visited = Arc::clone(&self.plan.common.on_visited);
-        let hub = Arc::new(LaneHub::new(spec.is_pipe(), on_visited));
+        let on_news = Arc::clone(&self.plan.common.on_news);
+        let role = match self.plan.settings.isolation {
+            Isolation::Shared => LaneRole::Calls,
+            _ => LaneRole::Caller,
+        };
+        let hub = LaneHub::new(spec.is_pipe(), role, self.id.clone(), on_news);
+        let hub = Arc::new(hub);
         let client = self.plan.client_with(capabilities, &hub);
         let connected = client.connect(target).named(self.id.as_str()).await;
         let connection = connected.map_err(|error| failed(&error.to_string()))?;
-        Ok(Arc::new(Lane::new(connection, hub, places)))
+        Ok(self.enter(connection, hub, places))
     }
 
     /// Ends the process that was idle for longest, if every place is taken. One that is in use stays.
@@ -216,14 +202,8 @@ impl Member {
         if self.processes.available_permits() > 0 {
             return;
         }
-        let mut lanes = self.lanes.lock();
-        let idle = lanes.iter().filter_map(|(key, cell)| {
-            let idle = cell.get()?.idle_for()?;
-            Some((idle, key.clone()))
-        });
-        if let Some((_, key)) = idle.max_by_key(|(idle, _)| *idle) {
-            lanes.remove(&key);
-        }
+        let idle = longest_idle(&mut self.lanes.lock(), |_| true);
+        drop(idle);
     }
 
     async fn places(&self) -> Result<Vec<OwnedSemaphorePermit>, String> {
@@ -242,37 +222,22 @@ impl Member {
     pub(crate) fn tidy(&self) {
         tidy(&mut self.lanes.lock());
     }
-}
 
-/// Leaves out sessions that are over or were idle for too long. One that is being opened stays.
-fn tidy(lanes: &mut Lanes) {
-    lanes.retain(|_, cell| match cell.get() {
-        None => Arc::strong_count(cell) > 1,
-        Some(lane) => {
-            !lane.connection.is_closed() && lane.idle_for().is_none_or(|idle| idle < IDLE)
-        }
-    });
-}
-
-/// All that a client may be able to answer.
-fn everything() -> ClientCapabilities {
-    ClientCapabilities::new()
-        .with_form_elicitation()
-        .with_url_elicitation()
-        .with_sampling_tools()
-        .with_roots()
-}
-
-/// What of a client's capabilities a session is opened with: what it can be asked, and its extensions.
-fn asked_of(client: &ClientCapabilities) -> ClientCapabilities {
-    let mut capabilities = ClientCapabilities::new();
-    capabilities.roots.clone_from(&client.roots);
-    if let Some(roots) = &mut capabilities.roots {
-        // Roots are asked for in calls alone, so nothing is said of changes.
-        roots.list_changed = None;
+    /// Keeps no session any more. Those in use end with their calls.
+    pub(crate) fn retire(&self) {
+        let lanes = std::mem::take(&mut *self.lanes.lock());
+        drop(lanes);
     }
-    capabilities.sampling.clone_from(&client.sampling);
-    capabilities.elicitation.clone_from(&client.elicitation);
-    capabilities.extensions.clone_from(&client.extensions);
-    capabilities
+
+    /// Ends all sessions but the supervisor's, with the calls on them, and waits for them.
+    pub(crate) async fn close(&self) {
+        let main = self.main.lock().as_ref().map(|lane| lane.number);
+        let open = std::mem::take(&mut *self.open.lock());
+        let open = open.into_iter().filter(|(number, _)| Some(*number) != main);
+        let lanes: Vec<Arc<Lane>> = open.filter_map(|(_, lane)| lane.upgrade()).collect();
+        self.retire();
+        for lane in lanes {
+            lane.connection.close_within(CLOSE_TIME).await;
+        }
+    }
 }

@@ -1,9 +1,18 @@
 //! One server behind the gateway: its sessions, and which call each of its questions belongs to.
 
 mod hub;
+mod kept_lanes;
 mod lane;
+mod lane_news;
 mod member;
+mod open_call;
+mod plan;
+mod turn;
 
-pub(crate) use hub::{LaneHub, OpenCall};
+pub(crate) use hub::{LaneHub, LaneRole};
 pub(crate) use lane::{Lane, LaneUse};
-pub(crate) use member::{Common, Member, Plan};
+pub(crate) use lane_news::{LaneNews, OnNews};
+pub(crate) use member::Member;
+pub(crate) use open_call::OpenCall;
+pub(crate) use plan::{Common, Plan};
+pub(crate) use turn::Turn;

@@ -1,12 +1,20 @@
 //! The gateway between real clients and real servers: on sockets, on pipes, and with child processes.
 
 mod asks;
+mod attribution;
+mod by_hand;
 mod cells;
 mod child;
+mod endings;
+mod faults;
 mod fleet;
 mod lock;
 mod parking;
 mod policy;
+mod raw_child;
+mod raw_site;
 mod site;
 mod spans;
+mod tasks;
+mod tools;
 mod upstream;

@@ -1,96 +1,18 @@
 //! Parked calls: a legacy server asks, the client is modern. Requests are written by hand here, so that
 //! they can be repeated, altered and sent by others.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::atomic::Ordering, time::Duration};
 
-use serde_json::{Value, json, value::RawValue};
-use turnbuckle_client::{Client, Connection, Era, RelayAsk, RelayEvent, RelayRequest, RelaySink};
-use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
-use turnbuckle_protocol::{ClientCapabilities, Revision, envelope::Raw};
+use serde_json::json;
+use turnbuckle_client::Era;
+use turnbuckle_gateway::{Gateway, UpstreamSettings};
 
 use crate::{
+    by_hand::{as_caller, call, keys, retry, send, text},
     child,
-    site::{self, Way, gateway},
+    site::{Way, gateway},
     upstream::RUNS,
 };
-
-struct Deaf;
-
-impl RelaySink for Deaf {
-    fn ask(&self, _: RelayAsk) {}
-
-    fn notification(&self, _: &str, _: Option<&RawValue>) {}
-}
-
-async fn as_caller(gateway: &LiveGateway, caller: &str) -> Connection {
-    let client = Client::new("raw", "1.0.0")
-        .only_era(Era::Modern)
-        .relaying(ClientCapabilities::new(), Arc::new(Deaf));
-    site::join_as(&client, gateway, caller).await
-}
-
-/// The params of a call by a client that can fill in forms.
-fn call(tool: &str, more: &Value) -> Value {
-    let mut params = json!({
-        "name": tool,
-        "arguments": {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": Revision::LATEST,
-            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
-            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
-        },
-    });
-    for (name, value) in more.as_object().into_iter().flatten() {
-        params[name] = value.clone();
-    }
-    params
-}
-
-/// The result, or the error.
-async fn send(connection: &Connection, params: &Value) -> Result<Value, Value> {
-    let raw = serde_json::value::to_raw_value(params).unwrap();
-    let request = RelayRequest::new("tools/call", Some(Raw::from(&raw).into()));
-    let mut call = connection.relay(request).expect("sent");
-    loop {
-        match call.next().await {
-            RelayEvent::Result(raw) => return Ok(serde_json::from_str(raw.get()).unwrap()),
-            RelayEvent::Error(raw) => return Err(serde_json::from_str(raw.get()).unwrap()),
-            RelayEvent::Lost(error) => panic!("{error}"),
-            _ => {}
-        }
-    }
-}
-
-/// The retry that answers these questions of a result.
-fn retry(tool: &str, asked: &Value, keys: &[&str]) -> Value {
-    let answers: serde_json::Map<String, Value> = keys
-        .iter()
-        .map(|key| {
-            (
-                (*key).to_owned(),
-                json!({ "action": "accept", "content": {} }),
-            )
-        })
-        .collect();
-    call(
-        tool,
-        &json!({ "inputResponses": answers, "requestState": asked["requestState"] }),
-    )
-}
-
-fn keys(asked: &Value) -> Vec<&str> {
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let requests = asked["inputRequests"].as_object().expect("questions");
-    requests.keys().map(String::as_str).collect()
-}
-
-fn text(result: &Value) -> &str {
-    assert_eq!(result["resultType"], "complete", "{result}");
-    result["content"][0]["text"].as_str().expect("a text")
-}
 
 #[tokio::test]
 async fn a_call_is_resumed_and_never_run_twice_however_often_it_is_retried() {

@@ -110,6 +110,20 @@ async fn echo(RawArgs(arguments): RawArgs) -> String {
     arguments.map_or_else(String::new, |raw| raw.get().to_owned())
 }
 
+async fn quick_job() -> &'static str {
+    "the job is done"
+}
+
+async fn job() -> &'static str {
+    // Long enough for a server to make a task of it, however it decides.
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    "the job is done"
+}
+
+async fn job_asks(Ask(ask): Ask) -> Result<String, AskFailed> {
+    Ok(said(&ask.form::<()>("sure", "Are you sure?").await?).to_owned())
+}
+
 /// The server.
 pub(crate) fn server() -> Server {
     Server::new("upstream", "1.0.0")
@@ -126,6 +140,9 @@ pub(crate) fn server() -> Server {
         .tool(Tool::new("wait", wait))
         .tool(Tool::new("touch", touch))
         .tool(Tool::new("grow", grow))
+        .tool(Tool::new("job", job).task())
+        .tool(Tool::new("quick_job", quick_job).task())
+        .tool(Tool::new("job_asks", job_asks).task())
         .prompt(Prompt::new("greet", async || "Hello."))
         .resource(Resource::new("note://one", async || "first note"))
 }

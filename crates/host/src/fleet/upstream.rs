@@ -294,6 +294,11 @@ impl Upstream {
         }
     }
 
+    /// The resources whose changes are followed.
+    pub fn followed(&self) -> Vec<Arc<str>> {
+        self.followed.lock().keys().cloned().collect()
+    }
+
     /// Follows the changes of a resource; undone by [`unfollow`](Self::unfollow).
     pub fn follow(&self, uri: &Arc<str>) {
         *self.followed.lock().entry(uri.clone()).or_default() += 1;

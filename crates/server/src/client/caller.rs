@@ -58,6 +58,12 @@ impl Caller {
         self.id.as_deref()
     }
 
+    /// Whether it is told apart from others: it has an id, or it is the only one, at the other end of a
+    /// pipe. Callers at a URL without a guard are not.
+    pub fn is_identified(&self) -> bool {
+        self.id().is_some() || self.get::<Anybody>().is_none()
+    }
+
     /// What the caller may do. [`Caller::local`] has no list: it may do everything.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
@@ -99,3 +105,6 @@ impl fmt::Debug for Caller {
             .finish_non_exhaustive()
     }
 }
+
+/// Marks the caller of a door through which anybody may come.
+pub(crate) struct Anybody;

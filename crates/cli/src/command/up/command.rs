@@ -319,7 +319,8 @@ fn open(plan: &Plan, operation: &Arc<Operation>, lock: Option<Lock>) -> Outcome<
         gateway = gateway.lock(lock.on_difference(lock_file::tell_difference));
     }
     for server in &plan.servers {
-        gateway = gateway.server_with(server.id.as_str(), server.spec.clone(), server.settings);
+        let (spec, settings) = (server.spec.clone(), server.settings.clone());
+        gateway = gateway.server_with(server.id.as_str(), spec, settings);
     }
     gateway.open().map_err(failed)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde::Deserialize;
-use turnbuckle::gateway::lock::LockMode;
+use turnbuckle::gateway::{ToolSettings, lock::LockMode};
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     target::EraName,
@@ -61,6 +61,33 @@ pub(super) struct OwnKeys {
     pub(super) era: Option<EraChoice>,
     pub(super) isolation: Option<IsolationName>,
     pub(super) credentials: Option<Credentials>,
+    /// Tools that are offered in another way, by the names that the server gives them.
+    #[serde(default)]
+    pub(super) tools: BTreeMap<String, ToolKeys>,
+}
+
+/// `[servers.x.tools.y]`: how one tool is offered.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ToolKeys {
+    name: Option<String>,
+    #[serde(default)]
+    hide: bool,
+    /// Arguments that the gateway sets.
+    #[serde(default)]
+    fixed: BTreeMap<String, serde_json::Value>,
+}
+
+impl ToolKeys {
+    pub(super) fn settings(&self) -> ToolSettings {
+        let mut settings = ToolSettings::new();
+        settings.name.clone_from(&self.name);
+        settings.is_hidden = self.hide;
+        for (argument, value) in &self.fixed {
+            settings = settings.fixed(argument, value.clone());
+        }
+        settings
+    }
 }
 
 /// How tools are named.
@@ -145,6 +172,13 @@ mod tests {
             era = "legacy"
             isolation = "caller"
 
+            [servers.git.tools.git_push]
+            hide = true
+
+            [servers.git.tools.git_log]
+            name = "log"
+            fixed = { max_count = 20 }
+
             [servers.crm]
             url = "https://crm.example/mcp"
             credentials = { header = "x-key", env = "CRM_KEY" }
@@ -155,6 +189,11 @@ mod tests {
         assert_eq!(file.gateway.names, Some(NamesName::Prefixed));
         assert_eq!(file.keys_of("git").era, Some(EraChoice::Legacy));
         assert_eq!(file.keys_of("git").isolation, Some(IsolationName::Caller));
+        let tools = file.keys_of("git").tools;
+        assert!(tools["git_push"].settings().is_hidden);
+        let log = tools["git_log"].settings();
+        assert_eq!(log.name.as_deref(), Some("log"));
+        assert_eq!(log.fixed["max_count"], 20);
         assert!(file.keys_of("crm").credentials.is_some());
         assert!(file.keys_of("other").era.is_none());
     }

@@ -29,7 +29,7 @@ use crate::demo;
 const OWN_FILE: &str = "turnbuckle.toml";
 
 /// Keys of a server that are ours.
-const OWN_KEYS: [&str; 3] = ["era", "isolation", "credentials"];
+const OWN_KEYS: [&str; 4] = ["era", "isolation", "credentials", "tools"];
 
 /// What is served.
 pub(super) struct Plan {
@@ -61,6 +61,8 @@ pub(super) struct PlannedServer {
     pub(super) id: String,
     pub(super) spec: ServerSpec,
     pub(super) settings: UpstreamSettings,
+    /// Whether the file says who shares a session.
+    is_isolation_chosen: bool,
     /// What tells it from another server under the same name: a plan that has the same keeps the
     /// connection.
     pub(super) identity: String,
@@ -251,6 +253,9 @@ impl Plan {
                 IsolationName::Call => Isolation::Call,
             });
         }
+        for (tool, keys) in &keys.tools {
+            settings = settings.tool(tool, keys.settings());
+        }
         if let Some(era) = keys.era.and_then(EraChoice::name) {
             settings = settings.era(era_of(era));
         }
@@ -260,6 +265,7 @@ impl Plan {
             id,
             spec,
             settings,
+            is_isolation_chosen: keys.isolation.is_some(),
             identity,
         });
         Ok(())
@@ -282,10 +288,19 @@ impl Plan {
         if !only.is_empty() {
             self.servers.retain(|server| only.contains(&server.id));
         }
+        if !self.gateway.keys.is_empty() {
+            // Callers are told apart, so that one does not see what a server asks another.
+            for server in &mut self.servers {
+                if !server.is_isolation_chosen {
+                    server.settings.isolation = Isolation::Caller;
+                }
+                server.identity.push_str(" apart");
+            }
+        }
         if let Some(era) = up.era.or(self.gateway.era).and_then(EraChoice::name) {
             for server in &mut self.servers {
                 if server.settings.era.is_none() {
-                    server.settings = server.settings.era(era_of(era));
+                    server.settings.era = Some(era_of(era));
                 }
                 let _ = write!(server.identity, " {era:?}");
             }
@@ -385,6 +400,7 @@ fn demo_server() -> Outcome<PlannedServer> {
     Ok(PlannedServer {
         id: "demo".to_owned(),
         spec,
+        is_isolation_chosen: false,
         settings: UpstreamSettings::new(),
         identity: "demo".to_owned(),
     })

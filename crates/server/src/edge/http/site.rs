@@ -8,8 +8,9 @@ use turnbuckle_transport::http::Peer;
 use super::{payer::Payer, protect::Protect, sessions::Sessions, settings::HttpSettings};
 use crate::{
     Caller,
+    client::caller::Anybody,
     client::{CancelFlag, HttpRequest},
-    engine::{Shared, task::Anybody},
+    engine::Shared,
     quota::CallerKey,
 };
 

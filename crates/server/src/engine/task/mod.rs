@@ -36,9 +36,7 @@ pub(crate) use news::listened;
 pub(crate) use route::serve;
 use runner::Answering;
 pub(crate) use runner::{TaskHost, TaskRunner};
-#[cfg(feature = "http")]
-pub(crate) use running_tasks::Anybody;
+use running_tasks::RunningTasks;
 pub(crate) use running_tasks::capability;
-use running_tasks::{RunningTasks, is_identified};
 pub use settings::TaskSettings;
 use wire::{detailed, legacy, legacy_page};

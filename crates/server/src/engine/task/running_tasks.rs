@@ -28,9 +28,6 @@ const PAGE_SIZE: usize = 100;
 /// How long the end of the server waits for its tasks to write down that they ended.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Marks the caller of a door through which anybody may come.
-pub(crate) struct Anybody;
-
 /// Where tasks run.
 pub(crate) struct RunningTasks {
     pub(crate) store: Arc<dyn Tasks>,
@@ -188,16 +185,11 @@ impl RunningTasks {
     }
 }
 
-/// Whether a caller is told apart from others, so that its tasks can be listed.
-pub(crate) fn is_identified(caller: &Caller) -> bool {
-    caller.id().is_some() || caller.get::<Anybody>().is_none()
-}
-
 /// What a session is told of tasks.
 pub(crate) fn capability(caller: &Caller) -> ServerTasksCapability {
     let yes = || Some(JsonObject::new());
     let mut capability = ServerTasksCapability::default();
-    capability.list = yes().filter(|_| is_identified(caller));
+    capability.list = yes().filter(|_| caller.is_identified());
     capability.cancel = yes();
     let requests = capability.requests.get_or_insert_default();
     requests.tools.get_or_insert_default().call = yes();

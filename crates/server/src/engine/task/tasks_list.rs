@@ -10,7 +10,7 @@ pub(super) fn serve(
     incoming: &Incoming<'_>,
 ) -> Result<Answering, Reject> {
     // tasks: who cannot tell callers apart SHOULD NOT list.
-    if !super::is_identified(incoming.caller()) {
+    if !incoming.caller().is_identified() {
         return Err(Reject::method_not_found("tasks/list"));
     }
     let cursor = incoming.cursor()?.map(Cow::into_owned);

@@ -1,0 +1,75 @@
+//! What the keeper of the servers tells the gateway.
+
+use std::sync::{Arc, Weak};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_client::{Change, Client, Target};
+use turnbuckle_host::{
+    Failure, ServerState,
+    shared::{FleetHooks, Upstream},
+};
+
+use super::Core;
+
+/// The core as the fleet tells it.
+pub(crate) struct CoreHooks(pub(crate) Weak<Core>);
+
+impl FleetHooks for CoreHooks {
+    fn prepare<'a>(
+        &'a self,
+        server: &'a Arc<Upstream>,
+    ) -> BoxFuture<'a, Result<(Client, Target), Failure>> {
+        Box::pin(async move {
+            let core = self.0.upgrade();
+            let plan = core.and_then(|core| core.plans.read().get(server.id()).cloned());
+            let Some(plan) = plan else {
+                // It was removed a moment ago, and its supervisor is about to end.
+                return std::future::pending().await;
+            };
+            Ok((plan.client(), plan.spec.way()?))
+        })
+    }
+
+    fn state_changed(&self, server: &Upstream, state: &ServerState) {
+        let Some(core) = self.0.upgrade() else { return };
+        if state.is_ready() {
+            // Its lists may be the same as before, and its instructions others.
+            core.observe(server);
+        }
+        if let Some(on_state) = &core.on_state {
+            on_state(server.id(), state);
+        }
+        if state.is_ready() {
+            // What it can do is known from now on, and some of it is said of its tools.
+            core.reroute();
+        }
+    }
+
+    fn lists_changed(&self, server: &Upstream) {
+        if let Some(core) = self.0.upgrade() {
+            core.observe(server);
+            core.reroute();
+        }
+    }
+
+    fn list_announced(&self, _: &Upstream, change: &Change) {
+        let Some(core) = self.0.upgrade() else { return };
+        let Some(changes) = core.changes.get() else {
+            return;
+        };
+        // A server may have other lists for this session than for another one: clients look themselves.
+        match change {
+            Change::ToolsChanged => changes.tools(),
+            Change::PromptsChanged => changes.prompts(),
+            Change::ResourcesChanged => changes.resources(),
+            _ => {}
+        }
+    }
+
+    fn resource_updated(&self, _: &Upstream, uri: &Arc<str>) {
+        let Some(core) = self.0.upgrade() else { return };
+        if let Some(changes) = core.changes.get() {
+            changes.resource(&**uri);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The gateway at work: its servers, what they offer together, and where each request goes.
+
+mod directory;
+mod follow;
+mod hooks;
+mod news;
+mod offer;
+mod relay;
+mod route;
+mod state;
+
+pub(crate) use directory::CoreDirectory;
+pub(crate) use hooks::CoreHooks;
+pub(crate) use relay::CoreRelay;
+pub(crate) use state::{Core, OnState};

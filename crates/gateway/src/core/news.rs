@@ -1,0 +1,81 @@
+//! What the sessions of servers say that belongs to no call, and who is told.
+
+use std::sync::Arc;
+
+use turnbuckle_host::ServerId;
+
+use super::Core;
+use crate::upstream::LaneNews;
+
+impl Core {
+    /// Tells clients what a session of a server said.
+    pub(crate) fn tell(&self, server: &ServerId, news: LaneNews) {
+        let Some(changes) = self.changes.get() else {
+            return;
+        };
+        let Some(member) = self.member(server) else {
+            return;
+        };
+        if matches!(
+            news,
+            LaneNews::Tools | LaneNews::Prompts | LaneNews::Resources
+        ) {
+            // The lists of all servers together are read in another session, which may not be told.
+            // Clients are told when they differ; those of the only server look themselves.
+            member.upstream.nudge();
+            if !self.passes_lists() {
+                return;
+            }
+        }
+        match news {
+            LaneNews::Visited(id) => changes.visited(id),
+            LaneNews::Tools => changes.tools(),
+            LaneNews::Prompts => changes.prompts(),
+            LaneNews::Resources => changes.resources(),
+            LaneNews::Updated(uri) => {
+                for uri in concerned(&uri, &member.upstream.followed()) {
+                    changes.resource(&*uri);
+                }
+            }
+        }
+    }
+}
+
+/// The followed resources that a changed URI is a part of (G12): the resource itself, else those whose
+/// URI it continues, else all of them, because a server may name parts as it likes.
+fn concerned(changed: &str, followed: &[Arc<str>]) -> Vec<Arc<str>> {
+    if let Some(same) = followed.iter().find(|uri| &***uri == changed) {
+        return vec![Arc::clone(same)];
+    }
+    let is_part = |whole: &str| {
+        let rest = changed.strip_prefix(whole);
+        rest.is_some_and(|rest| whole.ends_with('/') || rest.starts_with(['/', '#', '?']))
+    };
+    let wholes: Vec<_> = followed
+        .iter()
+        .filter(|uri| is_part(uri))
+        .cloned()
+        .collect();
+    if wholes.is_empty() {
+        return followed.to_vec();
+    }
+    wholes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_resource_concerns_those_who_follow_the_whole() {
+        let followed: Vec<Arc<str>> = ["a:x", "a:x/y", "a:z/", "a:xy"].map(Arc::from).to_vec();
+        let concerned = |uri: &str| {
+            let all = concerned(uri, &followed);
+            all.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(concerned("a:x"), ["a:x"]);
+        assert_eq!(concerned("a:x/y#1"), ["a:x", "a:x/y"]);
+        assert_eq!(concerned("a:z/1"), ["a:z/"]);
+        assert_eq!(concerned("b:1").len(), 4);
+    }
+}

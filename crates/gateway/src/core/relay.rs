@@ -1,0 +1,152 @@
+//! Requests of clients, as the server in front hands them over.
+
+use std::{borrow::Cow, sync::Arc};
+
+use futures_core::future::BoxFuture;
+use tokio::time;
+use turnbuckle_protocol::{
+    Revision, SubscriptionFilter,
+    envelope::{Raw, RawText},
+    http::ParamHeaders,
+    method::{self, Direction},
+};
+use turnbuckle_server::{
+    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+};
+
+use super::Core;
+use crate::{
+    exchange,
+    lock::{Lock, LockMode},
+    routes::Kind,
+    translate::FrontRequest,
+};
+
+/// The core as the server asks it.
+pub(crate) struct CoreRelay(pub(crate) Arc<Core>);
+
+impl Relay for CoreRelay {
+    fn offer(&self, caller: &Caller) -> RelayOffer {
+        self.0.offer(caller)
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        let core = &self.0;
+        if is_foreign(request.method(), request.revision()) {
+            let reject = Reject::method_not_found(request.method());
+            return Some(Box::pin(std::future::ready(reject.into())));
+        }
+        let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
+        if let Some(kind) = Kind::of(request.method())
+            && !core.passes_lists()
+        {
+            let cursor = request.members().text("cursor");
+            if let Some(time) = core.settling() {
+                let (core, revision) = (Arc::clone(core), request.revision());
+                let cursor = cursor.map(Cow::into_owned);
+                return Some(Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    let page = core.routes().page(kind, revision, cursor.as_deref());
+                    page.map_or_else(RelayReply::from, RelayReply::Result)
+                }));
+            }
+            let page = core
+                .routes()
+                .page(kind, request.revision(), cursor.as_deref());
+            let reply = page.map_or_else(RelayReply::from, RelayReply::Result);
+            return Some(Box::pin(std::future::ready(reply)));
+        }
+        let method = request.method();
+        if matches!(method, "resources/subscribe" | "resources/unsubscribe")
+            && !request.revision().is_modern()
+        {
+            let reply = match request.members().text("uri") {
+                None => Reject::invalid_params("`params.uri` must be a string").into(),
+                Some(uri) if method == "resources/subscribe" => {
+                    let (core, front) = (Arc::clone(core), request.front().clone());
+                    let uri = uri.into_owned();
+                    return Some(Box::pin(async move { core.subscribe(&front, &uri).await }));
+                }
+                Some(uri) => Core::unsubscribe(request.front(), &uri),
+            };
+            return Some(Box::pin(std::future::ready(reply)));
+        }
+        if exchange::is_task_method(method) {
+            let (context, members) = (Arc::clone(&core.context), core.members());
+            let request = FrontRequest::new(&request);
+            return Some(Box::pin(exchange::serve_task(context, request, members)));
+        }
+        let route = match core.route(method, params) {
+            Ok(route) => route,
+            Err(reject) => {
+                let Some(time) = core.settling() else {
+                    return Some(Box::pin(std::future::ready(reject.into())));
+                };
+                // The server that has it may be about to say so.
+                let (core, params) = (Arc::clone(core), RawText::from(params));
+                let request = FrontRequest::new(&request);
+                return Some(Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    match core.route(&request.method, params.raw()) {
+                        Ok(route) => {
+                            exchange::serve(Arc::clone(&core.context), request, route).await
+                        }
+                        Err(reject) => reject.into(),
+                    }
+                }));
+            }
+        };
+        let request = FrontRequest::new(&request);
+        let context = Arc::clone(&core.context);
+        Some(Box::pin(exchange::serve(context, request, route)))
+    }
+
+    fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
+        let mut accepted = SubscriptionFilter::new();
+        let offer = self.0.offer(front.caller()).capabilities;
+        let granted = |is_wanted: bool, is_there: bool| (is_wanted && is_there).then_some(true);
+        accepted.tools_list_changed = granted(wanted.wants_tools(), offer.tools.is_some());
+        accepted.prompts_list_changed = granted(wanted.wants_prompts(), offer.prompts.is_some());
+        accepted.resources_list_changed =
+            granted(wanted.wants_resources(), offer.resources.is_some());
+        let mut followed = Vec::new();
+        for uri in wanted.resources() {
+            if let Some(follow) = self.0.follow(uri) {
+                followed.push(follow);
+                accepted
+                    .resource_subscriptions
+                    .get_or_insert_default()
+                    .push(uri.clone());
+            }
+        }
+        RelayListen::new(accepted, followed)
+    }
+
+    fn param_headers(&self, _: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.0.routes().headers(tool)
+    }
+}
+
+impl Core {
+    /// Whether lists are those of the only server, as it pages them.
+    pub(super) fn passes_lists(&self) -> bool {
+        // The lists that were compared are those that are shown.
+        let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
+        if self.lock.get().is_some_and(is_enforced) {
+            return false;
+        }
+        self.only()
+            .is_some_and(|member| member.upstream.state().is_ready())
+    }
+}
+
+/// Whether the protocol has this method, but not in the revision of the client.
+fn is_foreign(method: &str, revision: Revision) -> bool {
+    if revision.is_modern() && matches!(method, "tasks/result" | "tasks/list") {
+        // The extension has other ways to both.
+        return true;
+    }
+    let is_known = method::find(method).is_some();
+    let is_of_extension = method::extension(method, revision).is_some();
+    is_known && !is_of_extension && !method::available(method, revision, Direction::ToServer)
+}

@@ -1,0 +1,144 @@
+//! Where a request goes.
+
+use std::{borrow::Cow, sync::Arc};
+
+use turnbuckle_host::{ServerId, ServerState};
+use turnbuckle_protocol::envelope::{self, Raw};
+use turnbuckle_server::Reject;
+
+use super::Core;
+use crate::{
+    exchange::Route, lock::LockKind, routes::Kind, settings::Naming, translate::text_of,
+    upstream::Member,
+};
+
+impl Core {
+    /// The only server, if its entries are offered as they are.
+    pub(super) fn only(&self) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        match &**members {
+            [one] if self.naming != Naming::Prefixed && one.offers_all() => Some(Arc::clone(one)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn member(&self, id: &ServerId) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        members.iter().find(|member| member.id == *id).cloned()
+    }
+
+    /// The server of a URI. Where there is one server, it is the server of all of them.
+    pub(super) fn owner_of(&self, uri: &str) -> Option<Arc<Member>> {
+        {
+            let members = self.members.read();
+            if let [one] = &**members {
+                return Some(Arc::clone(one));
+            }
+        }
+        let routes = self.routes();
+        let owner = routes.owner(uri);
+        let owner = owner.or_else(|| Some(routes.find(Kind::Templates, uri)?.server.clone()));
+        self.member(&owner?)
+    }
+
+    /// The server of a tool or prompt, and what the server calls it.
+    pub(crate) fn owner(&self, name: &str) -> Option<(ServerId, String)> {
+        if let Some(member) = self.only() {
+            return Some((member.id.clone(), name.to_owned()));
+        }
+        let routes = self.routes();
+        let entry = routes.find(Kind::Tools, name);
+        let entry = entry.or_else(|| routes.find(Kind::Prompts, name))?;
+        Some((entry.server.clone(), entry.own.to_string()))
+    }
+
+    /// Where a request goes.
+    pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
+        let text = |path: &[&str]| params.at(path).and_then(text_of);
+        if let Some(member) = self.only() {
+            if let Some(lock) = self.lock.get()
+                && let Some((kind, name)) = named(method, params)
+                && lock.withholds(member.id.as_str(), kind, &name)
+            {
+                return Err(withheld(kind, member.id.as_str(), &name));
+            }
+            return Ok(Route::to(member));
+        }
+        let wanted = |path: &'static [&'static str]| {
+            text(path).ok_or_else(|| {
+                Reject::invalid_params(format!("`params.{}` must be a string", path.join(".")))
+            })
+        };
+        let by_name = |kind, path: &'static [&'static str]| {
+            let name = wanted(path)?;
+            let unknown = || Reject::invalid_params(format!("there is no `{name}` here"));
+            let routes = self.routes();
+            if let Some((kind, server, own)) = routes.withheld(kind, &name) {
+                return Err(withheld(kind, server.as_str(), own));
+            }
+            let entry = routes.find(kind, &name).ok_or_else(unknown)?;
+            let member = self.member(&entry.server).ok_or_else(unknown)?;
+            let own = entry.own.to_string();
+            Ok(Route {
+                member,
+                name: (own != name).then_some((path, own)),
+                fixed: entry.fixed.clone(),
+            })
+        };
+        let by_uri = |path: &'static [&'static str]| {
+            let uri = wanted(path)?;
+            let member = self.owner_of(&uri);
+            let member = member.ok_or_else(|| Reject::resource_not_found(&uri))?;
+            Ok(Route::to(member))
+        };
+        match method {
+            "tools/call" => by_name(Kind::Tools, &["name"]),
+            "prompts/get" => by_name(Kind::Prompts, &["name"]),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => by_uri(&["uri"]),
+            "completion/complete" if text(&["ref", "type"]).as_deref() == Some("ref/prompt") => {
+                by_name(Kind::Prompts, &["ref", "name"])
+            }
+            "completion/complete" => by_uri(&["ref", "uri"]),
+            _ => self
+                .extended()
+                .map(Route::to)
+                .ok_or_else(|| Reject::method_not_found(method)),
+        }
+    }
+
+    /// The only server with extensions: a method that the protocol does not have goes there.
+    fn extended(&self) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        let mut extended = members.iter().filter(|member| {
+            let state = member.upstream.state();
+            let ServerState::Ready(ready) = state else {
+                return false;
+            };
+            let can = ready.capabilities.as_ref();
+            can.is_some_and(|can| can.extensions.as_ref().is_some_and(|all| !all.is_empty()))
+        });
+        let first = extended.next()?;
+        extended.next().is_none().then(|| Arc::clone(first))
+    }
+}
+
+/// The tool or prompt that a request names.
+fn named<'a>(method: &str, params: Raw<'a>) -> Option<(LockKind, Cow<'a, str>)> {
+    let (kind, path): (_, &[&str]) = match method {
+        "tools/call" => (LockKind::Tool, &["name"]),
+        "prompts/get" => (LockKind::Prompt, &["name"]),
+        "completion/complete" => (LockKind::Prompt, &["ref", "name"]),
+        _ => return None,
+    };
+    Some((kind, envelope::text_of(params.at(path)?)?))
+}
+
+/// Says what has to be done before this can be used.
+fn withheld(kind: LockKind, server: &str, name: &str) -> Reject {
+    let kind = kind.as_str();
+    Reject::invalid_params(format!(
+        "{kind} `{name}` of server `{server}` is not what was approved, and is withheld; the operator \
+         of the gateway can look at it with `turnbuckle lock --check` and allow it with \
+         `turnbuckle lock approve {server}/{name}`"
+    ))
+}

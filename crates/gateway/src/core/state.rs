@@ -1,0 +1,230 @@
+//! The servers of a gateway, and what they offer together.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_host::{
+    ServerId, ServerSpec, ServerState,
+    shared::{Fleet, Upstream},
+};
+use turnbuckle_server::Changes;
+
+use crate::{
+    exchange::Context,
+    lock::{Lock, Offered},
+    routes::{Kind, Routes},
+    settings::{Naming, UpstreamSettings},
+    upstream::{Common, Member, Plan},
+};
+
+/// How long after its opening a gateway lets lists wait for servers that are starting.
+const STARTS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Hears of the states of servers.
+pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;
+
+/// The gateway at work.
+pub(crate) struct Core {
+    pub(crate) context: Arc<Context>,
+    common: Arc<Common>,
+    pub(super) naming: Naming,
+    pub(super) on_state: Option<OnState>,
+    pub(super) plans: RwLock<HashMap<ServerId, Arc<Plan>>>,
+    pub(super) members: RwLock<Vec<Arc<Member>>>,
+    routes: RwLock<Arc<Routes>>,
+    /// Held while lists are merged, so that what is merged last is newest.
+    merging: Mutex<()>,
+    generation: AtomicU64,
+    pub(super) fleet: OnceLock<Fleet>,
+    opened: Instant,
+    pub(super) changes: Arc<OnceLock<Changes>>,
+    pub(super) lock: OnceLock<Lock>,
+}
+
+impl Core {
+    pub(crate) fn new(
+        context: Context,
+        common: Common,
+        naming: Naming,
+        on_state: Option<OnState>,
+    ) -> Self {
+        Self {
+            changes: Arc::clone(&context.changes),
+            context: Arc::new(context),
+            common: Arc::new(common),
+            naming,
+            on_state,
+            plans: RwLock::default(),
+            members: RwLock::default(),
+            routes: RwLock::default(),
+            merging: Mutex::default(),
+            generation: AtomicU64::new(1),
+            fleet: OnceLock::new(),
+            opened: Instant::now(),
+            lock: OnceLock::new(),
+        }
+    }
+
+    /// Gives it the servers' keeper, and the way to tell clients of changes.
+    pub(crate) fn start(&self, fleet: Fleet, changes: Changes) {
+        let _ = self.fleet.set(fleet);
+        let _ = self.changes.set(changes);
+    }
+
+    /// Pins what servers offer.
+    pub(crate) fn set_lock(&self, lock: Lock) {
+        let _ = self.lock.set(lock);
+    }
+
+    pub(crate) fn lock(&self) -> Option<&Lock> {
+        self.lock.get()
+    }
+
+    /// Notes what a server that answers offers.
+    pub(super) fn observe(&self, server: &Upstream) {
+        if let (Some(lock), Some(connection)) = (self.lock.get(), server.live()) {
+            let offered = Offered::new(&server.lists(), connection.server().instructions());
+            lock.observe(server.id().as_str(), offered);
+        }
+    }
+
+    /// Looks at all servers anew.
+    pub(crate) fn observe_all(&self) {
+        for member in self.members() {
+            self.observe(&member.upstream);
+        }
+        self.reroute();
+    }
+
+    /// Adds a server, in place of one that had the same name.
+    pub(crate) fn add(&self, id: &ServerId, spec: ServerSpec, settings: UpstreamSettings) {
+        let plan = Arc::new(Plan::new(
+            id,
+            spec.clone(),
+            settings,
+            Arc::clone(&self.common),
+        ));
+        self.plans.write().insert(id.clone(), Arc::clone(&plan));
+        let Some(fleet) = self.fleet.get() else {
+            return;
+        };
+        let upstream = fleet.add(id.clone(), spec);
+        let member = Arc::new(Member::new(id.clone(), plan, upstream));
+        {
+            let mut members = self.members.write();
+            match members.iter_mut().find(|other| other.id == *id) {
+                // Its sessions end with the calls on them.
+                Some(place) => std::mem::replace(place, member).retire(),
+                None => members.push(member),
+            }
+        }
+        self.reroute();
+    }
+
+    /// Removes a server and waits for its end.
+    pub(crate) async fn remove(&self, id: &ServerId) -> bool {
+        self.plans.write().remove(id);
+        let removed: Vec<_> = {
+            let mut members = self.members.write();
+            members.extract_if(.., |member| member.id == *id).collect()
+        };
+        if let Some(lock) = self.lock.get() {
+            lock.forget(id.as_str());
+        }
+        self.reroute();
+        for member in &removed {
+            member.close().await;
+        }
+        match self.fleet.get() {
+            Some(fleet) => fleet.remove(id).await,
+            None => false,
+        }
+    }
+
+    /// Ends all servers, with the calls on them, and waits for them.
+    pub(crate) async fn close(&self) {
+        self.context.parked.close();
+        self.context.tasks.close();
+        for member in self.members() {
+            member.close().await;
+        }
+        if let Some(fleet) = self.fleet.get() {
+            fleet.close().await;
+        }
+    }
+
+    /// Ends sessions and forgets outcomes that nothing needs any more.
+    pub(crate) fn tidy(&self) {
+        self.members().iter().for_each(|member| member.tidy());
+        self.context.parked.tidy();
+        self.context.tasks.tidy();
+    }
+
+    pub(crate) fn members(&self) -> Vec<Arc<Member>> {
+        self.members.read().clone()
+    }
+
+    pub(super) fn routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.routes.read())
+    }
+
+    /// Merges the lists anew, and tells clients of those that changed.
+    pub(crate) fn reroute(&self) {
+        let _merging = self.merging.lock();
+        let generation = self.generation.fetch_add(1, Ordering::Relaxed);
+        let routes = Arc::new(Routes::new(
+            &self.members(),
+            self.naming,
+            generation,
+            self.lock.get(),
+        ));
+        let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
+        let Some(changes) = self.changes.get() else {
+            return;
+        };
+        let mut are_resources_told = false;
+        for kind in routes.differing(&before) {
+            match kind {
+                Kind::Tools => changes.tools(),
+                Kind::Prompts => changes.prompts(),
+                Kind::Resources | Kind::Templates => {
+                    if !std::mem::replace(&mut are_resources_told, true) {
+                        changes.resources();
+                    }
+                }
+            }
+        }
+    }
+
+    /// How long requests may wait for servers that are still starting; `None` if none is, or the gateway
+    /// has been open for a while. Clients list once when they have connected, and many never again.
+    pub(super) fn settling(&self) -> Option<Duration> {
+        let left = STARTS_WITHIN.checked_sub(self.opened.elapsed())?;
+        let members = self.members.read();
+        let mut states = members.iter().map(|member| member.upstream.state());
+        let is_starting = |state| matches!(state, ServerState::Starting);
+        states.any(is_starting).then_some(left)
+    }
+
+    /// Waits until each server is ready or has failed.
+    pub(crate) async fn settled(&self) {
+        for member in self.members() {
+            member.upstream.settled().await;
+        }
+    }
+}
+
+impl Drop for Core {
+    /// Calls that wait for their users keep sessions open: they end with the gateway.
+    fn drop(&mut self) {
+        self.context.parked.close();
+        self.context.tasks.close();
+    }
+}

@@ -1,0 +1,214 @@
+//! The task that holds a parked call.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{self, Instant};
+use turnbuckle_client::{RelayCall, RelayEvent};
+use turnbuckle_server::RelayReply;
+
+use super::{
+    parked_call::ParkedCall,
+    run::{admitted, failed},
+};
+use crate::{
+    exchange::{call::Exchange, ear},
+    translate::{Answer, answer, expired, unavailable},
+    upstream::OpenCall,
+};
+
+/// How long further questions are waited for, so that they are asked together.
+const DEBOUNCE: Duration = Duration::from_millis(20);
+
+/// The longest that a question waits for others.
+const MAX_DEBOUNCE: Duration = Duration::from_millis(200);
+
+/// How long a client that does not read keeps a message waiting.
+const TELL_WITHIN: Duration = Duration::from_secs(5);
+
+/// The task that holds a parked call.
+pub(super) struct Keeper {
+    parked: Arc<ParkedCall>,
+    exchange: Exchange,
+    open: Option<OpenCall>,
+}
+
+/// What became of an event.
+enum Taken {
+    Asked,
+    Told,
+    Ended(RelayReply),
+}
+
+/// When questions that were asked are told.
+struct Debounce {
+    at: Instant,
+    at_last: Instant,
+}
+
+impl Debounce {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            at: now + DEBOUNCE,
+            at_last: now + MAX_DEBOUNCE,
+        }
+    }
+
+    fn again(self) -> Self {
+        Self {
+            at: (Instant::now() + DEBOUNCE).min(self.at_last),
+            at_last: self.at_last,
+        }
+    }
+}
+
+impl Keeper {
+    pub(super) fn new(parked: Arc<ParkedCall>, exchange: Exchange, open: Option<OpenCall>) -> Self {
+        Self {
+            parked,
+            exchange,
+            open,
+        }
+    }
+
+    pub(super) async fn keep(mut self, mut call: RelayCall) {
+        let mut debounce = Some(Debounce::new());
+        let mut changed = self.parked.changed.subscribe();
+        let outcome = loop {
+            let publish_at = debounce.as_ref().map(|debounce| debounce.at);
+            let answered_by = self.parked.state.lock().answered_by;
+            tokio::select! {
+                event = Exchange::next(&mut call, &mut self.open) => match self.take(event).await {
+                    Taken::Asked => {
+                        debounce = Some(debounce.map_or_else(Debounce::new, Debounce::again));
+                    }
+                    Taken::Told => {}
+                    Taken::Ended(outcome) => break outcome,
+                },
+                () = at(publish_at) => {
+                    debounce = None;
+                    self.publish();
+                }
+                () = at(answered_by) => {
+                    if self.expire() {
+                        call.cancel("the client did not answer in time");
+                        break unavailable(&self.parked.server, "the client did not answer in time");
+                    }
+                }
+                () = self.parked.given_up.notified() => {
+                    call.cancel("the client gave the call up");
+                    return self.give_up();
+                }
+                // The time for answers may be another now.
+                _ = changed.changed() => {}
+            }
+        };
+        self.end(outcome);
+    }
+
+    /// Keeps the outcome for a client that lost the answer and comes back for it.
+    fn end(self, outcome: RelayReply) {
+        let bytes = match &outcome {
+            RelayReply::Result(result) => result.len(),
+            RelayReply::Error(_, error) => error.raw().get().len(),
+            _ => 0,
+        };
+        let context = &self.exchange.context;
+        let number = self.parked.number;
+        context.parked.keep(number, bytes, context.park_for);
+        self.settle(outcome);
+    }
+
+    /// Keeps nothing: nobody comes back for it.
+    fn give_up(self) {
+        self.exchange.context.parked.remove(self.parked.number);
+        self.settle(unavailable(&self.parked.server, "the call was given up"));
+    }
+
+    fn settle(&self, outcome: RelayReply) {
+        let open = {
+            let mut state = self.parked.state.lock();
+            state.outcome = Some(outcome);
+            state.answered_by = None;
+            state.request = None;
+            std::mem::take(&mut state.open)
+        };
+        // What is still open is never answered, because the call is over.
+        drop(open);
+        self.parked.has_changed();
+    }
+
+    async fn take(&self, event: RelayEvent) -> Taken {
+        let request = self.parked.state.lock().request.clone();
+        let event = match request {
+            Some(request) => {
+                let told = ear::hear(&request, event);
+                match time::timeout(TELL_WITHIN, told).await {
+                    Ok(Some(event)) => event,
+                    Ok(None) | Err(_) => return Taken::Told,
+                }
+            }
+            None => event,
+        };
+        match event {
+            RelayEvent::Ask(ask) => match admitted(&self.exchange, ask) {
+                Some(asked) => {
+                    self.parked.state.lock().add(asked);
+                    Taken::Asked
+                }
+                None => Taken::Told,
+            },
+            RelayEvent::Result(raw) => Taken::Ended(self.exchange.finish(&Answer::Result(raw))),
+            RelayEvent::Error(raw) => Taken::Ended(failed(&self.exchange, raw)),
+            RelayEvent::Lost(error) => Taken::Ended(self.exchange.finish(&Answer::Lost(error))),
+            _ => Taken::Told,
+        }
+    }
+
+    /// Lets the client be told of the open questions.
+    fn publish(&self) {
+        let mut state = self.parked.state.lock();
+        state.drop_withdrawn();
+        if state.open.is_empty() {
+            return;
+        }
+        // Until it is answered the server asks nothing more in this call: others have their turn.
+        if let Some(turn) = &self.parked.turn {
+            turn.give();
+        }
+        // What comes late is asked for in the next round: the client has the questions of this one.
+        if !state.is_published() {
+            state.answered_by = Some(Instant::now() + self.exchange.context.park_for);
+            state.round += 1;
+        }
+        drop(state);
+        self.parked.has_changed();
+    }
+
+    /// Answers what the client did not answer in time. False if an answer came at the last moment.
+    fn expire(&self) -> bool {
+        let open: Vec<_> = {
+            let mut state = self.parked.state.lock();
+            if state.answered_by.is_none_or(|by| by > Instant::now()) {
+                return false;
+            }
+            state.answered_by = None;
+            state.open.drain(..).collect()
+        };
+        for (_, (question, ask)) in open {
+            match expired(&question) {
+                Ok(result) => ask.answer(&answer(&result, self.exchange.to())),
+                Err(error) => ask.refuse(&error),
+            }
+        }
+        true
+    }
+}
+
+/// Waits for a time; for ever if there is none.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,194 @@
+//! A call that waits for answers: what is asked, and what became of it.
+
+use std::{fmt::Write, sync::Arc};
+
+use indexmap::IndexMap;
+use serde_json::json;
+use tokio::{
+    sync::{Notify, watch},
+    time::Instant,
+};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_client::RelayAsk;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::RelayReply;
+
+use crate::{
+    exchange::call::Context,
+    seal::Ticket,
+    translate::{FrontRequest, Question, answer, refusal},
+    upstream::Turn,
+};
+
+/// How many questions of one call may be open.
+const MAX_QUESTIONS: usize = 32;
+
+/// A call that waits for answers.
+pub(super) struct ParkedCall {
+    pub(super) number: u64,
+    pub(super) caller: Option<String>,
+    pub(super) server: String,
+    pub(super) state: Mutex<ParkState>,
+    /// Counts what happened.
+    pub(super) changed: watch::Sender<u64>,
+    /// Told when it is given up.
+    pub(super) given_up: Notify,
+    /// What the server speaks.
+    revision: Revision,
+    /// Its turn among the calls of its process.
+    pub(super) turn: Option<Arc<Turn>>,
+}
+
+#[derive(Default)]
+pub(super) struct ParkState {
+    pub(super) round: u32,
+    asked: usize,
+    pub(super) open: IndexMap<String, (Question, RelayAsk)>,
+    /// When the open questions are given up; `None` while the client cannot answer, because it was
+    /// told of none or the server works on its answers.
+    pub(super) answered_by: Option<Instant>,
+    pub(super) outcome: Option<RelayReply>,
+    /// The request that is told of progress.
+    pub(super) request: Option<Arc<FrontRequest>>,
+    pub(super) waiters: usize,
+    /// Nobody comes back for it: the client cancelled it, or the gateway closes.
+    pub(super) is_given_up: bool,
+}
+
+impl ParkState {
+    /// Adds a question.
+    pub(super) fn add(&mut self, (question, ask): (Question, RelayAsk)) {
+        if self.open.len() >= MAX_QUESTIONS {
+            return ask.refuse(&refusal(&question));
+        }
+        self.asked += 1;
+        self.open
+            .insert(format!("ask-{}", self.asked), (question, ask));
+    }
+
+    /// Whether the client may be told of the open questions.
+    pub(super) fn is_published(&self) -> bool {
+        self.answered_by.is_some()
+    }
+
+    /// Whether answers of this round are wanted.
+    fn awaits(&self, round: u32) -> bool {
+        self.outcome.is_none() && self.is_published() && self.round == round
+    }
+
+    /// Forgets what the server has taken back.
+    pub(super) fn drop_withdrawn(&mut self) {
+        self.open.retain(|_, (_, ask)| !ask.is_withdrawn());
+    }
+}
+
+impl ParkedCall {
+    pub(super) fn new(
+        number: u64,
+        caller: Option<&str>,
+        server: &str,
+        revision: Revision,
+        turn: Option<Arc<Turn>>,
+    ) -> Self {
+        Self {
+            number,
+            caller: caller.map(str::to_owned),
+            server: server.to_owned(),
+            state: Mutex::default(),
+            changed: watch::Sender::new(0),
+            given_up: Notify::new(),
+            revision,
+            turn,
+        }
+    }
+
+    pub(super) fn is_of(&self, caller: Option<&str>) -> bool {
+        self.caller.as_deref() == caller
+    }
+
+    pub(super) fn awaits(&self, round: u32) -> bool {
+        self.state.lock().awaits(round)
+    }
+
+    pub(super) fn has_changed(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Gives the call up, whoever waits for it.
+    pub(super) fn give_up(&self) {
+        self.state.lock().is_given_up = true;
+        self.given_up.notify_one();
+    }
+
+    /// Hands answers to the server. A retry of an earlier round changes nothing (G5); where some are
+    /// missing, they are asked for again (G7).
+    pub(super) fn take_answers(&self, request: &Arc<FrontRequest>, round: u32, again_by: Instant) {
+        let mut state = self.state.lock();
+        if !state.awaits(round) {
+            // Another retry was faster. While the client is asked again, others have their turn.
+            if state.is_published()
+                && let Some(turn) = &self.turn
+            {
+                turn.give();
+            }
+            return;
+        }
+        state.request = Some(Arc::clone(request));
+        let responses = request.responses.as_ref().map(|raw| raw.raw().members());
+        for (key, response) in responses.unwrap_or_default() {
+            if !response.is_object() {
+                continue;
+            }
+            if let Some((_, ask)) = state.open.shift_remove(&*key) {
+                ask.answer(&answer(response.value(), self.revision));
+            }
+        }
+        state.drop_withdrawn();
+        if state.open.is_empty() {
+            state.answered_by = None;
+        } else {
+            // The server has to wait for the rest, so others have their turn.
+            state.answered_by = Some(again_by);
+            if let Some(turn) = &self.turn {
+                turn.give();
+            }
+        }
+        state.round += 1;
+        drop(state);
+        self.has_changed();
+    }
+
+    /// What the client is told of the open questions.
+    pub(super) fn input_required(
+        &self,
+        context: &Context,
+        request: &FrontRequest,
+        state: &ParkState,
+    ) -> RelayReply {
+        let mut entries = String::new();
+        for (index, (key, (question, _))) in state.open.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let _ = write!(entries, "{comma}{}:{}", json!(key), question.to_entry());
+        }
+        let ticket = Ticket::Parked {
+            node: context.parked.node(),
+            number: self.number,
+            round: state.round,
+            server: self.server.clone(),
+        };
+        let lasts = context.park_for;
+        let sealed = context
+            .sealer
+            .seal(&ticket, request.caller(), request.digest, lasts);
+        match sealed {
+            Ok(sealed) => RelayReply::Result(
+                format!(
+                    r#"{{"resultType":"input_required","inputRequests":{{{entries}}},"requestState":{}}}"#,
+                    json!(sealed)
+                )
+                .into_bytes(),
+            ),
+            Err(reject) => reject.into(),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Requests of the client: the one that begins a call, and those that come back with answers.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use turnbuckle_client::{RelayAsk, RelayCall, RelayEvent};
+use turnbuckle_protocol::envelope::Raw;
+use turnbuckle_server::RelayReply;
+
+use super::{keeper::Keeper, parked_call::ParkedCall, waiting::Waiting};
+use crate::{
+    exchange::{
+        call::{Context, Exchange},
+        visit,
+    },
+    translate::{Answer, FrontRequest, Question, Round, refusal, unavailable},
+    upstream::OpenCall,
+};
+
+/// Which parked call a request comes back to.
+pub(crate) struct Parked<'a> {
+    pub(crate) node: u64,
+    pub(crate) number: u64,
+    pub(crate) round: u32,
+    pub(crate) server: &'a str,
+}
+
+/// Runs a call of a modern client on a legacy server, until it is done or something is asked.
+pub(crate) async fn run(exchange: Exchange) -> RelayReply {
+    let mut open = match exchange.enter().await {
+        Ok(open) => open,
+        Err(reply) => return reply,
+    };
+    let mut call = match exchange.start(&Round::None) {
+        Ok(call) => call,
+        Err(reply) => return reply,
+    };
+    loop {
+        let event = Exchange::next(&mut call, &mut open).await;
+        match exchange.hear(event).await {
+            Some(RelayEvent::Ask(ask)) => {
+                if let Some(asked) = admitted(&exchange, ask) {
+                    return park(exchange, call, open, asked).await;
+                }
+            }
+            Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
+            Some(RelayEvent::Error(raw)) => return failed(&exchange, raw),
+            Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
+            None | Some(_) => {}
+        }
+    }
+}
+
+/// The reply to a call that ended with an error.
+pub(super) fn failed(exchange: &Exchange, raw: Box<serde_json::value::RawValue>) -> RelayReply {
+    visit::reply(exchange, &raw).unwrap_or_else(|| exchange.finish(&Answer::Error(raw)))
+}
+
+/// A question that the client can be asked. Others are refused (G8).
+pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<(Question, RelayAsk)> {
+    let question = Question::new(ask.method(), ask.params().map(Raw::from));
+    let request = &exchange.request;
+    if exchange.may_be_asked() && question.is_declared(&request.capabilities, request.revision) {
+        return Some((question, ask));
+    }
+    ask.refuse(&refusal(&question));
+    None
+}
+
+/// Parks a call, and waits for the first thing to tell the client.
+async fn park(
+    exchange: Exchange,
+    call: RelayCall,
+    open: Option<OpenCall>,
+    first: (Question, RelayAsk),
+) -> RelayReply {
+    let context = Arc::clone(&exchange.context);
+    let request = Arc::clone(&exchange.request);
+    let (caller, server) = (request.caller(), exchange.server());
+    let parked = context.parked.enter(caller, server, |number| {
+        let turn = open.as_ref().map(|open| Arc::clone(open.turn()));
+        ParkedCall::new(number, caller, server, exchange.to(), turn)
+    });
+    let parked = match parked {
+        Ok(parked) => parked,
+        Err(reject) => {
+            first.1.refuse(&refusal(&first.0));
+            call.cancel("the gateway cannot keep more calls waiting");
+            return reject.into();
+        }
+    };
+    {
+        let mut state = parked.state.lock();
+        state.request = Some(Arc::clone(&request));
+        state.add(first);
+    }
+    let waiting = Waiting::new(&parked);
+    let keeper = Keeper::new(parked, exchange, open);
+    // It ends with the call, when its time is up, or when the gateway closes.
+    tokio::spawn(keeper.keep(call));
+    waiting.wait(&context, &request).await
+}
+
+/// Takes the answers of a client that comes back, and waits for what comes of them.
+pub(crate) async fn resume(
+    context: &Arc<Context>,
+    request: &Arc<FrontRequest>,
+    parked: Parked<'_>,
+) -> RelayReply {
+    let Parked {
+        node,
+        number,
+        round,
+        server,
+    } = parked;
+    if node != context.parked.node() {
+        return unavailable(
+            server,
+            "the call was kept by another process, which is gone",
+        );
+    }
+    let Some(parked) = context.parked.find(number) else {
+        return unavailable(server, "the call is over");
+    };
+    let waiting = Waiting::new(&parked);
+    if parked.awaits(round) {
+        let turn = match &parked.turn {
+            Some(turn) => turn.take().await,
+            None => Ok(()),
+        };
+        match turn {
+            Ok(()) => parked.take_answers(request, round, Instant::now() + context.park_for),
+            Err(reason) => return waiting.answered(unavailable(server, &reason)),
+        }
+    }
+    waiting.wait(context, request).await
+}

@@ -1,0 +1,70 @@
+//! A request that waits for what comes of a parked call.
+
+use std::sync::Arc;
+
+use turnbuckle_server::RelayReply;
+
+use super::parked_call::ParkedCall;
+use crate::{
+    exchange::call::Context,
+    translate::{FrontRequest, unavailable},
+};
+
+/// A request that waits for what comes of a parked call. If the last one goes away without an answer,
+/// the call is given up (G15).
+pub(super) struct Waiting {
+    parked: Arc<ParkedCall>,
+    is_answered: bool,
+}
+
+impl Waiting {
+    pub(super) fn new(parked: &Arc<ParkedCall>) -> Self {
+        parked.state.lock().waiters += 1;
+        Self {
+            parked: Arc::clone(parked),
+            is_answered: false,
+        }
+    }
+
+    pub(super) async fn wait(self, context: &Context, request: &FrontRequest) -> RelayReply {
+        let mut changed = self.parked.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            let reply = {
+                let state = self.parked.state.lock();
+                match &state.outcome {
+                    Some(outcome) => Some(outcome.clone()),
+                    None if state.is_published() => {
+                        Some(self.parked.input_required(context, request, &state))
+                    }
+                    None => None,
+                }
+            };
+            if let Some(reply) = reply {
+                return self.answered(reply);
+            }
+            if changed.changed().await.is_err() {
+                let reply = unavailable(&self.parked.server, "the call is over");
+                return self.answered(reply);
+            }
+        }
+    }
+
+    /// The client is told this, and does not give the call up by going away.
+    pub(super) fn answered(mut self, reply: RelayReply) -> RelayReply {
+        self.is_answered = true;
+        reply
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.parked.state.lock();
+        state.waiters -= 1;
+        if !self.is_answered && state.waiters == 0 && state.outcome.is_none() {
+            // A retry that is cancelled cancels the call, also while its questions are open.
+            drop(state);
+            self.parked.give_up();
+        }
+    }
+}

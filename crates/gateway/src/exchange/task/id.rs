@@ -1,0 +1,74 @@
+//! The ids of tasks, as clients see them.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use turnbuckle_server::Reject;
+use turnbuckle_session::round::RequestDigest;
+
+use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
+
+/// How long an id can be used: longer than a server keeps a task.
+const ID_LASTS: Duration = Duration::from_hours(24 * 7);
+
+/// What the id of a task means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct TaskId {
+    pub(super) server: String,
+    /// The session that it runs in, for a legacy server: the process of the gateway, and the number of
+    /// the session in it.
+    session: Option<(u64, u64)>,
+    /// The server's own id.
+    pub(super) own: String,
+}
+
+impl TaskId {
+    /// The id of a task that runs on this session.
+    pub(super) fn new(context: &Context, server: &str, lane: &Arc<Lane>, own: &str) -> Self {
+        let is_modern = lane.revision().is_modern();
+        Self {
+            server: server.to_owned(),
+            session: (!is_modern).then(|| (context.parked.node(), lane.number)),
+            own: own.to_owned(),
+        }
+    }
+
+    /// The number of its session, if it has one here. An error if it was another process's.
+    pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
+        match self.session {
+            None => Ok(None),
+            Some((node, number)) if node == context.parked.node() => Ok(Some(number)),
+            Some(_) => Err(Reject::invalid_params(
+                "the task is gone: the gateway was started again",
+            )),
+        }
+    }
+
+    /// The id that a caller sees.
+    pub(super) fn seal(&self, context: &Context, caller: Option<&str>) -> Result<String, Reject> {
+        context.sealer.seal(self, caller, digest(), ID_LASTS)
+    }
+
+    /// What the id in the params of a request means.
+    pub(super) fn open(
+        context: &Context,
+        request: &FrontRequest,
+    ) -> Result<(Self, String), Reject> {
+        let Some(sealed) = request.text(&["taskId"]) else {
+            return Err(Reject::invalid_params("`params.taskId` must be a string"));
+        };
+        match context.sealer.open(&sealed, request.caller(), digest()) {
+            Ok(id) => Ok((id, sealed)),
+            Err(_) => Err(unknown()),
+        }
+    }
+}
+
+/// The error for an id that is not one of this caller.
+pub(super) fn unknown() -> Reject {
+    Reject::invalid_params("there is no such task")
+}
+
+fn digest() -> RequestDigest {
+    RequestDigest::named("task", "")
+}

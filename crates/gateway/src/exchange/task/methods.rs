@@ -1,0 +1,118 @@
+//! The methods of tasks: which cell serves them.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::TASKS_EXTENSION;
+use turnbuckle_server::{Reject, RelayReply};
+
+use super::{
+    create::undeclared,
+    id::{TaskId, unknown},
+    legacy_server::LegacyTaskCall,
+    list, modern_pass, modern_server, session_pass,
+    table::KnownTask,
+};
+use crate::{
+    exchange::call::Context,
+    translate::FrontRequest,
+    upstream::{LaneUse, Member},
+};
+
+/// A request about a task.
+pub(super) struct TaskCall {
+    pub(super) context: Arc<Context>,
+    pub(super) request: Arc<FrontRequest>,
+    pub(super) member: Arc<Member>,
+    pub(super) lane: LaneUse,
+    pub(super) id: TaskId,
+    /// The id that the client knows.
+    pub(super) sealed: String,
+    pub(super) known: Option<Arc<KnownTask>>,
+}
+
+/// Whether a modern client may be given tasks.
+pub(super) fn declares(request: &FrontRequest) -> bool {
+    request.capabilities.extension(TASKS_EXTENSION).is_some()
+}
+
+/// Whether a modern server has the extension.
+pub(in crate::exchange) fn has_tasks(lane: &LaneUse) -> bool {
+    let can = lane.connection.server().capabilities();
+    let extensions = can.and_then(|can| can.extensions.as_ref());
+    lane.revision().is_modern() && extensions.is_some_and(|all| all.contains_key(TASKS_EXTENSION))
+}
+
+/// Whether a method is about tasks.
+pub(crate) fn is_task_method(method: &str) -> bool {
+    matches!(
+        method,
+        "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list"
+    )
+}
+
+/// Serves a method that is about tasks.
+pub(crate) async fn serve(
+    context: Arc<Context>,
+    request: FrontRequest,
+    members: Vec<Arc<Member>>,
+) -> RelayReply {
+    let request = Arc::new(request);
+    let is_modern = request.revision.is_modern();
+    if is_modern && !declares(&request) {
+        return undeclared();
+    }
+    if request.method == "tasks/list" {
+        return list::serve(&context, &request, &members).await;
+    }
+    let call = match TaskCall::open(context, request, &members).await {
+        Ok(call) => call,
+        Err(reply) => return reply,
+    };
+    if let Some((task, result)) = call.known.as_ref().and_then(|it| it.finished.as_ref()) {
+        return modern_server::serve_finished(&call, task, result);
+    }
+    match (is_modern, call.lane.revision().is_modern()) {
+        (true, true) => modern_pass::serve(call).await,
+        (true, false) => LegacyTaskCall(call).serve().await,
+        (false, true) => modern_server::serve(call).await,
+        (false, false) => session_pass::serve(call).await,
+    }
+}
+
+impl TaskCall {
+    async fn open(
+        context: Arc<Context>,
+        request: Arc<FrontRequest>,
+        members: &[Arc<Member>],
+    ) -> Result<Self, RelayReply> {
+        let (id, sealed) = TaskId::open(&context, &request)?;
+        Self::of(context, request, members, id, sealed).await
+    }
+
+    /// A request about this task.
+    pub(super) async fn of(
+        context: Arc<Context>,
+        request: Arc<FrontRequest>,
+        members: &[Arc<Member>],
+        id: TaskId,
+        sealed: String,
+    ) -> Result<Self, RelayReply> {
+        let member = members.iter().find(|it| it.id.as_str() == id.server);
+        let member = Arc::clone(member.ok_or_else(unknown)?);
+        let lane = match id.session(&context)? {
+            None => member.lane(&request).await?,
+            Some(number) => member.lane_of(number).ok_or_else(|| {
+                Reject::invalid_params("the task is gone: the session with its server has ended")
+            })?,
+        };
+        Ok(Self {
+            known: context.tasks.find(&id),
+            context,
+            request,
+            member,
+            lane,
+            id,
+            sealed,
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! Tasks in all four cells (G18, G31).
+//!
+//! The id that a client sees is sealed: it names the server, the session and the server's own id, so
+//! that it belongs to one caller and leads back to where the task runs.
+
+mod create;
+mod id;
+mod legacy_server;
+mod list;
+mod methods;
+mod modern_pass;
+mod modern_server;
+mod reseal;
+mod session_pass;
+mod table;
+
+pub(super) use create::{becomes_task, create, created_by_modern, created_in_session, finished};
+pub(super) use methods::has_tasks;
+pub(crate) use methods::{is_task_method, serve};
+pub(super) use reseal::related_to;
+pub(crate) use table::TaskTable;

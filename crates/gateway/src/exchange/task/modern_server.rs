@@ -1,0 +1,198 @@
+//! Tasks of a modern server for a legacy client: `tasks/result` looks at the task until it is over, and
+//! asks the client what the task asks (G31).
+
+use std::{collections::HashSet, time::Duration};
+
+use serde_json::{json, value::RawValue};
+use tokio::time;
+use turnbuckle_protocol::{
+    LegacyTask, Task, TaskStatus,
+    envelope::{Edit, Raw, RawText},
+};
+use turnbuckle_server::{Reject, RelayReply};
+
+use super::{
+    methods::TaskCall,
+    modern_pass::send,
+    reseal::{related_to, resealed_reply},
+};
+use crate::translate::{self, Answer, Question, Round};
+
+/// How long to wait between two looks at a task whose server does not say.
+const USUAL_POLL: Duration = Duration::from_secs(1);
+
+/// The shortest and the longest time between two looks.
+const POLL: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(50)..=Duration::from_secs(30);
+
+/// How many questions one task may ask in all.
+const MAX_QUESTIONS: usize = 1_000;
+
+pub(super) async fn serve(call: TaskCall) -> RelayReply {
+    let served = match call.request.method.as_str() {
+        "tasks/get" => look(&call).await.map(|(task, _)| shown(&call, task)),
+        "tasks/cancel" => cancel(&call).await,
+        _ => result(&call).await,
+    };
+    served.unwrap_or_else(|reply| reply)
+}
+
+/// A call that was over before it became a task.
+pub(super) fn serve_finished(call: &TaskCall, task: &str, result: &[u8]) -> RelayReply {
+    match call.request.method.as_str() {
+        "tasks/result" => {
+            let related = serde_json::from_slice::<&RawValue>(result)
+                .ok()
+                .and_then(|raw| related_to(Raw::from(raw), &call.sealed));
+            match related {
+                Some(related) => RelayReply::Result(related.raw().get().as_bytes().to_vec()),
+                None => RelayReply::Result(result.to_vec()),
+            }
+        }
+        "tasks/cancel" => terminal(),
+        _ => resealed_reply(RelayReply::Result(task.as_bytes().to_vec()), &call.sealed),
+    }
+}
+
+/// How a task is doing, with all that the server says of it.
+pub(super) async fn look(call: &TaskCall) -> Result<(LegacyTask, Box<RawValue>), RelayReply> {
+    let answer = send(call, "tasks/get", &Round::None).await?;
+    let Answer::Result(raw) = answer else {
+        return Err(failed(call, &answer));
+    };
+    let Ok(mut task) = serde_json::from_str::<Task>(raw.get()) else {
+        return Err(failed(call, &Answer::Result(raw)));
+    };
+    let is_error = Raw::from(&*raw).at(&["result", "isError"]);
+    if is_error.is_some_and(|said| said.get() == "true") {
+        // tasks: in 2025-11-25 a tool that reports its failure has failed.
+        task.status = TaskStatus::Failed;
+    }
+    task.meta = None;
+    let mut legacy = LegacyTask::from(task);
+    // What belongs to the task and not to its state is said by `tasks/result`.
+    legacy.other = turnbuckle_protocol::OtherMembers::new();
+    Ok((legacy, raw))
+}
+
+fn failed(call: &TaskCall, answer: &Answer) -> RelayReply {
+    let (from, to) = (call.lane.revision(), call.request.revision);
+    match answer {
+        Answer::Error(raw) => translate::error(raw, from, to, None),
+        Answer::Lost(error) => translate::lost(&call.id.server, error),
+        Answer::Result(_) => Reject::internal("the task cannot be read").into(),
+    }
+}
+
+fn shown(call: &TaskCall, mut task: LegacyTask) -> RelayReply {
+    task.task_id.clone_from(&call.sealed);
+    RelayReply::Result(json!(task).to_string().into_bytes())
+}
+
+fn terminal() -> RelayReply {
+    Reject::invalid_params("the task is over and cannot be cancelled").into()
+}
+
+async fn cancel(call: &TaskCall) -> Result<RelayReply, RelayReply> {
+    let (task, _) = look(call).await?;
+    if task.status.is_terminal() {
+        return Ok(terminal());
+    }
+    let answer = send(call, "tasks/cancel", &Round::None).await?;
+    if !matches!(answer, Answer::Result(_)) {
+        return Err(failed(call, &answer));
+    }
+    let (mut task, _) = look(call).await?;
+    if !task.status.is_terminal() {
+        // The server has noted it, and a session is told so at once.
+        task.status = TaskStatus::Cancelled;
+    }
+    Ok(shown(call, task))
+}
+
+/// Waits for the end of a task, and asks the client what it asks meanwhile.
+async fn result(call: &TaskCall) -> Result<RelayReply, RelayReply> {
+    let mut asked = HashSet::new();
+    loop {
+        let (task, raw) = look(call).await?;
+        let raw = Raw::from(&*raw);
+        match task.status {
+            TaskStatus::Completed | TaskStatus::Failed => return Ok(ended(call, raw)),
+            TaskStatus::Cancelled => {
+                return Err(Reject::invalid_params("the task was cancelled").into());
+            }
+            TaskStatus::InputRequired => ask(call, raw, &mut asked).await?,
+            _ => {}
+        }
+        let pause = task.poll_interval.map_or(USUAL_POLL, Duration::from_millis);
+        time::sleep(pause.clamp(*POLL.start(), *POLL.end())).await;
+    }
+}
+
+/// What a task that is over gave.
+fn ended(call: &TaskCall, raw: Raw<'_>) -> RelayReply {
+    let (from, to) = (call.lane.revision(), call.request.revision);
+    if let Some(error) = raw.member("error") {
+        return translate::error(error.value(), from, to, None);
+    }
+    let Some(result) = raw.member("result") else {
+        return Reject::internal("the task ended without a result").into();
+    };
+    // The result of a task says its type, or is a plain one.
+    let translated = translate::result("tools/call", result.value(), from, to, None);
+    let related = translated.and_then(|result| {
+        let raw = serde_json::from_slice::<&RawValue>(&result);
+        let related = raw
+            .ok()
+            .and_then(|raw| related_to(Raw::from(raw), &call.sealed));
+        related.ok_or_else(|| Reject::internal("the result of the task cannot be read"))
+    });
+    match related {
+        Ok(result) => RelayReply::Result(result.raw().get().as_bytes().to_vec()),
+        Err(reject) => reject.into(),
+    }
+}
+
+/// Asks the client what is new, one after the other, and tells the server.
+async fn ask(call: &TaskCall, raw: Raw<'_>, asked: &mut HashSet<String>) -> Result<(), RelayReply> {
+    let request = &call.request;
+    let questions = raw.member("inputRequests").map(Raw::members);
+    for (key, entry) in questions.unwrap_or_default() {
+        // tasks: a key is used once, and shown until the server has taken the answer.
+        if asked.len() >= MAX_QUESTIONS || !asked.insert(key.clone().into_owned()) {
+            continue;
+        }
+        let declared = Question::of_entry(entry)
+            .filter(|question| question.is_declared(&request.capabilities, request.revision));
+        let params = declared.as_ref().and_then(|question| {
+            let (params, _) = question.for_session(call.lane.revision(), request.revision)?;
+            let params = params.unwrap_or_else(|| RawText::from(Raw::EMPTY_OBJECT));
+            related_to(params.raw(), &call.sealed)
+        });
+        let (Some(question), Some(params)) = (declared, params) else {
+            return Err(Reject::internal(format!(
+                "server `{}` asks for something (`{key}`) that this client does not support",
+                call.id.server
+            ))
+            .into());
+        };
+        let answer = match request
+            .front
+            .ask(&question.method, Some(params.raw()))
+            .await
+        {
+            Some(Ok(answer)) => answer,
+            // An error of the client has no form in an answer, so it ends the request.
+            Some(Err(error)) => return Err(error.into()),
+            None => return Err(Reject::internal("the client went away").into()),
+        };
+        let bare = Edit::new(Raw::from(&*answer)).drop(&["_meta"]).finish();
+        let bare = bare.map_err(|_| Reject::invalid_params("an answer must be an object"))?;
+        let answers = format!("{{{}:{}}}", json!(key), bare.raw().get());
+        let updated = send(call, "tasks/update", &Round::Answers(answers, None)).await?;
+        if !matches!(updated, Answer::Result(_)) {
+            return Err(failed(call, &updated));
+        }
+    }
+    Ok(())
+}

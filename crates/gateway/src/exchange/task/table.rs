@@ -1,0 +1,235 @@
+//! The tasks that callers have, and what those ask.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use indexmap::IndexMap;
+use tokio::{sync::Notify, task::AbortHandle};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_client::RelayAsk;
+
+use super::id::TaskId;
+use crate::{
+    translate::{Question, refusal},
+    upstream::Lane,
+};
+
+/// How many tasks are known in one process.
+const MAX_TASKS: usize = 2_048;
+
+/// How many of them belong to one caller.
+const MAX_PER_CALLER: usize = 64;
+
+/// How many questions of one task may be open.
+const MAX_QUESTIONS: usize = 32;
+
+/// How long a task is known whose server does not say for how long it keeps it.
+const USUAL_TTL: Duration = Duration::from_hours(1);
+
+/// The longest time that a task is known.
+const MAX_TTL: Duration = Duration::from_hours(24);
+
+/// The largest result that is kept of a call that ended before it became a task.
+pub(super) const MAX_FINISHED_BYTES: usize = 1024 * 1024;
+
+/// The tasks that callers have.
+#[derive(Default)]
+pub(crate) struct TaskTable(Mutex<Tasks>);
+
+#[derive(Default)]
+struct Tasks {
+    known: IndexMap<TaskId, Arc<KnownTask>>,
+    is_closed: bool,
+}
+
+/// A task of a caller.
+pub(super) struct KnownTask {
+    pub(super) id: TaskId,
+    pub(super) caller: Option<String>,
+    /// The id that the caller sees.
+    pub(super) sealed: String,
+    until: Instant,
+    /// The session that it runs in, which is kept open for it.
+    _lane: Option<Arc<Lane>>,
+    /// The result, if it was there before there was a task: the task as 2025-11-25 writes it, and what
+    /// `tasks/result` answers.
+    pub(super) finished: Option<(String, Vec<u8>)>,
+    asks: Mutex<OpenAsks>,
+    /// Told when something is asked.
+    pub(super) asked: Notify,
+}
+
+/// What a task asks.
+#[derive(Default)]
+struct OpenAsks {
+    count: usize,
+    open: IndexMap<String, (Question, RelayAsk)>,
+    /// Waits for the result of the task, which is how a session hears what it asks.
+    holder: Option<AbortHandle>,
+}
+
+/// A task that begins to be known.
+pub(super) struct NewTask {
+    pub(super) id: TaskId,
+    pub(super) caller: Option<String>,
+    pub(super) sealed: String,
+    pub(super) lane: Option<Arc<Lane>>,
+    /// For how many milliseconds the server keeps it.
+    pub(super) ttl: Option<u64>,
+    pub(super) finished: Option<(String, Vec<u8>)>,
+}
+
+impl TaskTable {
+    pub(super) fn find(&self, id: &TaskId) -> Option<Arc<KnownTask>> {
+        self.0.lock().known.get(id).cloned()
+    }
+
+    /// Knows a task from now on. The oldest of the caller is forgotten where there are too many: its
+    /// server still has it.
+    pub(super) fn enter(&self, new: NewTask) -> Arc<KnownTask> {
+        let ttl = new
+            .ttl
+            .map_or(USUAL_TTL, Duration::from_millis)
+            .min(MAX_TTL);
+        let task = Arc::new(KnownTask {
+            id: new.id.clone(),
+            caller: new.caller,
+            sealed: new.sealed,
+            until: Instant::now() + ttl,
+            _lane: new.lane,
+            finished: new.finished,
+            asks: Mutex::default(),
+            asked: Notify::new(),
+        });
+        let mut tasks = self.0.lock();
+        if tasks.is_closed {
+            return task;
+        }
+        let mut forgotten = tasks.forget_old();
+        let is_own = |other: &Arc<KnownTask>| other.caller == task.caller;
+        if tasks.known.values().filter(|it| is_own(it)).count() >= MAX_PER_CALLER
+            && let Some(oldest) = tasks.known.values().position(is_own)
+        {
+            forgotten.extend(tasks.known.shift_remove_index(oldest).map(|it| it.1));
+        }
+        if tasks.known.len() >= MAX_TASKS {
+            forgotten.extend(tasks.known.shift_remove_index(0).map(|it| it.1));
+        }
+        tasks.known.insert(new.id, Arc::clone(&task));
+        drop(tasks);
+        end_all(&forgotten);
+        task
+    }
+
+    /// The tasks of a caller, oldest first.
+    pub(super) fn of_caller(&self, caller: Option<&str>) -> Vec<Arc<KnownTask>> {
+        let mut tasks = self.0.lock();
+        let forgotten = tasks.forget_old();
+        let all = tasks.known.values();
+        let own = all
+            .filter(|task| task.caller.as_deref() == caller)
+            .cloned()
+            .collect();
+        drop(tasks);
+        end_all(&forgotten);
+        own
+    }
+
+    /// Forgets tasks whose time is over.
+    pub(crate) fn tidy(&self) {
+        let forgotten = self.0.lock().forget_old();
+        end_all(&forgotten);
+    }
+
+    /// Forgets all tasks, and waits for none any more.
+    pub(crate) fn close(&self) {
+        let known = {
+            let mut tasks = self.0.lock();
+            tasks.is_closed = true;
+            std::mem::take(&mut tasks.known)
+        };
+        for task in known.values() {
+            task.end();
+        }
+    }
+}
+
+fn end_all(tasks: &[Arc<KnownTask>]) {
+    for task in tasks {
+        task.end();
+    }
+}
+
+impl Tasks {
+    fn forget_old(&mut self) -> Vec<Arc<KnownTask>> {
+        let now = Instant::now();
+        let (old, known) = std::mem::take(&mut self.known)
+            .into_iter()
+            .partition::<IndexMap<_, _>, _>(|(_, task)| task.until <= now);
+        self.known = known;
+        old.into_values().collect()
+    }
+}
+
+impl KnownTask {
+    /// Adds a question, if there is room for it.
+    pub(super) fn ask(&self, question: Question, ask: RelayAsk) {
+        {
+            let mut asks = self.asks.lock();
+            if asks.open.len() < MAX_QUESTIONS {
+                asks.count += 1;
+                let key = format!("ask-{}", asks.count);
+                asks.open.insert(key, (question, ask));
+                drop(asks);
+                return self.asked.notify_waiters();
+            }
+        }
+        ask.refuse(&refusal(&question));
+    }
+
+    pub(super) fn is_asking(&self) -> bool {
+        !self.asks.lock().open.is_empty()
+    }
+
+    /// Takes a question out to be answered.
+    pub(super) fn answer(&self, key: &str) -> Option<RelayAsk> {
+        let (_, ask) = self.asks.lock().open.shift_remove(key)?;
+        Some(ask)
+    }
+
+    /// What it asks, as the `inputRequests` of a modern client.
+    pub(super) fn input_requests(&self) -> String {
+        let mut asks = self.asks.lock();
+        asks.open.retain(|_, (_, ask)| !ask.is_withdrawn());
+        let entries: Vec<String> = asks
+            .open
+            .iter()
+            .map(|(key, (question, _))| {
+                format!("{}:{}", serde_json::json!(key), question.to_entry())
+            })
+            .collect();
+        format!("{{{}}}", entries.join(","))
+    }
+
+    /// Lets a task of this process wait for what it asks, unless one does.
+    pub(super) fn hold(&self, begin: impl FnOnce() -> Option<AbortHandle>) {
+        let mut asks = self.asks.lock();
+        let is_held = asks.holder.as_ref().is_some_and(|it| !it.is_finished());
+        if !is_held {
+            asks.holder = begin();
+        }
+    }
+
+    /// Waits for nothing any more. What is open is answered with an error.
+    fn end(&self) {
+        let mut asks = self.asks.lock();
+        if let Some(holder) = asks.holder.take() {
+            holder.abort();
+        }
+        let open = std::mem::take(&mut asks.open);
+        drop(asks);
+        drop(open);
+    }
+}

@@ -1,0 +1,13 @@
+//! What all servers offer together: one list of each kind, and the way from an entry to its server.
+//!
+//! Entries stay as their servers wrote them, only names are edited. Names are looked up in a map and
+//! never taken apart.
+
+mod kind;
+mod merge;
+mod names;
+mod offered_tool;
+mod table;
+
+pub(crate) use kind::Kind;
+pub(crate) use table::Routes;

@@ -1,0 +1,199 @@
+//! The lists of all servers together, and the server of each entry.
+
+use std::{collections::HashMap, fmt::Write, sync::Arc, time::Duration};
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_host::ServerId;
+use turnbuckle_protocol::{JsonObject, Revision, envelope::RawText, http::ParamHeaders};
+use turnbuckle_server::Reject;
+use turnbuckle_uri_template::Template;
+
+use super::Kind;
+use crate::{lock::LockKind, translate};
+
+/// How many entries of a list go into one answer.
+const PAGE: usize = 1_000;
+
+/// An entry of a list.
+pub(crate) struct Entry {
+    pub(crate) server: ServerId,
+    /// What its server calls it.
+    pub(crate) own: Arc<str>,
+    /// Arguments of a tool that the gateway sets.
+    pub(crate) fixed: Option<Arc<JsonObject>>,
+    /// Whether a modern server may run it as a task.
+    pub(super) has_tasks: bool,
+    pub(super) text: RawText,
+}
+
+impl Entry {
+    /// The annotations, as the server wrote them; null if there are none.
+    pub(crate) fn annotations(&self) -> Value {
+        let said = self.text.raw().member("annotations");
+        said.and_then(|raw| raw.parse().ok()).unwrap_or_default()
+    }
+}
+
+/// One list of all servers.
+#[derive(Default)]
+pub(super) struct Merged {
+    pub(super) entries: IndexMap<Arc<str>, Entry>,
+    /// The shortest time for which a part of it is fresh, if all parts say so.
+    pub(super) ttl: Option<Duration>,
+    pub(super) is_public: bool,
+}
+
+/// The entries of a list in the words of a revision.
+type WrittenLists = HashMap<(Kind, Revision), Arc<Vec<String>>>;
+
+/// What all servers offer together.
+#[derive(Default)]
+pub(crate) struct Routes {
+    pub(super) generation: u64,
+    pub(super) lists: [Merged; 4],
+    pub(super) templates: Vec<(Template, ServerId)>,
+    pub(super) headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
+    /// What is withheld, by the names that clients would see.
+    pub(super) withheld: HashMap<(LockKind, Arc<str>), (ServerId, Arc<str>)>,
+    /// Entries in the words of a revision, made when they are first asked for.
+    written: Mutex<WrittenLists>,
+}
+
+impl Routes {
+    fn list(&self, kind: Kind) -> &Merged {
+        &self.lists[kind as usize]
+    }
+
+    pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<&Entry> {
+        self.list(kind).entries.get(name)
+    }
+
+    /// The server of something that is withheld, and what the server calls it.
+    pub(crate) fn withheld(&self, kind: Kind, name: &str) -> Option<(LockKind, &ServerId, &str)> {
+        let kind = match kind {
+            Kind::Tools => LockKind::Tool,
+            Kind::Prompts => LockKind::Prompt,
+            Kind::Resources | Kind::Templates => return None,
+        };
+        if self.withheld.is_empty() {
+            return None;
+        }
+        let (server, own) = self.withheld.get(&(kind, name.into()))?;
+        Some((kind, server, own))
+    }
+
+    pub(crate) fn has_any(&self, kind: Kind) -> bool {
+        !self.list(kind).entries.is_empty()
+    }
+
+    /// The arguments of a tool that clients mirror in headers.
+    pub(crate) fn headers(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.headers.get(tool).cloned()
+    }
+
+    /// The server that a URI belongs to: by the list, by the templates, or because it is the only one
+    /// with resources of the same scheme.
+    pub(crate) fn owner(&self, uri: &str) -> Option<ServerId> {
+        if let Some(entry) = self.find(Kind::Resources, uri) {
+            return Some(entry.server.clone());
+        }
+        let mut best: Option<&(Template, ServerId)> = None;
+        for candidate in &self.templates {
+            let is_better = best.is_none_or(|best| candidate.0.precedence(&best.0).is_lt());
+            if is_better && candidate.0.matches(uri).is_some() {
+                best = Some(candidate);
+            }
+        }
+        if let Some((_, server)) = best {
+            return Some(server.clone());
+        }
+        let scheme = uri.split_once(':')?.0;
+        let all = self.list(Kind::Resources).entries.iter();
+        let mut owners =
+            all.filter(|(uri, _)| uri.split_once(':').is_some_and(|it| it.0 == scheme));
+        let (_, first) = owners.next()?;
+        owners
+            .all(|(_, other)| other.server == first.server)
+            .then(|| first.server.clone())
+    }
+
+    /// Which lists differ from those before.
+    pub(crate) fn differing(&self, before: &Self) -> Vec<Kind> {
+        let is_other = |kind: &Kind| {
+            let (now, before) = (&self.list(*kind).entries, &before.list(*kind).entries);
+            now.len() != before.len()
+                || now
+                    .iter()
+                    .zip(before)
+                    .any(|((name, entry), (other_name, other))| {
+                        name != other_name || entry.text.raw().get() != other.text.raw().get()
+                    })
+        };
+        Kind::ALL.into_iter().filter(is_other).collect()
+    }
+
+    /// A page of a list in the words of a revision.
+    pub(crate) fn page(
+        &self,
+        kind: Kind,
+        revision: Revision,
+        cursor: Option<&str>,
+    ) -> Result<Vec<u8>, Reject> {
+        let start = match cursor {
+            None => 0,
+            Some(cursor) => self.place(cursor).ok_or_else(|| {
+                Reject::invalid_params("`cursor` is not one of this list; start from the beginning")
+            })?,
+        };
+        let entries = self.written(kind, revision);
+        let end = entries.len().min(start.saturating_add(PAGE));
+        let page = entries.get(start..end).unwrap_or_default();
+        let mut text = format!(r#"{{"{}":[{}]"#, kind.member(), page.join(","));
+        if end < entries.len() {
+            let _ = write!(text, r#","nextCursor":"{:x}-{end}""#, self.generation);
+        }
+        if revision.is_modern() {
+            let list = self.list(kind);
+            let ttl = list.ttl.unwrap_or_default().as_millis();
+            let scope = if list.is_public && list.ttl.is_some() {
+                "public"
+            } else {
+                "private"
+            };
+            let _ = write!(
+                text,
+                r#","resultType":"complete","ttlMs":{ttl},"cacheScope":"{scope}""#
+            );
+        }
+        text.push('}');
+        Ok(text.into_bytes())
+    }
+
+    /// Where a cursor points to, if it is of this list.
+    fn place(&self, cursor: &str) -> Option<usize> {
+        let (generation, place) = cursor.split_once('-')?;
+        let is_ours = u64::from_str_radix(generation, 16).ok()? == self.generation;
+        is_ours.then(|| place.parse().ok()).flatten()
+    }
+
+    fn written(&self, kind: Kind, revision: Revision) -> Arc<Vec<String>> {
+        if let Some(written) = self.written.lock().get(&(kind, revision)) {
+            return Arc::clone(written);
+        }
+        let entries = self.list(kind).entries.values();
+        let lowered = |entry: &Entry| {
+            let raw = entry.text.raw();
+            let lowered = translate::lower_entry(kind.method(), raw, revision);
+            let lowered = lowered.unwrap_or_else(|| raw.get().to_owned());
+            if entry.has_tasks && revision.rules().task_fields {
+                return translate::with_task_support(&lowered).unwrap_or(lowered);
+            }
+            lowered
+        };
+        let written = Arc::new(entries.map(lowered).collect());
+        let mut all = self.written.lock();
+        Arc::clone(all.entry((kind, revision)).or_insert(written))
+    }
+}

@@ -1,0 +1,76 @@
+//! The sessions of one server that are kept for calls of the same kind.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::sync::OnceCell;
+
+use super::Lane;
+
+/// How long a session without calls stays open.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// How many sessions one server may have at a time, beside the one for its lists.
+const MAX_LANES: usize = 64;
+
+/// How many of them may be of one caller.
+const MAX_LANES_OF_CALLER: usize = 8;
+
+/// What a session is opened for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct LaneKey {
+    pub(super) caller: Option<String>,
+    pub(super) capabilities: String,
+}
+
+/// A session that is kept for calls of the same kind, or is being opened.
+pub(super) struct KeptLane {
+    pub(super) cell: Arc<OnceCell<Arc<Lane>>>,
+    /// The caller that it was opened for, whoever uses it now.
+    pub(super) opener: Option<String>,
+}
+
+pub(super) type Lanes = HashMap<LaneKey, KeptLane>;
+
+/// Leaves out sessions that are over or were idle for too long. One that is being opened stays.
+pub(super) fn tidy(lanes: &mut Lanes) {
+    lanes.retain(|_, kept| match kept.cell.get() {
+        None => Arc::strong_count(&kept.cell) > 1,
+        Some(lane) => {
+            !lane.connection.is_closed() && lane.idle_for().is_none_or(|idle| idle < IDLE)
+        }
+    });
+}
+
+/// Sees to it that one more session fits, for this caller and in all.
+pub(super) fn make_room_for(
+    lanes: &mut Lanes,
+    caller: Option<&str>,
+) -> Result<Option<KeptLane>, String> {
+    let is_own = |kept: &KeptLane| kept.opener.as_deref() == caller;
+    let own = lanes.values().filter(|kept| is_own(kept)).count();
+    if own >= MAX_LANES_OF_CALLER {
+        let ended = longest_idle(lanes, is_own);
+        return ended.map(Some).ok_or_else(|| {
+            format!("{MAX_LANES_OF_CALLER} of your sessions with it are in use; try again later")
+        });
+    }
+    if lanes.len() >= MAX_LANES {
+        let ended = longest_idle(lanes, |_| true);
+        return ended
+            .map(Some)
+            .ok_or_else(|| format!("{MAX_LANES} sessions with it are in use; try again later"));
+    }
+    Ok(None)
+}
+
+/// Takes the session out that was idle for longest, of those that may go.
+pub(super) fn longest_idle(
+    lanes: &mut Lanes,
+    may_go: impl Fn(&KeptLane) -> bool,
+) -> Option<KeptLane> {
+    let idle = lanes.iter().filter(|(_, kept)| may_go(kept));
+    let idle = idle.filter_map(|(key, kept)| Some((kept.cell.get()?.idle_for()?, key)));
+    let (_, key) = idle.max_by_key(|(idle, _)| *idle)?;
+    let key = key.clone();
+    lanes.remove(&key)
+}

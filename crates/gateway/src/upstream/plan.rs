@@ -1,0 +1,98 @@
+//! What is known of a server before it starts.
+
+use std::sync::{Arc, atomic::AtomicU64};
+
+use tokio::sync::Semaphore;
+use turnbuckle_client::Client;
+use turnbuckle_host::{ServerId, ServerSpec};
+use turnbuckle_protocol::{ClientCapabilities, Implementation};
+
+use super::{LaneHub, LaneRole, OnNews};
+use crate::settings::UpstreamSettings;
+
+/// What all servers of a gateway share.
+pub(crate) struct Common {
+    pub(crate) info: Implementation,
+    /// Places for processes.
+    pub(crate) processes: Arc<Semaphore>,
+    /// Hears what sessions say that belongs to no call.
+    pub(crate) on_news: OnNews,
+    /// The number of the next session.
+    pub(crate) next_lane: AtomicU64,
+}
+
+/// What is known of a server before it starts.
+pub(crate) struct Plan {
+    pub(crate) settings: UpstreamSettings,
+    pub(crate) spec: ServerSpec,
+    pub(super) hub: Arc<LaneHub>,
+    pub(super) common: Arc<Common>,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        id: &ServerId,
+        spec: ServerSpec,
+        settings: UpstreamSettings,
+        common: Arc<Common>,
+    ) -> Self {
+        let on_news = Arc::clone(&common.on_news);
+        let hub = LaneHub::new(spec.is_pipe(), LaneRole::Main, id.clone(), on_news);
+        Self {
+            settings,
+            spec,
+            hub: Arc::new(hub),
+            common,
+        }
+    }
+
+    /// The client of the session that the lists are read in. Calls of all clients may use the one
+    /// session of a program, so it is told of everything that a client may be able to answer.
+    pub(crate) fn client(&self) -> Client {
+        let capabilities = if self.spec.is_process() {
+            everything()
+        } else {
+            ClientCapabilities::new()
+        };
+        self.client_with(capabilities, &self.hub)
+    }
+
+    pub(super) fn client_with(
+        &self,
+        capabilities: ClientCapabilities,
+        hub: &Arc<LaneHub>,
+    ) -> Client {
+        let info = &self.common.info;
+        let client = Client::new(&*info.name, &*info.version)
+            .relaying(capabilities, Arc::clone(hub) as Arc<_>)
+            .handshake_timeout(self.spec.time_to_start());
+        match (self.settings.revision, self.settings.era) {
+            (Some(revision), _) => client.only(revision),
+            (None, Some(era)) => client.only_era(era),
+            (None, None) => client,
+        }
+    }
+}
+
+/// All that a client may be able to answer.
+pub(super) fn everything() -> ClientCapabilities {
+    ClientCapabilities::new()
+        .with_form_elicitation()
+        .with_url_elicitation()
+        .with_sampling_tools()
+        .with_roots()
+}
+
+/// What of a client's capabilities a session is opened with: what it can be asked, and its extensions.
+pub(super) fn asked_of(client: &ClientCapabilities) -> ClientCapabilities {
+    let mut capabilities = ClientCapabilities::new();
+    capabilities.roots.clone_from(&client.roots);
+    if let Some(roots) = &mut capabilities.roots {
+        // Roots are asked for in calls alone, so nothing is said of changes.
+        roots.list_changed = None;
+    }
+    capabilities.sampling.clone_from(&client.sampling);
+    capabilities.elicitation.clone_from(&client.elicitation);
+    capabilities.extensions.clone_from(&client.extensions);
+    capabilities
+}

@@ -1,0 +1,115 @@
+//! Questions on a pipe, where nothing says which call they belong to: no caller sees another's (G6).
+
+use std::time::Duration;
+
+use crate::{
+    by_hand::{as_caller, keys, send, text},
+    raw_site::{begin, shared, tell, until, yes},
+};
+
+#[tokio::test]
+async fn a_question_of_a_call_that_was_given_up_is_not_shown_to_another_caller() {
+    let gateway = shared(Duration::from_mins(1)).await;
+    let (ada, eve, operator) = (
+        as_caller(&gateway, "ada").await,
+        as_caller(&gateway, "eve").await,
+        as_caller(&gateway, "operator").await,
+    );
+    let given_up = begin(&ada, &operator, "later", "ada").await;
+    given_up.abort();
+    until(&operator, "cancelled 1").await;
+    let eves = begin(&eve, &operator, "later", "eve").await;
+    // The process has not noticed, and asks for ada's call.
+    tell(&operator, "ask ada").await;
+    tell(&operator, "end eve").await;
+    let done = eves.await.expect("no panic").expect("a result");
+    assert_eq!(text(&done), "eve is done");
+    assert_eq!(gateway.parked(), 0);
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_question_is_not_shown_to_another_caller_whose_tool_has_asked_before() {
+    let gateway = shared(Duration::from_mins(1)).await;
+    let (ada, eve, operator) = (
+        as_caller(&gateway, "ada").await,
+        as_caller(&gateway, "eve").await,
+        as_caller(&gateway, "operator").await,
+    );
+    let first = begin(&eve, &operator, "other", "first").await;
+    tell(&operator, "ask first").await;
+    let asked = first.await.expect("no panic").expect("a question");
+    let done = send(&eve, &yes("other", "first", &asked)).await;
+    assert_eq!(text(&done.expect("a result")), "first: accept");
+    let eves = begin(&eve, &operator, "other", "eve").await;
+    let adas = begin(&ada, &operator, "later", "ada").await;
+    tell(&operator, "ask ada").await;
+    // It is refused, because it may be either's.
+    let refused = adas.await.expect("no panic").expect("a result");
+    assert_eq!(text(&refused), "ada: refused");
+    tell(&operator, "end eve").await;
+    let done = eves.await.expect("no panic").expect("a result");
+    assert_eq!(text(&done), "eve is done");
+    // From now on the two take turns, and each is asked its own.
+    for (caller, who) in [(&ada, "ada"), (&eve, "eve")] {
+        let tool = if who == "ada" { "later" } else { "other" };
+        let begun = begin(caller, &operator, tool, who).await;
+        tell(&operator, &format!("ask {who}")).await;
+        let asked = begun.await.expect("no panic").expect("a question");
+        let entry = &asked["inputRequests"][keys(&asked)[0]]["params"];
+        assert_eq!(entry["message"], format!("for {who}"));
+        let done = send(caller, &yes(tool, who, &asked))
+            .await
+            .expect("a result");
+        assert_eq!(text(&done), format!("{who}: accept"));
+    }
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_server_works_on_an_answer_for_as_long_as_it_takes() {
+    let park_for = Duration::from_millis(400);
+    let gateway = shared(park_for).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let operator = as_caller(&gateway, "operator").await;
+    let begun = begin(&ada, &operator, "later", "slow").await;
+    tell(&operator, "ask slow").await;
+    let asked = begun.await.expect("no panic").expect("a question");
+    let answered = yes("later", "slow", &asked);
+    let caller = ada.clone();
+    let resumed = tokio::spawn(async move { send(&caller, &answered).await });
+    // The time for answers passes while the server works, and the call is still there.
+    tokio::time::sleep(park_for * 3).await;
+    assert_eq!(gateway.parked(), 1);
+    tell(&operator, "end slow").await;
+    let done = resumed.await.expect("no panic").expect("a result");
+    assert_eq!(text(&done), "slow is done");
+    assert_eq!(gateway.parked(), 0);
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_retry_that_is_cancelled_ends_the_call() {
+    let gateway = shared(Duration::from_mins(1)).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let operator = as_caller(&gateway, "operator").await;
+    let begun = begin(&ada, &operator, "later", "slow").await;
+    tell(&operator, "ask slow").await;
+    let asked = begun.await.expect("no panic").expect("a question");
+    let answered = yes("later", "slow", &asked);
+    let (caller, params) = (ada.clone(), answered.clone());
+    let resumed = tokio::spawn(async move { send(&caller, &params).await });
+    // Once the answers are taken, the same retry waits too, and both are given up.
+    while gateway.parked() > 0 && !resumed.is_finished() {
+        if tell(&operator, "is slow").await {
+            resumed.abort();
+        }
+    }
+    until(&operator, "cancelled 1").await;
+    while gateway.parked() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let late = send(&ada, &answered).await.expect_err("it is over");
+    assert_eq!(late["code"], -32603, "{late}");
+    gateway.close().await;
+}

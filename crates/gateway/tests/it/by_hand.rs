@@ -1,0 +1,108 @@
+//! Requests of modern clients that are written by hand, so that they can be repeated, altered and sent by
+//! others.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json, value::RawValue};
+use turnbuckle_client::{Client, Connection, Era, RelayAsk, RelayEvent, RelayRequest, RelaySink};
+use turnbuckle_gateway::LiveGateway;
+use turnbuckle_protocol::{ClientCapabilities, Revision, envelope::Raw};
+
+use crate::site;
+
+struct Deaf;
+
+impl RelaySink for Deaf {
+    fn ask(&self, _: RelayAsk) {}
+
+    fn notification(&self, _: &str, _: Option<&RawValue>) {}
+}
+
+pub(crate) async fn as_caller(gateway: &LiveGateway, caller: &str) -> Connection {
+    let client = Client::new("raw", "1.0.0")
+        .only_era(Era::Modern)
+        .relaying(ClientCapabilities::new(), Arc::new(Deaf));
+    site::join_as(&client, gateway, caller).await
+}
+
+/// The same with a client of 2025-11-25 that can fill in forms.
+pub(crate) async fn as_legacy_caller(gateway: &LiveGateway, caller: &str) -> Connection {
+    let forms = ClientCapabilities::new().with_form_elicitation();
+    let client = Client::new("raw", "1.0.0")
+        .only(Revision::LATEST_LEGACY)
+        .relaying(forms, Arc::new(Deaf));
+    site::join_as(&client, gateway, caller).await
+}
+
+/// The params of a call by a client that can fill in forms.
+pub(crate) fn call(tool: &str, more: &Value) -> Value {
+    let mut params = json!({
+        "name": tool,
+        "arguments": {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": Revision::LATEST,
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+        },
+    });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        params[name] = value.clone();
+    }
+    params
+}
+
+/// The result of a call, or the error.
+pub(crate) async fn send(connection: &Connection, params: &Value) -> Result<Value, Value> {
+    request(connection, "tools/call", params).await
+}
+
+/// The result of a request, or the error.
+pub(crate) async fn request(
+    connection: &Connection,
+    method: &str,
+    params: &Value,
+) -> Result<Value, Value> {
+    let raw = serde_json::value::to_raw_value(params).unwrap();
+    let request = RelayRequest::new(method, Some(Raw::from(&raw).into()));
+    let mut call = connection.relay(request).expect("sent");
+    loop {
+        match call.next().await {
+            RelayEvent::Result(raw) => return Ok(serde_json::from_str(raw.get()).unwrap()),
+            RelayEvent::Error(raw) => return Err(serde_json::from_str(raw.get()).unwrap()),
+            RelayEvent::Lost(error) => panic!("{error}"),
+            RelayEvent::Ask(ask) => {
+                let yes = json!({ "action": "accept", "content": {} });
+                ask.answer(&serde_json::value::to_raw_value(&yes).unwrap());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The retry that answers these questions of a result.
+pub(crate) fn retry(tool: &str, asked: &Value, keys: &[&str]) -> Value {
+    let answers: serde_json::Map<String, Value> = keys
+        .iter()
+        .map(|key| {
+            (
+                (*key).to_owned(),
+                json!({ "action": "accept", "content": {} }),
+            )
+        })
+        .collect();
+    call(
+        tool,
+        &json!({ "inputResponses": answers, "requestState": asked["requestState"] }),
+    )
+}
+
+pub(crate) fn keys(asked: &Value) -> Vec<&str> {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let requests = asked["inputRequests"].as_object().expect("questions");
+    requests.keys().map(String::as_str).collect()
+}
+
+pub(crate) fn text(result: &Value) -> &str {
+    assert_eq!(result["resultType"], "complete", "{result}");
+    result["content"][0]["text"].as_str().expect("a text")
+}

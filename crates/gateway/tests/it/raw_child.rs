@@ -1,0 +1,231 @@
+//! This program as a legacy server on stdio that is written by hand, so that it can do what no server
+//! should: ask for a call that was given up, die in the middle, flood, and lie.
+//!
+//! Tools wait; a request for a page of prompts makes them go on, because no question can belong to it.
+
+use std::{
+    collections::HashMap,
+    io::{BufRead as _, Write as _},
+};
+
+use serde_json::{Value, json};
+use turnbuckle_host::ServerSpec;
+
+/// Set in the environment of the child: a file that outlives it.
+const MARK: &str = "TURNBUCKLE_GATEWAY_TEST_RAW";
+
+/// Not a test unless a gateway started it: then it is the server.
+#[test]
+fn serves_by_hand() {
+    if let Some(file) = std::env::var_os(MARK) {
+        Raw {
+            file: file.into(),
+            waiting: HashMap::new(),
+            asked: HashMap::new(),
+            next: 0,
+            cancelled: 0,
+        }
+        .run();
+    }
+}
+
+/// This program as a server. `file` is where it counts its deaths.
+pub(crate) fn spec(file: &std::path::Path) -> ServerSpec {
+    let program = std::env::current_exe().expect("this program");
+    let command = format!(
+        "{MARK}='{}' exec '{}' --exact raw_child::serves_by_hand --nocapture --quiet",
+        file.display(),
+        program.display()
+    );
+    ServerSpec::command("sh", ["-c", &command])
+}
+
+struct Raw {
+    file: std::path::PathBuf,
+    /// Calls that wait, by what they are called.
+    waiting: HashMap<String, Value>,
+    /// The call of each question.
+    asked: HashMap<String, String>,
+    next: usize,
+    /// How many calls were given up. They go on all the same.
+    cancelled: usize,
+}
+
+fn say(message: &Value) {
+    say_text(&message.to_string());
+}
+
+fn say_text(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // The gateway may be gone.
+    let _ = writeln!(out, "{line}");
+    let _ = out.flush();
+}
+
+fn answer(id: &Value, result: &Value) {
+    say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+}
+
+fn text(id: &Value, text: &str) {
+    answer(
+        id,
+        &json!({ "content": [{ "type": "text", "text": text }] }),
+    );
+}
+
+impl Raw {
+    fn run(mut self) {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            let Ok(message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            match message["method"].as_str() {
+                Some(method) => self.hear(method, &message),
+                None => self.take_answer(&message),
+            }
+        }
+    }
+
+    fn hear(&mut self, method: &str, message: &Value) {
+        let (id, params) = (&message["id"], &message["params"]);
+        match method {
+            "initialize" => answer(
+                id,
+                &json!({
+                    "protocolVersion": params["protocolVersion"],
+                    "capabilities": { "tools": { "listChanged": true }, "prompts": {} },
+                    "serverInfo": { "name": "raw", "version": "1" },
+                }),
+            ),
+            "tools/list" => answer(id, &json!({ "tools": tools() })),
+            "prompts/list" => {
+                let is_so = params["cursor"]
+                    .as_str()
+                    .is_some_and(|what| self.go_on(what));
+                let mut page = json!({ "prompts": [] });
+                if is_so {
+                    page["nextCursor"] = json!("yes");
+                }
+                answer(id, &page);
+            }
+            "tools/call" => self.call(id, params),
+            "ping" => answer(id, &json!({})),
+            "notifications/cancelled" => self.cancelled += 1,
+            _ if !id.is_null() => say(&json!({
+                "jsonrpc": "2.0", "id": id,
+                "error": { "code": -32601, "message": "no such method" },
+            })),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, id: &Value, params: &Value) {
+        let name = params["name"].as_str().unwrap_or_default();
+        match name {
+            "pid" => text(id, &std::process::id().to_string()),
+            "arguments" => text(id, &params["arguments"].to_string()),
+            "flood" | "lie" => {
+                self.go_on(name);
+                text(id, "said");
+            }
+            "die" => std::process::exit(1),
+            "die_once" | "die_reading" => {
+                let before = std::fs::read_to_string(&self.file).unwrap_or_default();
+                std::fs::write(&self.file, format!("{before}{name}\n")).expect("a file");
+                if before.is_empty() {
+                    std::process::exit(1);
+                }
+                text(id, "alive");
+            }
+            // Waits, whatever it is called.
+            _ => {
+                let who = params["arguments"]["who"].as_str().unwrap_or_default();
+                self.waiting.insert(who.to_owned(), id.clone());
+            }
+        }
+    }
+
+    /// `ask WHO`: asks in the call of that name. `end WHO`: ends it. `is WHO`: says whether it waits.
+    /// `cancelled N`: says whether so many calls were given up.
+    fn go_on(&mut self, what: &str) -> bool {
+        let (verb, who) = what.split_once(' ').unwrap_or((what, ""));
+        match verb {
+            "is" => return self.waiting.contains_key(who),
+            "cancelled" => return self.cancelled.to_string() == who,
+            "ask" => {
+                self.next += 1;
+                let question = format!("q{}", self.next);
+                self.asked.insert(question.clone(), who.to_owned());
+                say(&json!({
+                    "jsonrpc": "2.0", "id": question, "method": "elicitation/create",
+                    "params": {
+                        "message": format!("for {who}"),
+                        "requestedSchema": { "type": "object", "properties": {} },
+                    },
+                }));
+            }
+            "end" => {
+                if let Some(id) = self.waiting.remove(who) {
+                    text(&id, &format!("{who} is done"));
+                }
+            }
+            "lie" => {
+                for lie in [
+                    "not JSON at all".to_owned(),
+                    r#"{"jsonrpc":"2.0","id":999999,"result":{}}"#.to_owned(),
+                    r#"{"jsonrpc":"2.0","id":"no","error":{"code":1,"message":"x"}}"#.to_owned(),
+                    r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":1}}"#.to_owned(),
+                    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q99"}}"#.to_owned(),
+                    format!("{{\"jsonrpc\":\"2.0\",\"x\":\"{}\"}}", "y".repeat(100_000)),
+                ] {
+                    say_text(&lie);
+                }
+            }
+            "flood" => {
+                for _ in 0..20_000 {
+                    say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// A question was answered: its call ends with what was said.
+    fn take_answer(&mut self, message: &Value) {
+        let Some(who) = message["id"].as_str().and_then(|id| self.asked.remove(id)) else {
+            return;
+        };
+        let said = message["result"]["action"].as_str().unwrap_or("refused");
+        if said == "accept" && who.starts_with("slow") {
+            // It works on the answer until it is told to end.
+            return;
+        }
+        if let Some(id) = self.waiting.remove(&who) {
+            text(&id, &format!("{who}: {said}"));
+        }
+    }
+}
+
+fn tools() -> Value {
+    let tool = |name: &str, hints: Value| json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": hints });
+    json!([
+        tool("pid", json!({ "readOnlyHint": true })),
+        {
+            "name": "arguments",
+            "inputSchema": {
+                "type": "object",
+                "properties": { "n": { "type": "integer" }, "q": { "type": "string" } },
+                "required": ["n"],
+            },
+        },
+        tool("later", json!({})),
+        tool("other", json!({})),
+        tool("flood", json!({})),
+        tool("lie", json!({})),
+        tool("die", json!({})),
+        tool("die_once", json!({})),
+        tool("die_reading", json!({ "readOnlyHint": true })),
+    ])
+}

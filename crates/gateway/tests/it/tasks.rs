@@ -1,0 +1,145 @@
+//! Tasks in all four cells (G18, G31): they run, ask, and belong to one caller.
+
+use serde_json::{Value, json};
+use turnbuckle_client::{Connection, Era};
+use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
+use turnbuckle_server::{Server, Tool};
+
+use crate::{
+    by_hand::{as_caller, as_legacy_caller, call, request},
+    child,
+};
+
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// A gateway with two servers, so that ids have to say where a task runs.
+async fn gateway(era: Era) -> LiveGateway {
+    let clock = Server::new("clock", "1.0.0").tool(Tool::new("now", async || "noon"));
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_with("up", child::spec(), UpstreamSettings::new().era(era))
+        .mount("clock", clock)
+        .expect("a server")
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    gateway
+}
+
+/// The params of a modern client that knows tasks.
+fn modern(more: &Value) -> Value {
+    let mut params = call("", more);
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({ "elicitation": {}, "extensions": { EXTENSION: {} } });
+    params
+}
+
+async fn ask(client: &Connection, method: &str, params: &Value) -> Value {
+    let answered = request(client, method, params).await;
+    answered.unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+#[tokio::test]
+async fn a_modern_client_has_tasks_of_servers_of_both_eras() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = gateway(era).await;
+        let ada = as_caller(&gateway, "ada").await;
+        let eve = as_caller(&gateway, "eve").await;
+        for (tool, expected) in [("up__job", "the job is done"), ("up__job_asks", "accepted")] {
+            if tool == "up__job_asks" && era == Era::Modern {
+                // A modern server asks before it makes a task of a call.
+                continue;
+            }
+            let created = ask(&ada, "tools/call", &modern(&json!({ "name": tool }))).await;
+            assert_eq!(created["resultType"], "task", "{era:?} {created}");
+            let id = created["taskId"].as_str().expect("an id");
+            let named = modern(&json!({ "taskId": id }));
+            let stolen = request(&eve, "tasks/get", &named).await;
+            assert_eq!(stolen.expect_err("ada's task")["code"], -32602, "{era:?}");
+            let done = loop {
+                let task = ask(&ada, "tasks/get", &named).await;
+                assert_eq!(task["taskId"], id, "{era:?} {task}");
+                let asked = task["inputRequests"]
+                    .as_object()
+                    .cloned()
+                    .unwrap_or_default();
+                if !asked.is_empty() {
+                    let answers: serde_json::Map<String, Value> = asked
+                        .keys()
+                        .map(|key| (key.clone(), json!({ "action": "accept", "content": {} })))
+                        .collect();
+                    let answers = json!({ "taskId": id, "inputResponses": answers });
+                    ask(&ada, "tasks/update", &modern(&answers)).await;
+                }
+                if task["status"] == "completed" {
+                    break task;
+                }
+                assert_ne!(task["status"], "failed", "{era:?} {task}");
+            };
+            let text = &done["result"]["content"][0]["text"];
+            assert_eq!(*text, expected, "{era:?} {tool} {done}");
+        }
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_legacy_client_has_tasks_of_servers_of_both_eras() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = gateway(era).await;
+        let ada = as_legacy_caller(&gateway, "ada").await;
+        let eve = as_legacy_caller(&gateway, "eve").await;
+        let can = ada
+            .server()
+            .capabilities()
+            .expect("capabilities")
+            .tasks
+            .clone();
+        assert!(can.is_some_and(|tasks| tasks.list.is_some()), "{era:?}");
+        let tools = ask(&ada, "tools/list", &json!({})).await;
+        let tools = tools["tools"].as_array().expect("tools");
+        let job = tools.iter().find(|tool| tool["name"] == "up__job");
+        let support = &job.expect("a job")["execution"]["taskSupport"];
+        assert_eq!(*support, "optional", "{era:?}");
+        for (tool, expected) in [
+            ("up__job", "the job is done"),
+            ("up__quick_job", "the job is done"),
+            ("up__job_asks", "accepted"),
+        ] {
+            let params = json!({ "name": tool, "arguments": {}, "task": {} });
+            let created = ask(&ada, "tools/call", &params).await;
+            let id = created["task"]["taskId"].as_str().expect("an id");
+            let named = json!({ "taskId": id });
+            let task = ask(&ada, "tasks/get", &named).await;
+            assert_eq!(task["taskId"], id, "{era:?} {task}");
+            assert!(task.get("resultType").is_none(), "{era:?} {task}");
+            for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+                let stolen = request(&eve, method, &named).await;
+                assert_eq!(
+                    stolen.expect_err("ada's task")["code"],
+                    -32602,
+                    "{era:?} {method}"
+                );
+            }
+            let result = ask(&ada, "tasks/result", &named).await;
+            assert_eq!(
+                result["content"][0]["text"], expected,
+                "{era:?} {tool} {result}"
+            );
+            let related = &result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"];
+            assert_eq!(*related, id, "{era:?} {result}");
+            let task = ask(&ada, "tasks/get", &named).await;
+            assert_eq!(task["status"], "completed", "{era:?} {task}");
+            let over = request(&ada, "tasks/cancel", &named).await;
+            assert_eq!(over.expect_err("it is over")["code"], -32602, "{era:?}");
+            let list = ask(&ada, "tasks/list", &json!({})).await;
+            let ids = list["tasks"].as_array().expect("tasks").iter();
+            assert!(
+                ids.map(|task| &task["taskId"]).any(|it| it == id),
+                "{era:?} {list}"
+            );
+            let eves = ask(&eve, "tasks/list", &json!({})).await;
+            assert_eq!(eves["tasks"], json!([]), "{era:?}");
+        }
+        gateway.close().await;
+    }
+}
