@@ -107,7 +107,7 @@ impl Lock {
         let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION")).lock(kept);
         for server in &plan.servers {
             let (id, spec) = (server.id.as_str(), server.spec.clone());
-            gateway = gateway.server_with(id, spec, server.settings);
+            gateway = gateway.server_with(id, spec, server.settings.clone());
         }
         let gateway = gateway.open().map_err(failed)?;
         gateway.settled().await;
