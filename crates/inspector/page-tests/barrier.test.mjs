@@ -5,14 +5,14 @@ import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 
 import { claim, end } from "./claim.mjs";
+import { FakeGateway } from "./fake-gateway.mjs";
 import { shelf } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
+// An instrument, and not a script of the page: the page's policy allows none but its own.
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function violations(page) {
-  // As an instrument, not as a script of the page: its policy allows none but its own.
-  await page.evaluate(AXE);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map(
     (one) =>
@@ -29,6 +29,10 @@ const PLACES = [
   "#/?roots=1",
   "#/?log=s1",
   "#/~messages?seq=9",
+  "#/~gateway",
+  "#/~gateway?log=browser",
+  "#/~gateway/messages",
+  "#/~gateway/messages/2",
   "#/lab/tools",
   "#/lab/tools/tricky",
   "#/lab/tools/deploy!",
@@ -47,33 +51,63 @@ const PLACES = [
   "#/lab/tools/tricky?view=schema",
   "#/lab/tools/rows!",
 ];
-for (const [width, theme] of [
-  [1280, "light"],
-  [1280, "dark"],
+/** What is looked at in both themes, and what at least once. @type {[number, string][]} */
+const LOOKS = [
   [390, "light"],
   [390, "dark"],
   [768, "light"],
-  [640, "light"],
+  [768, "dark"],
+  [1280, "light"],
+  [1280, "dark"],
   [1920, "light"],
   [1920, "dark"],
-]) {
+  [360, "light"],
+  [640, "light"],
+];
+for (const [width, theme] of LOOKS) {
   await claim(`no place has a barrier at ${width} px, ${theme}`, async (assert) => {
     const found = [];
-    for (const place of PLACES) {
-      await on({ rows: 40, servers: shelf(), width, theme, hash: place.replace("!", "") }, async (page) => {
-        if (place.endsWith("!")) {
-          await run(page);
-          await page.waitForSelector("tb-ask, .result, .failure");
-        }
-        await page.waitForTimeout(100);
-        found.push(...(await violations(page)).map((one) => `${place} ${one}`));
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-        if (wide > width) found.push(`${place} is ${wide} px wide`);
+    const look = async (page, place) => {
+      await page.waitForTimeout(100);
+      found.push(...(await violations(page)).map((one) => `${place} ${one}`));
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (wide > width) found.push(`${place} is ${wide} px wide`);
+    };
+    const options = { rows: 40, servers: shelf(), gateway: new FakeGateway(), width, theme };
+    // Places without a call share one page: opening one takes longer than looking at it.
+    await on({ ...options, hash: "#/" }, async (page) => {
+      await page.evaluate(AXE);
+      for (const place of PLACES.filter((one) => !one.endsWith("!"))) {
+        await page.evaluate((hash) => (location.hash = hash), place);
+        await page.locator(shownAt(place)).first().waitFor({ state: "attached" });
+        await look(page, place);
+      }
+    });
+    for (const place of PLACES.filter((one) => one.endsWith("!"))) {
+      await on({ ...options, hash: place.slice(0, -1) }, async (page) => {
+        await page.evaluate(AXE);
+        await run(page);
+        await page.waitForSelector("tb-ask, .result, .failure");
+        await look(page, place);
       });
     }
     assert.deepEqual(found, []);
     return `${PLACES.length} places`;
   });
+}
+
+/** What is drawn at a place, last of all. */
+function shownAt(place) {
+  if (place.startsWith("#/~gateway/messages/")) return "tb-gateway-messages .hop";
+  if (place.startsWith("#/~gateway/messages")) return "tb-gateway-messages .hoprow";
+  if (place.startsWith("#/~gateway")) return "tb-gateway .map";
+  if (place.startsWith("#/~messages")) return "tb-wire";
+  const [, tab = "", object] = place.slice(2).split("?")[0].split("/");
+  if (place.startsWith("#/dead")) return "main .failure";
+  if (object) return "tb-panel .callform h1";
+  return tab
+    ? ({ tasks: "tb-tasks", logs: "tb-logs", server: "tb-server" }[tab] ?? "tb-offers [role=option]")
+    : "tb-home";
 }
 
 await browser.close();

@@ -15,8 +15,9 @@ const POLICY =
 export const TOKEN = "fake-token";
 
 /** Starts it. `tools` and `rows` are how many there are, and `servers` those that it knows. */
-export async function serveFake({ tools = 0, rows = 0, servers = [server(), dead()] } = {}) {
+export async function serveFake({ tools = 0, rows = 0, servers = [server(), dead()], gateway = null } = {}) {
   const fake = new Fake(tools, rows, servers);
+  fake.gateway = gateway;
   const http = createServer((request, response) =>
     fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))),
   );
@@ -36,6 +37,7 @@ class Fake {
     this.sent = [];
     this.roots = [];
     this.files = [];
+    this.gateway = null;
     this.servers = servers;
     this.offer = offer(tools);
     this.rows = [];
@@ -78,8 +80,10 @@ class Fake {
         exchanges: [...this.exchanges.values()].slice(-200),
         roots: this.roots,
         files: this.files,
+        hasGateway: Boolean(this.gateway),
       };
     }
+    if (room === "gateway") return this.gateway?.answer(id, act, body);
     if (room === "wire" && !id) {
       const after = Number(url.searchParams.get("after"));
       const rows = this.rows.filter((one) => one.seq > after).slice(0, Number(url.searchParams.get("limit")));

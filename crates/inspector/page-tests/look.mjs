@@ -1,15 +1,19 @@
-// Takes pictures of the page as the binary serves it: node look.mjs TURNBUCKLE FOLDER [WIDTH,THEME] [NAME…]
+// Takes pictures of the page as `turnbuckle up` serves it, to be looked at beside the drafts:
+//
+//   node look.mjs TURNBUCKLE FOLDER ["WIDTH,THEME …"] [NAME…]
 import { mkdir } from "node:fs/promises";
 
 import { chromium } from "playwright-core";
 
-import { stop } from "../../../scripts/child.mjs";
+import { begin, stop } from "../../../scripts/child.mjs";
 import { FLAGS, openPage } from "./browser.mjs";
-import { inspect, turnbuckle } from "./inspector.mjs";
+import { turnbuckle } from "./inspector.mjs";
 
 const [, , , folder = "/tmp/look", sizes = "", ...only] = process.argv;
 await mkdir(folder, { recursive: true });
-const { child, url, token } = await inspect(["--", turnbuckle, "serve", "--stdio"]);
+const words = ["up", "--listen", "127.0.0.1:0", "--", turnbuckle, "serve", "--stdio"];
+const { child, found } = await begin(turnbuckle, words, /(http:\/\/\S+)#token=(\S+)/);
+const [, url, token] = found;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const run = (wait) => async (page) => {
@@ -19,10 +23,21 @@ const run = (wait) => async (page) => {
 const ended = run("tb-run .result, tb-run .failure");
 /** @type {Record<string, [string, ((page: import("playwright-core").Page) => Promise<void>)?]>} */
 const SHOTS = {
+  home: ["#/"],
+  add: ["#/?add=1"],
+  messages: ["#/~messages"],
+  gateway: ["#/~gateway"],
+  hops: [
+    "#/~gateway/messages",
+    async (page) => {
+      await page.locator("tb-gateway-messages [role=option]").first().click();
+      await page.locator(".hop").first().waitFor();
+    },
+  ],
   tools: ["tools"],
   order: ["tools/order"],
   echo: [`tools/echo?${args({ text: "hello" })}`, ended],
-  add: [`tools/add?${args({ a: 1, b: 2 })}&wire=1`, ended],
+  sum: [`tools/add?${args({ a: 1, b: 2 })}&wire=1`, ended],
   everything: ["tools/everything", ended],
   fail: [`tools/fail?${args({ reason: "no such table" })}`, ended],
   count: [
@@ -71,7 +86,7 @@ const SIZES = sizes
       .split(" ")
       .map((one) => one.split(","))
       .map(([width, theme]) => [Number(width), theme])
-  : [1280, 360, 900, 1920].flatMap((width) => [
+  : [1280, 390, 768, 1920].flatMap((width) => [
       [width, "light"],
       [width, "dark"],
     ]);
@@ -80,13 +95,13 @@ for (const [width, theme] of SIZES) {
     if (only.length && !only.includes(name)) continue;
     const page = await openPage(browser, url, {
       width,
-      height: { 360: 740, 1920: 1080 }[width] ?? 800,
+      height: { 390: 844, 768: 1024, 1920: 1080 }[width] ?? 800,
       theme,
-      hash: `#/turnbuckle/${path}`,
+      hash: path.startsWith("#") ? path : `#/gateway/${path}`,
       token,
     });
     try {
-      if (!/^(tasks|logs|server)/.test(path)) {
+      if (!/^(#|tasks|logs|server)/.test(path)) {
         await page.locator("tb-offers [role=option], tb-panel h1").first().waitFor({ state: "attached" });
       }
       await act?.(page);

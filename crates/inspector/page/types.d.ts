@@ -353,6 +353,8 @@ type ElementOf<Name extends string> =
   TagOf<Name> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[TagOf<Name>] : HTMLElement;
 
 interface HTMLElementTagNameMap {
+  "tb-gateway": import("./assets/gateway.js").GatewayView;
+  "tb-gateway-messages": import("./assets/gateway-messages.js").GatewayMessages;
   "tb-ask": import("./assets/ask.js").Ask;
   "tb-add-server": import("./assets/add-server.js").AddServer;
   "tb-roots": import("./assets/roots-pane.js").RootsPane;
@@ -371,4 +373,128 @@ interface HTMLElementTagNameMap {
   "tb-welcome": import("./assets/welcome.js").Welcome;
   "tb-wire": import("./assets/wire.js").Wire;
   "tb-wire-detail": import("./assets/wire-detail.js").WireDetail;
+}
+
+/** The gateway as the binary tells of it. */
+interface GatewayOverview {
+  address: string;
+  version: string;
+  /** Seconds. */
+  uptime: number;
+  servers: GatewayServer[];
+  waiting: GatewayWaiting[];
+  maxWaiting: number;
+  series: GatewaySeries;
+  cells: GatewayCell[];
+  callers: GatewayCaller[];
+  denials: GatewayDenial[];
+  newest: number;
+  lock?: GatewayLock | null;
+}
+interface GatewayServer {
+  id: string;
+  title?: string;
+  target: string;
+  state: string;
+  revision?: string;
+  reason?: string;
+  /** Milliseconds. */
+  retryIn?: number;
+  restarts: number;
+  failures: number;
+  stderr: string[];
+  processes: number;
+  tools: number;
+  calls: number;
+  errors: number;
+  p50?: number;
+  recent: number[];
+}
+interface GatewayWaiting {
+  message: string;
+  kind: string;
+  name?: string;
+  server: string;
+  caller?: string;
+  step: number;
+  /** Seconds. */
+  age: number;
+  expires?: number;
+  exchange?: number;
+}
+interface GatewaySeries {
+  /** Seconds. */
+  step: number;
+  requests: number[];
+  p50: (number | null)[];
+  p99: (number | null)[];
+  allP50: number | null;
+  allP99: number | null;
+  denied: number;
+}
+interface GatewayCell {
+  from: string;
+  to: string;
+  calls: number;
+  asked: number;
+}
+interface GatewayCaller {
+  caller?: string;
+  client?: string;
+  revision: string;
+  calls: number;
+  asked: number;
+  /** Milliseconds. */
+  ago: number;
+}
+interface GatewayDenial {
+  name: string;
+  caller?: string;
+  reason: string;
+  count: number;
+  time: number;
+}
+interface GatewayLock {
+  mode: string;
+  path?: string;
+  differences: GatewayChange[];
+}
+interface GatewayChange {
+  server: string;
+  kind: string;
+  name: string;
+  what: string;
+  renamedFrom?: string | null;
+  effect: string;
+  changes: { effect: string; path?: string; what: string }[];
+  before?: Json;
+  after?: Json;
+  isWithheld: boolean;
+}
+interface GatewayExchange {
+  number: number;
+  time: number;
+  method: string;
+  name?: string;
+  caller?: string;
+  client?: string;
+  from: string;
+  server?: string;
+  to?: string;
+  outcome: string;
+  milliseconds: number;
+  asked: number;
+  continues?: number;
+}
+interface GatewayMessage {
+  hop: "client" | "server";
+  part: string;
+  method?: string;
+  at: number;
+  text: string;
+  bytes: number;
+}
+interface GatewayWhole extends GatewayExchange {
+  messages: GatewayMessage[];
+  dropped: number;
 }

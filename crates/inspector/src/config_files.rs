@@ -15,11 +15,14 @@ use turnbuckle_command_line::{
 use turnbuckle_host::config::{self, Place, PlaceOwner};
 
 use super::{
-    configured::{Blocked, Configured, FileView},
+    configured::{Blocked, Configured, FileView, Resolved},
     inspector::Inspector,
     origin::Origin,
     server::Stage,
 };
+
+/// The id of a server, the values of its inputs, and the name that the page gave it.
+type KnownEntry = (String, BTreeMap<String, String>, Option<String>);
 
 impl Inspector {
     /// Adds the servers of the config files, or brings those that are there up to date. Nothing is
@@ -90,18 +93,7 @@ impl Inspector {
         document: &str,
         inputs: BTreeMap<String, String>,
     ) -> Outcome<String> {
-        let file = config::File::parse(Path::new("page.json"), document).map_err(Failed::usage)?;
-        let entry = file.entries.into_iter().next();
-        let entry = entry.ok_or_else(|| Failed::usage("no server was described"))?;
-        let configured = Configured {
-            entry,
-            config: None,
-            inputs,
-        };
-        let mut resolved = configured.resolve()?;
-        if let Some(Blocked::Unusable { message }) = resolved.blocked {
-            return Err(Failed::usage(message));
-        }
+        let (configured, mut resolved) = read_form(document, inputs)?;
         name.clone_into(&mut resolved.server.name);
         self.add_entry(
             resolved,
@@ -131,6 +123,42 @@ impl Inspector {
         Some(Ok(()))
     }
 
+    /// Gives a server of a config file another name, so that it can be used beside the one that has its
+    /// name. The file stays as it is. `None` if there is no such server.
+    pub(super) fn rename(&self, id: &str, name: &str) -> Option<Outcome> {
+        let name = name.trim();
+        let mut state = self.lock();
+        state.server(id)?;
+        if name.is_empty() {
+            return Some(Err(Failed::usage("a server needs a name")));
+        }
+        if state
+            .servers
+            .iter()
+            .any(|other| other.name == name && other.id != id)
+        {
+            return Some(Err(Failed::usage(format!(
+                "there is a server `{name}` already; choose another name"
+            ))));
+        }
+        let entry = state.server(id)?;
+        let Some(configured) = &mut entry.configured else {
+            return Some(Err(Failed::usage(
+                "only servers of config files have other names",
+            )));
+        };
+        configured.alias = Some(name.to_owned());
+        let word = format!(
+            "{}:{}",
+            configured.entry.file.display(),
+            configured.entry.name
+        );
+        entry.origin.word = Some(word);
+        name.clone_into(&mut entry.name);
+        drop(state);
+        Some(self.read_config())
+    }
+
     /// Agrees to the file of a project that has a server, and reads the files again.
     pub(super) fn trust_file(&self, id: &str) -> Option<Outcome> {
         let file = match &self.lock().server(id)?.blocked {
@@ -146,6 +174,7 @@ impl Inspector {
             entry: entry.clone(),
             config: self.options.config.clone(),
             inputs: BTreeMap::new(),
+            alias: None,
         }
     }
 
@@ -158,8 +187,9 @@ impl Inspector {
     ) -> Outcome {
         let mut configured = self.configured(entry);
         let known = self.known_entry(&entry.file, &entry.name);
-        if let Some((_, inputs)) = &known {
+        if let Some((_, inputs, alias)) = &known {
             configured.inputs.clone_from(inputs);
+            configured.alias.clone_from(alias);
         }
         let mut resolved = configured.resolve()?;
         let consent = if self.options.trust {
@@ -173,12 +203,14 @@ impl Inspector {
             resolved.blocked = Some(Blocked::Untrusted {
                 file: place.path.clone(),
             });
+        } else if configured.alias.is_some() {
+            // It is used by another name.
         } else if let Some(by) = taken.get(&entry.name) {
             resolved.blocked = Some(Blocked::Shadowed { by: by.clone() });
         } else if resolved.blocked.is_none() {
             taken.insert(entry.name.clone(), short(&entry.file));
         }
-        if let Some((id, _)) = known {
+        if let Some((id, ..)) = known {
             let mut state = self.lock();
             if let Some(old) = state.server(&id) {
                 old.configured = Some(configured);
@@ -193,14 +225,17 @@ impl Inspector {
         Ok(())
     }
 
-    /// The server that an entry is already, with what was given for its inputs.
-    fn known_entry(&self, file: &Path, name: &str) -> Option<(String, BTreeMap<String, String>)> {
+    /// The server that an entry is already, with what was given for its inputs and its name.
+    pub(super) fn known_entry(&self, file: &Path, name: &str) -> Option<KnownEntry> {
         let state = self.lock();
         let mut entries = state.servers.iter();
         let known = entries.find_map(|server| {
             let configured = server.configured.as_ref()?;
             let is_it = configured.entry.file == file && configured.entry.name == name;
-            is_it.then(|| (server.id.clone(), configured.inputs.clone()))
+            is_it.then(|| {
+                let alias = configured.alias.clone();
+                (server.id.clone(), configured.inputs.clone(), alias)
+            })
         });
         drop(state);
         known
@@ -223,6 +258,27 @@ impl Inspector {
         for id in gone {
             self.remove(&id);
         }
+    }
+}
+
+/// What the page's form says, as far as it can be used.
+pub(super) fn read_form(
+    document: &str,
+    inputs: BTreeMap<String, String>,
+) -> Outcome<(Configured, Resolved)> {
+    let file = config::File::parse(Path::new("page.json"), document).map_err(Failed::usage)?;
+    let entry = file.entries.into_iter().next();
+    let entry = entry.ok_or_else(|| Failed::usage("no server was described"))?;
+    let configured = Configured {
+        entry,
+        config: None,
+        inputs,
+        alias: None,
+    };
+    let resolved = configured.resolve()?;
+    match resolved.blocked {
+        Some(Blocked::Unusable { message }) => Err(Failed::usage(message)),
+        _ => Ok((configured, resolved)),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Configured {
     pub(super) config: Option<PathBuf>,
     /// Values of inputs; they live in memory alone.
     pub(super) inputs: BTreeMap<String, String>,
+    /// The name that the page gave it, because another file has a server of its name.
+    pub(super) alias: Option<String>,
 }
 
 /// What an entry comes to.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use serde::Serialize;
@@ -19,6 +19,7 @@ use super::{
     configured::FileView,
     events::EventLog,
     exchange::Exchange,
+    gateway::GatewayPage,
     offer::Offer,
     raw::Raw,
     server::{Entry, View},
@@ -52,6 +53,8 @@ pub struct Inspector {
     pub(super) watching: Mutex<Option<AbortHandle>>,
     /// Servers that are connected to when somebody opens the page.
     pub(super) waiting: Mutex<Vec<String>>,
+    /// The gateway that the page is shown beside.
+    pub(super) gateway: OnceLock<GatewayPage>,
 }
 
 #[derive(Default)]
@@ -68,6 +71,7 @@ pub(super) struct State {
 
 /// What a page needs to begin with.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Snapshot {
     version: &'static str,
     /// The newest event that is part of this.
@@ -82,6 +86,8 @@ pub(super) struct Snapshot {
     logs: Vec<Raw>,
     roots: Vec<Root>,
     files: Vec<FileView>,
+    /// Whether there is a gateway to look at.
+    has_gateway: bool,
 }
 
 impl Inspector {
@@ -98,7 +104,13 @@ impl Inspector {
             files: Mutex::default(),
             watching: Mutex::default(),
             waiting: Mutex::default(),
+            gateway: OnceLock::new(),
         })
+    }
+
+    /// Shows a gateway on the page. Does nothing if it shows one already.
+    pub fn show_gateway(&self, gateway: GatewayPage) {
+        let _ = self.gateway.set(gateway);
     }
 
     /// Connects to a server as soon as somebody opens the page, and not before.
@@ -129,6 +141,7 @@ impl Inspector {
             logs: state.logs.iter().cloned().collect(),
             roots: self.roots.list(),
             files: self.files.lock().clone(),
+            has_gateway: self.gateway.get().is_some(),
         }
     }
 

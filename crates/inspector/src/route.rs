@@ -19,10 +19,12 @@ use super::{
     door::Door,
     exchange::Wanted,
     export::Which,
+    gateway::GatewayAsk,
     listening::{self, ListenTo},
     login::NoLogin,
     origin::Pin,
     page,
+    saving::SaveTo,
 };
 
 /// 64 MiB of a request: larger arguments are for files, not for forms.
@@ -106,6 +108,22 @@ async fn get(door: &Door, head: &Parts, parts: &[&str]) -> Routed {
             let row = seq.parse().ok().and_then(|seq| inspector.wire.whole(seq));
             answer::json(&row.ok_or_else(|| no("row, or it was dropped for newer ones"))?)
         }
+        ["gateway"] => {
+            let period = query.text("period").unwrap_or_default();
+            gateway(door, GatewayAsk::Overview(&period))?
+        }
+        ["gateway", "messages"] => {
+            let limit = query.number("limit").and_then(|it| it.try_into().ok());
+            let ask = GatewayAsk::Exchanges {
+                after: query.number("after").unwrap_or(0),
+                limit: limit.unwrap_or(ROWS).clamp(1, MAX_ROWS),
+            };
+            gateway(door, ask)?
+        }
+        ["gateway", "messages", number] => {
+            let number = number.parse().map_err(|_| no("request"))?;
+            gateway(door, GatewayAsk::Exchange(number))?
+        }
         ["servers", id, "offer"] => {
             let is_fresh = query.text("fresh").is_some_and(|fresh| fresh == "1");
             let offer = inspector.offer(id, is_fresh).await;
@@ -130,6 +148,17 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
             let read = inspector.read_config();
             read.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))?;
             Ok(answer::done())
+        }
+        ["gateway", "reload"] => gateway(door, GatewayAsk::Reload),
+        ["gateway", "servers", id, "restart"] => gateway(door, GatewayAsk::Restart(&decoded(id))),
+        ["gateway", "approve"] => {
+            let approved: Approved = parse(&body)?;
+            let ask = GatewayAsk::Approve {
+                server: approved.server.as_deref(),
+                kind: approved.kind.as_deref(),
+                name: approved.name.as_deref(),
+            };
+            gateway(door, ask)
         }
         ["roots"] => {
             let Shared { roots } = parse(&body)?;
@@ -163,6 +192,23 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
     }
 }
 
+/// What of the changes of servers is approved.
+#[derive(Deserialize)]
+struct Approved {
+    server: Option<String>,
+    kind: Option<String>,
+    name: Option<String>,
+}
+
+/// Asks the gateway that the page is shown beside.
+fn gateway(door: &Door, ask: GatewayAsk<'_>) -> Routed {
+    let gateway = door.inspector.gateway.get().ok_or_else(|| no("gateway"))?;
+    match gateway(ask) {
+        Ok(json) => Ok(answer::bytes(StatusCode::OK, "application/json", json)),
+        Err((status, reason)) => Err(wrong(status, reason)),
+    }
+}
+
 /// The rows that an export is to have; all, unless something is said.
 fn which(body: &[u8]) -> Result<Which, Box<Answer>> {
     let which = (!body.is_empty()).then(|| parse(body)).transpose()?;
@@ -185,6 +231,12 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
             let given = inspector.give_inputs(id, parse(body)?);
             done(given.ok_or_else(|| no("server"))?)?;
             inspector.connect(id);
+            view(door, id)
+        }
+        ["rename"] => {
+            let Renamed { name } = parse(body)?;
+            let renamed = inspector.rename(id, &name);
+            done(renamed.ok_or_else(|| no("server"))?)?;
             view(door, id)
         }
         ["trust"] => {
@@ -231,6 +283,14 @@ struct Added {
     document: Option<Box<RawValue>>,
     #[serde(default)]
     inputs: BTreeMap<String, String>,
+    /// The file that it is written to.
+    save: Option<SaveTo>,
+}
+
+/// Another name for a server.
+#[derive(Deserialize)]
+struct Renamed {
+    name: String,
 }
 
 /// The roots that the page shares.
@@ -247,7 +307,12 @@ fn add(door: &Door, body: &[u8]) -> Routed {
     let added: Added = parse(body)?;
     let name = added.name.unwrap_or_default();
     let id = if let Some(document) = &added.document {
-        door.inspector.add_form(&name, document.get(), added.inputs)
+        match added.save {
+            Some(to) => door
+                .inspector
+                .save_form(&name, document.get(), added.inputs, to),
+            None => door.inspector.add_form(&name, document.get(), added.inputs),
+        }
     } else {
         let target = added.target.unwrap_or_default();
         door.inspector.add_typed(&target, Some(name))

@@ -108,7 +108,8 @@ impl Load {
         )]
         let rate = (times.len() as f64 / took.as_secs_f64()).round();
         if self.json {
-            let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+            // Where no call succeeded there is no time to tell.
+            let ms = |time: Duration| (!times.is_empty()).then_some(time.as_secs_f64() * 1000.0);
             print_json(&json!({
                 "calls": times.len() + errors.len(), "errors": errors.len(), "perSecond": rate,
                 "p50": ms(p50), "p90": ms(p90), "p99": ms(p99), "max": ms(most),
@@ -118,15 +119,15 @@ impl Load {
                 0 => String::new(),
                 count => format!(", {count} of them failed"),
             };
+            let calls = times.len() + errors.len();
+            let took = elapsed(took);
             print(&format!(
-                "{} calls in {}{failed}, {rate} a second without errors\np50 {}  p90 {}  p99 {}  max {}",
-                times.len() + errors.len(),
-                elapsed(took),
-                elapsed(p50),
-                elapsed(p90),
-                elapsed(p99),
-                elapsed(most),
+                "{calls} calls in {took}{failed}, {rate} a second without errors"
             ));
+            if !times.is_empty() {
+                let [p50, p90, p99, most] = [p50, p90, p99, most].map(elapsed);
+                print(&format!("p50 {p50}  p90 {p90}  p99 {p99}  max {most}"));
+            }
         }
         match errors.first() {
             Some(first) => Err(Failed::new(

@@ -49,8 +49,15 @@ fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>
         return vec![INDENT.to_owned()];
     };
     let (mut line, mut used) = (INDENT.to_owned(), INDENT.len());
+    // What stands between the first cell and the last is a word, and never cut: the first makes room.
+    let words: usize = cells[1..last.max(1)]
+        .iter()
+        .map(|(text, _)| text.width() + 2)
+        .sum();
     for (column, (text, style)) in cells[..last].iter().enumerate() {
-        let text = cut(text, room.map(|room| room.saturating_sub(used)));
+        let kept = if column == 0 { words } else { 0 };
+        let left = room.map(|room| room.saturating_sub(used + kept));
+        let text = cut(text, left);
         used += text.width();
         line.push_str(&styled(&text, *style));
         let missing = widths[column].saturating_sub(text.width()) + 2;
@@ -109,6 +116,19 @@ mod tests {
         }
         assert_eq!(lines(Some(60)).len(), 2);
         assert_eq!(lines(Some(40)).len(), 3);
+    }
+
+    #[test]
+    fn words_between_the_first_cell_and_the_last_are_whole() {
+        let mut table = Table::default();
+        let cell = |text: &str| (text.to_owned(), None);
+        let long = "weather(place: string, unit?: \"celsius\"|\"fahrenheit\")";
+        table.row(vec![cell(long), cell("read"), cell("Tells the weather.")]);
+        for room in [40, 60] {
+            let lines = table.lines_within(Some(room));
+            assert!(lines[0].ends_with("  read"), "{lines:?}");
+            assert!(lines.iter().all(|line| line.width() <= room), "{lines:?}");
+        }
     }
 
     #[test]

@@ -37,6 +37,8 @@ export class AddServer extends View {
   name;
   /** @type {HTMLInputElement} */
   folder;
+  /** @type {HTMLSelectElement} */
+  saveTo;
   /** @type {Pairs} */
   environment;
   /** @type {Pairs} */
@@ -63,6 +65,13 @@ export class AddServer extends View {
     this.url = text("url", "https://example.com/mcp");
     this.name = text("name", "");
     this.folder = text("folder", "where turnbuckle runs");
+    this.saveTo = h(
+      "select",
+      { id: "add-save" },
+      h("option", { value: "" }, "Do not save"),
+      h("option", { value: "project" }, "turnbuckle.toml in this folder"),
+      h("option", { value: "user" }, "My own servers (turnbuckle/servers.toml)"),
+    );
     this.environment = new Pairs("Environment", "variable", heard);
     this.headers = new Pairs("Headers", "header", heard);
     this.inputPlace = h("div.stack");
@@ -132,6 +141,7 @@ export class AddServer extends View {
       field("Command line", this.command, "Transport and revision are detected when it connects.", ".bycommand.needed"),
       field("URL", this.url, "Transport and revision are detected when it connects.", ".byurl.needed"),
       field("Name", this.name),
+      field("Save to", this.saveTo, "Inputs are not saved. Files of other programs are never written."),
       field("Folder", this.folder, null, ".bycommand"),
       h("div.addfield.bycommand", null, this.environment.element),
       h("div.addfield.byurl", null, this.headers.element),
@@ -208,6 +218,7 @@ export class AddServer extends View {
         name,
         document: { mcpServers: { [name]: this.entry() }, inputs },
         inputs: Object.fromEntries(given),
+        ...(this.saveTo.value ? { save: this.saveTo.value } : {}),
       });
       // Events may have told more of it already.
       if (!state.servers.has(server.id)) state.servers.set(server.id, server);

@@ -14,6 +14,7 @@ import { open, state } from "./store.js";
 import { subject } from "./subject.js";
 import { applyTheme } from "./theme.js";
 import { condition, label, tile } from "./tile.js";
+import "./gateway.js";
 import "./home.js";
 import "./logs-tab.js";
 import "./offer-list.js";
@@ -273,7 +274,18 @@ class Page extends View {
       );
     }
     const { server } = place();
+    if (server === GATEWAY && state.gateway) {
+      return document.createElement(place().tab === "messages" ? "tb-gateway-messages" : "tb-gateway");
+    }
     if (server === MESSAGES) return document.createElement("tb-wire").setup({ server: null });
+    if (server === GATEWAY) {
+      return h(
+        "div.page",
+        null,
+        h("h1", null, "No gateway here"),
+        h("p", null, "Start one with ", h("code", null, "turnbuckle up"), " and open the page that it prints."),
+      );
+    }
     if (server && !isView(server)) {
       return h(
         "div.page",

@@ -185,6 +185,8 @@ function why(server, { log, failed }) {
       "div.why",
       null,
       h("span", null, "Its name is taken by ", h("code", null, blocked.by), ", which is read first."),
+      h("span.spring"),
+      renameForm(server, failed),
     );
   }
   if (server.status !== "failed" || !error || error.who === "authorization") return null;
@@ -233,6 +235,33 @@ function inputForm(server, inputs, failed) {
 }
 
 /**
+ * Another name, by which a server can be used beside the one that has its name.
+ *
+ * @param {Server} server
+ * @param {(error: unknown) => void} failed
+ */
+function renameForm(server, failed) {
+  const control = h("input", {
+    id: `name-${server.id}`,
+    type: "text",
+    autocomplete: "off",
+    value: server.name,
+    "aria-label": `Other name for ${label(server)}`,
+    "data-act": "name",
+  });
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void post(`servers/${server.id}/rename`, { name: control.value }).catch(failed);
+  };
+  return h(
+    "form.line",
+    { onsubmit: submit },
+    control,
+    h("button.plain", { type: "submit", "aria-label": `Rename ${label(server)}` }, "Rename"),
+  );
+}
+
+/**
  * @param {Input} input
  * @param {string} id
  */
@@ -252,8 +281,12 @@ export function inputControl(input, id) {
   });
 }
 
-/** @param {number[]} times */
-function spark(times) {
+/**
+ * The times of the last answers as a small line.
+ *
+ * @param {number[]} times
+ */
+export function spark(times) {
   const shown = times.slice(-SPARK.count);
   const most = Math.max(...shown, 1);
   const step = SPARK.width / Math.max(1, shown.length - 1);

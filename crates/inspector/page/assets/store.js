@@ -35,7 +35,7 @@ const WIRE_PAGE = 2000;
  * @property {Map<string, number>} askedAt when each open question was heard of
  * @property {{ uri: string, name?: string }[]} roots
  * @property {ConfigFile[]} files
- * @property {object | null} gateway
+ * @property {boolean} gateway whether the page is shown beside one
  */
 /** @type {State} */
 export const state = {
@@ -56,7 +56,7 @@ export const state = {
   askedAt: new Map(),
   roots: [],
   files: [],
-  gateway: null,
+  gateway: false,
 };
 
 /** @typedef {(keys: Set<unknown>) => unknown} Listener */
@@ -133,6 +133,7 @@ async function reload() {
   for (const ask of whole.asks ?? []) state.asks.set(ask.id, ask);
   state.roots = whole.roots ?? [];
   state.files = whole.files ?? [];
+  state.gateway = whole.hasGateway === true;
   if (!state.logs.length) state.logs.push(...(whole.logs ?? []));
   touch("asks", "all");
   touch("logs", "all");

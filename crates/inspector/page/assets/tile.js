@@ -68,6 +68,17 @@ function letters(name) {
   return two.toUpperCase();
 }
 
+/**
+ * A tile of something that has only a name.
+ *
+ * @param {string} name
+ */
+export function namedTile(name) {
+  let hue = 0;
+  for (const letter of name) hue = (hue * 31 + (letter.codePointAt(0) ?? 0)) % HUES;
+  return h(`span.tile.tiny.hue${hue}`, { "aria-hidden": "true" }, letters(name));
+}
+
 /** Servers that are beside each other have different colours. */
 function hueOf(/** @type {Server} */ { id }) {
   return (Number(/\d+/.exec(id)?.[0] ?? 1) - 1 + HUES) % HUES;

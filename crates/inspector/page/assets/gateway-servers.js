@@ -1,0 +1,150 @@
+// The servers behind the gateway: what each speaks, how it is, and what it printed.
+
+import { button, h, span } from "./element.js";
+import { inOneUnit, count, isModern } from "./gateway-parts.js";
+import { spark } from "./server-row.js";
+import { namedTile } from "./tile.js";
+
+/** Letters of a reason that are shown in the row. */
+const LONGEST_REASON = 90;
+/** Columns of the table. */
+const COLUMNS = 9;
+/** How a state looks, and its word. @type {Record<string, [string, string]>} */
+const STATES = {
+  idle: ["closed", "Starts when it is needed"],
+  disabled: ["closed", "Switched off"],
+  starting: ["running", "Starting"],
+  ready: ["ok", "Healthy"],
+  restarting: ["warn", "Restarting"],
+  failed: ["failed", "Stopped"],
+  removed: ["closed", "Removed"],
+};
+
+/**
+ * @param {GatewayServer[]} servers
+ * @param {string} open the server whose log is shown
+ * @param {{ restart: (id: string) => unknown, log: (id: string) => unknown }} act
+ */
+export function serversTable(servers, open, act) {
+  if (!servers.length) return h("p.nothing", null, "No server yet. Name one in a config file, or on the command line.");
+  const head = (/** @type {string} */ words, look = "") => h(`th${look}`, { scope: "col" }, words);
+  return h(
+    "table.data",
+    null,
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        head("Server"),
+        head("Target", ".wide"),
+        head("Revision"),
+        head("Health"),
+        head("Restarts", ".right.wide"),
+        head("Calls", ".right"),
+        head("Errors", ".right.wide"),
+        head("p50", ".right"),
+        h("th.wide", { scope: "col" }, h("span.outside", null, "Latency and actions")),
+      ),
+    ),
+    h(
+      "tbody",
+      null,
+      servers.flatMap((server) => [row(server, open, act), server.id === open ? log(server) : null]),
+    ),
+  );
+}
+
+/**
+ * @param {GatewayServer} server
+ * @param {string} open
+ * @param {{ restart: (id: string) => unknown, log: (id: string) => unknown }} act
+ */
+function row(server, open, act) {
+  const { id, title, revision } = server;
+  const share = server.calls ? `${Number(((server.errors / server.calls) * 100).toFixed(1))} %` : "–";
+  const isOpen = id === open;
+  return h(
+    "tr",
+    null,
+    h("td", null, h("span.line", null, namedTile(id), h("span.cut", { title: title ?? id }, h("b", null, id)))),
+    h(
+      "td.wide",
+      null,
+      h("code.dim", null, server.target),
+      server.processes > 1 ? h("span.small.dim", null, `, ${server.processes} processes`) : null,
+    ),
+    h(
+      "td.date",
+      null,
+      revision ?? "unknown",
+      " ",
+      revision ? h("span.dim", null, isModern(revision) ? "modern" : "legacy") : null,
+    ),
+    h("td", null, health(server)),
+    h("td.right.wide", null, count(server.restarts)),
+    h("td.right", null, count(server.calls)),
+    h("td.right.wide", null, share),
+    h("td.right", null, server.p50 === undefined ? "–" : span(server.p50)),
+    h(
+      "td.wide",
+      null,
+      h(
+        "span.line.tight",
+        null,
+        server.recent.length ? /** @type {Node} */ (spark(server.recent)) : h("span.nospark"),
+        button(`Log of ${id}`, () => act.log(isOpen ? "" : id), {
+          picture: "log",
+          quiet: true,
+          look: "bare",
+          "aria-expanded": String(isOpen),
+          "data-key": `log ${id}`,
+        }),
+        button(`Restart ${id}`, () => act.restart(id), {
+          picture: "again",
+          quiet: true,
+          look: "bare",
+          "data-key": `again ${id}`,
+        }),
+      ),
+    ),
+  );
+}
+
+/** @param {GatewayServer} server */
+function health(server) {
+  const [look, word] = STATES[server.state] ?? ["closed", server.state];
+  // The whole of it is in the log and in the title.
+  const short = (server.reason ?? "").slice(0, LONGEST_REASON);
+  const reason = short ? `: ${short}${short === server.reason ? "" : "…"}` : "";
+  const soon =
+    server.retryIn === undefined || server.state === "ready" ? "" : `, next try in ${inOneUnit(server.retryIn / 1000)}`;
+  return h(
+    "span.line",
+    null,
+    h(`i.dot.${look}`, { "aria-hidden": "true" }),
+    h("span", { title: server.reason }, word, reason, soon),
+  );
+}
+
+/** @param {GatewayServer} server */
+const log = (server) =>
+  h(
+    "tr.more",
+    null,
+    h(
+      "td",
+      { colspan: String(COLUMNS) },
+      h(
+        "pre.text.stderr",
+        {
+          tabindex: "0",
+          role: "log",
+          "aria-label": `Standard error of ${server.id}`,
+          "data-key": `stderr ${server.id}`,
+        },
+        server.stderr.length ? server.stderr.join("\n") : "Nothing printed to standard error yet.",
+      ),
+    ),
+  );
