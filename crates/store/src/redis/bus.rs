@@ -71,7 +71,7 @@ impl RedisBus {
         let heard: u64 = self.redis.repeatable(&publish).await?;
         Ok(match to {
             Recipient::Node(node) if heard == 0 => {
-                if self.nodes.is_there(node) {
+                if self.nodes.may_be_there(node) {
                     Delivery::Deaf
                 } else {
                     Delivery::NoSuchNode

@@ -86,11 +86,13 @@ impl Nodes {
         redis.repeatable(&remove).await
     }
 
-    /// Whether a node was there at the last look, or not long ago.
-    pub(super) fn is_there(&self, node: NodeId) -> bool {
+    /// Whether a node was there at the last look or not long ago, or nobody can tell: Redis is back for
+    /// so short a time that not every node has said again that it is there.
+    pub(super) fn may_be_there(&self, node: NodeId) -> bool {
         let seen = self.seen.lock();
+        let is_settled = seen.since.is_some_and(|since| since.elapsed() >= 3 * BEAT);
         let last = seen.nodes.get(&node);
-        last.is_some_and(|last| last.elapsed() < 2 * BEAT)
+        !is_settled || last.is_some_and(|last| last.elapsed() < 2 * BEAT)
     }
 
     /// Whether a node has been missing for so long that its work can be given up.
