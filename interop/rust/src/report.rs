@@ -6,7 +6,7 @@ use std::{error::Error, fmt::Debug, future::Future, process::ExitCode, time::Dur
 pub(crate) type Checked = Result<(), String>;
 
 /// The longest that a check may take: far more than any of them needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(45);
 
 /// Whether all went well so far.
 #[derive(Default)]
