@@ -54,7 +54,7 @@ pub(super) async fn serve(
         for message in members.iter().flatten() {
             // What another replica waits for. One that cannot be reached now is not waited for here:
             // the other members of the batch were sent with it.
-            let _ = routed::accept(replicas, session, message).await;
+            let _ = Box::pin(routed::accept(replicas, session, message)).await;
         }
     }
     let outbox = Outbox::new(site.shared.settings.limits);

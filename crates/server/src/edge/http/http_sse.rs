@@ -101,7 +101,7 @@ where
         && let Some((place, _)) = Place::split(id)
         && place.node != replicas.node
     {
-        return forward(site, replicas, parts, body, (place.node, id)).await;
+        return Box::pin(forward(site, replicas, parts, body, (place.node, id))).await;
     }
     let Some(session) = id.and_then(|id| site.sessions.find_sse(id, caller.id())) else {
         return unknown();

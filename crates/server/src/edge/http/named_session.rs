@@ -28,7 +28,9 @@ pub(super) async fn find(
     let id = id.to_str().unwrap_or_default();
     let mut found = site.sessions.find(id, &site.caller(parts));
     if site.shared.replicas.is_some() {
-        found = shared(site, parts, id, found).await?;
+        // Boxed, as all that replicas wait for: the future of every request has room for it otherwise,
+        // and is copied as a whole.
+        found = Box::pin(shared(site, parts, id, found)).await?;
     }
     let Some(session) = found else {
         return Err(reply::refuse(

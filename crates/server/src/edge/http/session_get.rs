@@ -48,7 +48,7 @@ pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> 
     if let Some(replicas) = &site.shared.replicas
         && session.at.as_ref().map(|at| at.place) != last.place
     {
-        return remote_stream::resume(site, replicas, &session, last).await;
+        return Box::pin(remote_stream::resume(site, replicas, &session, last)).await;
     }
     match session.stream(last.stream, &site.settings) {
         Some(stream) => session_stream::resume(site, &session, stream, last.event),
@@ -75,7 +75,7 @@ pub(super) async fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     match named_session::find(site, parts).await {
         Ok(Some(session)) => {
             if let Some(replicas) = &site.shared.replicas
-                && let Err(error) = notes::share(replicas, &session, Note::End).await
+                && let Err(error) = Box::pin(notes::share(replicas, &session, Note::End)).await
             {
                 let refused = reply::error(StatusCode::SERVICE_UNAVAILABLE, None, &error);
                 return reply::retry_later(refused);

@@ -72,7 +72,7 @@ pub(super) async fn initialize(
     if response.wrote != Wrote::Result {
         return reply::whole(StatusCode::OK, response);
     }
-    let (id, at) = match named(site, &peer, place).await {
+    let (id, at) = match Box::pin(named(site, &peer, place)).await {
         Ok(named) => named,
         Err(refused) => return refused.refuse(Some(&request.id)),
     };
@@ -124,7 +124,7 @@ pub(super) async fn accept(
     message: &Message<'_>,
 ) -> Response<HttpBody> {
     if let Some(replicas) = &site.shared.replicas
-        && let Some(answer) = routed::accept(replicas, session, message).await
+        && let Some(answer) = Box::pin(routed::accept(replicas, session, message)).await
     {
         return answer;
     }
@@ -200,7 +200,7 @@ pub(super) async fn serve(
         if let Some(replicas) = &site.shared.replicas
             && response.wrote == Wrote::Result
             && let Some(note) = notes::of(request)
-            && let Err(error) = notes::share(replicas, session, note).await
+            && let Err(error) = Box::pin(notes::share(replicas, session, note)).await
         {
             return reply::error(StatusCode::OK, Some(&request.id), &error);
         }
