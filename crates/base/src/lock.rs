@@ -41,7 +41,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value. The borrow proves that nobody else holds the lock.
+    /// The value. The exclusive borrow proves that the lock is not held.
     pub fn get_mut(&mut self) -> &mut T {
         self.0
             .get_mut()
@@ -67,12 +67,12 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Blocks until nobody writes, and takes the lock for reading.
+    /// Blocks until there is no writer, then takes the lock for reading.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(sync::PoisonError::into_inner)
     }
 
-    /// Blocks until nobody reads or writes, and takes the lock for writing.
+    /// Blocks until there is no reader or writer, then takes the lock for writing.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(sync::PoisonError::into_inner)
     }

@@ -22,7 +22,7 @@ const OPTIONS: [&str; 3] = ["default", "rename", "header"];
 pub(crate) struct Argument {
     ident: Ident,
     ty: Type,
-    /// `#[serde]` and `#[schemars]` attributes, the user's and those that `#[arg]` stands for.
+    /// `#[serde]` and `#[schemars]` attributes, the user's and those that `#[arg]` expands to.
     attributes: Vec<Attribute>,
     docs: TokenStream,
     default: Option<Expr>,

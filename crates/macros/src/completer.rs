@@ -6,14 +6,14 @@ use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, Type, parse_quote};
 
 use crate::{handler::local, mistakes::Mistakes, signature::TakenSelf};
 
-/// The completer of a free function's argument: the expression as it stands.
+/// The completer of a free function's argument: the expression, unchanged.
 pub(crate) fn as_written(completer: &Expr) -> TokenStream {
     completer.to_token_stream()
 }
 
 /// The completer of a method's argument. `Self::cities` may be a method of the same block, with or
-/// without a receiver, async or not; it becomes a closure over the state. Anything else stands as
-/// it is.
+/// without a receiver, async or not; it becomes a closure over the state. Any other expression is
+/// left unchanged.
 pub(crate) fn of_method(completer: &Expr, items: &[ImplItem]) -> TokenStream {
     let Some(method) = named(completer, items) else {
         return as_written(completer);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_stands_as_written() {
+    fn any_other_expression_is_left_unchanged() {
         for written in [
             parse_quote!(cities),
             parse_quote!(["a", "b"]),

@@ -20,7 +20,7 @@ impl Expansion {
         Self::of(function::expand(kind, options, item))
     }
 
-    /// Claims that these tokens stand in it.
+    /// Asserts that the expansion contains these tokens.
     #[track_caller]
     pub(crate) fn has(&self, part: &TokenStream) {
         let part = plain(part);
@@ -49,7 +49,7 @@ impl Expansion {
         );
     }
 
-    /// How often the tokens stand in it.
+    /// How often the expansion contains the tokens.
     pub(crate) fn count(&self, part: &TokenStream) -> usize {
         self.0.matches(&plain(part)).count()
     }

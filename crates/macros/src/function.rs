@@ -16,7 +16,7 @@ use crate::{
     signature,
 };
 
-/// Expands the attribute: the function, a type that stands for it, and the description found by
+/// Expands the attribute to the function, a type that represents it, and the description found by
 /// that type.
 pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(item.clone()) {
@@ -143,7 +143,7 @@ fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream
     )
 }
 
-/// The type that stands for the function, and the trait by which the server gets from it to the
+/// The type that represents the function, and the trait by which the server gets from it to the
 /// description.
 fn implementation(
     root: &Path,

@@ -100,8 +100,8 @@ impl Handler {
         &self.output
     }
 
-    /// What the server asks of the extractors, as bounds that stand where the types were written.
-    /// Without them the compiler would only say that some closure is not a handler.
+    /// What the server requires of the extractors, as bounds with the spans of the types. Without
+    /// them the compiler would only say that some closure is not a handler.
     pub(crate) fn bounds(&self, root: &Path) -> Vec<TokenStream> {
         let extractors = self.extractors().map(|extractor| &extractor.ty);
         extractors

@@ -61,7 +61,7 @@ struct Method {
 }
 
 impl Method {
-    /// Reads a method and takes our attributes off it; nothing, if it has none.
+    /// Reads a method and removes our attributes; `None` if it has no attribute of ours.
     fn take(function: &mut ImplItemFn, mistakes: &mut Mistakes) -> Option<Self> {
         let ours: Vec<(Kind, Attribute)> = function
             .attrs

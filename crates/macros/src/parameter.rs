@@ -50,7 +50,7 @@ impl Parameter {
         }
     }
 
-    /// Whether its type can stand in the signature of the wrapped function.
+    /// Whether its type can be written in the signature of the wrapped function.
     pub(crate) fn is_concrete(&self) -> bool {
         opaque_in(self.ty()).is_none() && reference_in(self.ty()).is_none()
     }

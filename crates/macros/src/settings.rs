@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn about_stands_in_for_the_doc_comment() {
+    fn about_replaces_the_doc_comment() {
         let item = quote!(
             #[doc = " Written for developers."]
             async fn seat() {}

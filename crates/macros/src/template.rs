@@ -36,7 +36,7 @@ impl Template {
         self.variables.iter().any(|variable| variable == name)
     }
 
-    /// The variables for which none of these names stands.
+    /// The variables that have none of these names.
     pub(crate) fn without<'a>(&'a self, names: &[&str]) -> Vec<&'a str> {
         let variables = self.variables.iter().map(String::as_str);
         variables
@@ -64,7 +64,7 @@ fn check_scheme(text: &str) -> Result<(), String> {
     ))
 }
 
-/// What stands outside the braces must be able to stand in a URI.
+/// Checks that the text outside the braces is allowed in a URI.
 fn check_literal(text: &str) -> Result<(), String> {
     for (at, letter) in text.char_indices() {
         let digits = text.as_bytes().get(at + 1..at + 3);
@@ -85,7 +85,7 @@ fn check_literal(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands between two braces: an operator, then variables with their modifiers.
+/// Reads the text between two braces: an operator, then variables with their modifiers.
 fn read_expression(text: &str, variables: &mut Vec<String>) -> Result<(), String> {
     let list = text
         .strip_prefix(['+', '#', '.', '/', ';', '?', '&'])
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_stand_in_a_uri_is_refused() {
+    fn characters_not_allowed_in_a_uri_are_refused() {
         assert!(complaint("seat://a b/{c}").contains("' ' is not allowed in a URI"));
         assert!(complaint("seat://{c}/50%").contains("write `%25`"));
         assert!(complaint("seat://{c}/%é0").contains("write `%25`"));

@@ -6,7 +6,7 @@ use crate::{
     CacheScope, Meta, OtherMembers, ServerCapabilities, cache::cacheable, json, setter::setters,
 };
 
-/// The answer to `server/discover`. Who the server is stands in its `_meta`.
+/// The answer to `server/discover`. The server's name and version are in its `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Meta, OtherMembers, setter::setters};
 
-/// The parameters of a request that takes none of its own.
+/// The parameters of a request that has no parameters of its own: only `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestParams {
@@ -29,7 +29,7 @@ setters! {
     }
 }
 
-/// The parameters of a notification that takes none of its own.
+/// The parameters of a notification that has no parameters of its own: only `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationParams {

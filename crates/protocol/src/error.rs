@@ -13,13 +13,13 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The message is JSON but not a request.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// There is no such method here, or its capability is not offered.
+    /// The method is unknown, or its capability is not offered.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The parameters are wrong; in 2026-07-28 also: there is no such resource.
+    /// The parameters are wrong. Since 2026-07-28 also: the resource was not found.
     pub const INVALID_PARAMS: i64 = -32602;
     /// Something broke on our side.
     pub const INTERNAL_ERROR: i64 = -32603;
-    /// There is no such resource. Until 2025-11-25.
+    /// The resource was not found. Until 2025-11-25.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// The HTTP headers of a request contradict its body. Since 2026-07-28.
     pub const HEADER_MISMATCH: i64 = -32020;
@@ -38,7 +38,7 @@ pub mod code {
     pub const TOO_MANY_REQUESTS: i64 = 429;
 }
 
-/// What went wrong, as it stands in a response.
+/// The `error` object of a response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub struct ErrorObject {
@@ -84,7 +84,7 @@ impl ErrorObject {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// There is no such method here.
+    /// The method is unknown.
     pub fn method_not_found(method: &str) -> Self {
         // A message is one line, whatever the name of the method.
         let name: String = method
@@ -108,7 +108,7 @@ impl ErrorObject {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// There is no such resource, as 2026-07-28 says it.
+    /// The resource was not found, with the error code of 2026-07-28.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(
             code::INVALID_PARAMS,
@@ -248,7 +248,7 @@ mod tests {
 
     // rule: E8
     // elicitation, 2025-11-25: the error MUST list the elicitations, each with its id, and its code
-    // stands for nothing else.
+    // is used for nothing else.
     #[test]
     fn urls_to_visit_first_are_listed_with_their_ids() {
         let mut visit = ElicitRequestUrlParams::new("Sign in.", "https://example.com/in");

@@ -45,7 +45,7 @@ use crate::{
 /// }
 /// ```
 pub trait ExtensionSpec {
-    /// The id: a prefix that belongs to whoever defined it, `/`, and a name.
+    /// The id: a prefix that belongs to the extension's author, `/`, and a name.
     const ID: &'static str;
     /// What a client says when it declares the extension. Serialises to an object.
     type Client: Serialize + DeserializeOwned + Send + Sync + 'static;
@@ -55,7 +55,7 @@ pub trait ExtensionSpec {
 
 /// Why something cannot be the id of an extension.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{id}` is no id of an extension: {problem}, as in `com.example/almanac`")]
+#[error("`{id}` is not an extension id: {problem}; write it like `com.example/almanac`")]
 #[non_exhaustive]
 pub struct BadExtensionId {
     /// What was given.
@@ -108,8 +108,8 @@ pub(crate) fn find<'a>(
     place(extensions).or_else(|| place(experimental))
 }
 
-/// Moves extensions to where revisions before 2025-11-25 have room for what they do not know. An
-/// entry that is there already was written for them, and stays.
+/// Moves extensions to `experimental`, where revisions before 2025-11-25 allow unknown members. An
+/// entry that is already there was written for those revisions and is kept.
 pub(crate) fn move_to_experimental(
     extensions: &mut Option<JsonObject>,
     experimental: &mut Option<JsonObject>,

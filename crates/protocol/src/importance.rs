@@ -89,8 +89,7 @@ pub fn sort<T: Annotated>(entries: &mut [T]) {
     });
 }
 
-/// The entries that are for this side: those that name it among their audience, and those that name
-/// nobody.
+/// The entries for this side: those that name it in their audience, and those without an audience.
 pub fn for_audience<T: Annotated>(entries: &[T], side: Role) -> impl Iterator<Item = &T> {
     entries.iter().filter(move |entry| {
         let audience = entry
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nobody_is_for_everybody() {
+    fn entries_without_an_audience_are_for_every_side() {
         let all = [
             resource("both", Annotations::new()),
             resource(

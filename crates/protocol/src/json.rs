@@ -1,5 +1,5 @@
-//! JSON as it stands on the wire: open objects, values kept as the text they came in, and numbers
-//! that do not grow a decimal point.
+//! JSON as it is on the wire: open objects, values kept as their original text, and numbers that do
+//! not gain a decimal point.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 

@@ -373,7 +373,7 @@ mod tests {
 
     // rule: J15
     #[test]
-    fn entries_of_every_list_and_result_stand_by_themselves() {
+    fn a_bad_entry_does_not_spoil_the_others_of_its_list() {
         let good = json!({ "uri": "a:b", "name": "n" });
         let odd = json!({ "uri": "a:c", "name": "m", "size": "large" });
         let listed = json!({ "resources": [odd, { "name": "x" }, good] });

@@ -22,7 +22,7 @@ pub enum LoggingLevel {
     Error,
     /// Something important failed.
     Critical,
-    /// Somebody must act at once.
+    /// Action must be taken at once.
     Alert,
     /// Nothing works.
     Emergency,

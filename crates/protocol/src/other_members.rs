@@ -15,7 +15,7 @@ use crate::JsonObject;
 
 /// The members of an object that the specification does not name, in the order they came.
 ///
-/// It is as large as a pointer where there are none, which is nearly always.
+/// It is as large as a pointer while it is empty, which is nearly always.
 ///
 /// ```
 /// use turnbuckle_protocol::ContentBlock;
@@ -35,7 +35,7 @@ impl OtherMembers {
         Self(None)
     }
 
-    /// Whether there are none.
+    /// Whether there are no other members.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }

@@ -37,7 +37,7 @@ pub enum ResultType {
 }
 
 impl ResultType {
-    /// The word as it stands on the wire.
+    /// The word as it is written on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -145,7 +145,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Complete<T> {
     }
 }
 
-/// The members of a result without its type, which must be complete wherever it stands.
+/// The members of a result without its type, which must be `complete` wherever it appears.
 struct Untyped<A> {
     map: A,
 }
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_is_found_wherever_it_stands() {
+    fn the_type_is_found_at_any_position() {
         let text = r#"{"content":[],"structuredContent":[1, 2],"resultType":"complete"}"#;
         let CallToolOutcome::Complete(result) = serde_json::from_str(text).unwrap() else {
             panic!("complete")

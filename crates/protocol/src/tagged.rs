@@ -1,4 +1,4 @@
-//! Reading an object whose kind stands in one of its members.
+//! Reading an object whose kind is given by one of its members.
 //!
 //! When that member comes first, as nearly every peer writes it, the rest is read straight into
 //! the right type. In any other order the object is gathered first.
@@ -31,7 +31,7 @@ where
     deserializer.deserialize_map(TagVisitor(PhantomData))
 }
 
-/// The error for a kind nobody knows, naming those that are known.
+/// The error for an unknown kind. It lists the known ones.
 pub(crate) fn unknown<E: de::Error>(tag: &str, value: Option<&str>, known: &str) -> E {
     match value {
         Some(value) => E::custom(format_args!(

@@ -41,7 +41,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// A context of these parts; `None` if none of them is there and well-formed.
+    /// A context of these parts; `None` if every part is missing or malformed.
     pub fn new(
         parent: Option<TraceParent>,
         state: Option<&str>,
@@ -283,7 +283,7 @@ mod tests {
     // rule: J14
     // trace-context, "traceparent header": invalid values MUST be ignored.
     #[test]
-    fn what_is_malformed_is_no_parent() {
+    fn a_malformed_trace_parent_is_ignored() {
         for text in [
             "",
             "00",

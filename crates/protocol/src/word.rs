@@ -16,7 +16,7 @@ macro_rules! open_words {
         }
 
         impl $name {
-            /// The word as it stands on the wire.
+            /// The word as it is written on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+

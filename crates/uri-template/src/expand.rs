@@ -12,7 +12,7 @@ use super::unit::Units;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandError {
-    /// A list or an object stands inside a list or an object.
+    /// A list or an object contains a list or an object.
     #[error(
         "variable `{variable}` holds a list or an object inside another; make its members text"
     )]

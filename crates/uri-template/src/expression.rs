@@ -5,9 +5,9 @@ use super::encode::Allow;
 /// A stretch of a template.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    /// Text that stands for itself.
+    /// Literal text.
     Literal(String),
-    /// What stands between `{` and `}`.
+    /// The text between `{` and `}`.
     Expression(Expression),
 }
 
@@ -82,7 +82,7 @@ impl Operator {
         }
     }
 
-    /// What stands between two values.
+    /// The separator between two values.
     pub(super) fn separator(self) -> char {
         match self {
             Operator::Simple | Operator::Reserved | Operator::Fragment => ',',

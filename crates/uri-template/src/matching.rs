@@ -74,7 +74,7 @@ fn walk(steps: &[Step], units: &[Unit], reach: &Reach, paths: Paths) -> Option<V
 
 /// For every step and every place in the URI: can the template go on from there to the end?
 struct Reach {
-    /// One more than there are units: a step can also stand at the end of the URI.
+    /// One more than there are units: a step can also be at the end of the URI.
     width: usize,
     /// A row for each step, and one for the end of the template.
     cells: Vec<bool>,

@@ -20,7 +20,7 @@ const MAX_PREFIX: usize = 9999;
 pub struct TemplateError {
     /// The text that was given, or its first [`MAX_TEMPLATE_BYTES`] characters.
     pub template: String,
-    /// The byte at which the problem stands, counted from 0.
+    /// The position of the problem in bytes, counted from 0.
     pub position: usize,
     /// What is wrong there.
     pub problem: TemplateProblem,
@@ -38,7 +38,7 @@ pub enum TemplateProblem {
         "the template has more than {MAX_VARIABLES} variables; use fewer, or a list `{{name*}}`"
     )]
     TooManyVariables,
-    /// A character that a URI cannot hold stands outside the expressions.
+    /// A character outside the expressions that is not allowed in a URI.
     #[error("{found:?} is not allowed in a URI; percent-encode it")]
     Literal {
         /// The character.
@@ -134,7 +134,7 @@ fn check_literal(literal: &str, at: usize) -> Result<(), Misplaced> {
     Ok(())
 }
 
-/// What stands between the braces; `at` is where it begins.
+/// Parses the text between the braces; `at` is its position.
 fn expression(body: &str, mut at: usize) -> Result<Expression, Misplaced> {
     let (operator, names) = match body.chars().next() {
         Some('+') => (Operator::Reserved, &body[1..]),
@@ -178,7 +178,7 @@ fn variable(specification: &str, at: usize) -> Result<Variable, Misplaced> {
 }
 
 fn prefix(length: &str) -> Option<usize> {
-    // A sign or a leading zero is no part of the grammar, though `parse` would take both.
+    // The grammar allows neither a sign nor a leading zero, though `parse` would accept both.
     let is_number = length.starts_with(|first: char| matches!(first, '1'..='9'));
     length
         .parse()

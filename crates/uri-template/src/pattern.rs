@@ -33,7 +33,7 @@ pub(super) enum Step {
 pub(super) struct Capture {
     pub(super) variable: Variable,
     pub(super) allow: Allow,
-    /// What stands between the members, if the variable is exploded.
+    /// The separator between the members, if the variable is exploded.
     pub(super) separator: char,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Pairs {
     pub(super) separator: char,
     /// Whether `{&…}` follows `{?…}`: without the variables of the first, `&` leads.
     pub(super) is_continued: bool,
-    /// Each variable with its name as it stands in the URI.
+    /// Each variable with its name as it is written in the URI.
     pub(super) variables: Vec<(Vec<Unit>, Variable)>,
 }
 
@@ -151,7 +151,8 @@ fn push_captures(steps: &mut Vec<Step>, expression: &Expression) {
         }));
         lead = Some(operator.separator());
     }
-    // Values are told apart by position alone, so one that is missing takes the later ones along.
+    // Values are distinguished by position alone, so if one is missing, the later ones are missing
+    // too.
     let end = steps.len();
     for skip in skips {
         steps[skip] = Step::OrSkipTo(end);

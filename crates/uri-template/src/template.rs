@@ -106,8 +106,8 @@ impl Template {
 
     /// The URI that the template gives with these values.
     ///
-    /// Numbers and booleans stand for their JSON text. A variable that is missing, `null`, or an
-    /// empty list or object leaves nothing behind.
+    /// Numbers and booleans are written as their JSON text. A variable that is missing, `null`, or
+    /// an empty list or object expands to nothing.
     ///
     /// # Errors
     /// Where a list or object holds another, and where one is to be cut to a prefix.
@@ -115,8 +115,8 @@ impl Template {
         expand(&self.parts, values)
     }
 
-    /// The values with which the template gives this URI, or `None` if there are none, or none that
-    /// are let in. The [crate](crate) has the rules.
+    /// The values with which the template gives this URI. `None` if the URI does not match, or if a
+    /// value is not allowed. The [crate](crate) has the rules.
     ///
     /// Variables that may be absent, and are, have no entry.
     pub fn matches(&self, uri: &str) -> Option<Variables> {

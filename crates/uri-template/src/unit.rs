@@ -12,14 +12,14 @@ pub(super) enum Unit {
     Plain(char),
     /// A reserved character that was encoded, or one that a URI can only hold encoded.
     Escaped(char),
-    /// An encoded octet that is no part of a UTF-8 character.
+    /// An encoded octet that is not part of a UTF-8 character.
     Octet(u8),
     /// What no URI can hold: a control character, a brace, a `%` without two hexadecimal digits.
     Invalid,
 }
 
 impl Unit {
-    /// The character this unit stands for, if it stands for one.
+    /// The character that this unit encodes, if it encodes one.
     pub(super) fn character(self) -> Option<char> {
         match self {
             Unit::Plain(character) | Unit::Escaped(character) => Some(character),
@@ -81,7 +81,7 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// The text that these units stand for, or `None` if they are not valid UTF-8.
+/// The text that these units encode, or `None` if it is not valid UTF-8.
 pub(super) fn decode(units: &[Unit]) -> Option<String> {
     units.iter().map(|unit| unit.character()).collect()
 }
@@ -94,7 +94,7 @@ pub(super) fn octet(bytes: &[u8]) -> Option<u8> {
     }
 }
 
-/// Whether RFC 3986 (2.3) lets a character stand for itself everywhere.
+/// Whether RFC 3986 (2.3) allows a character unencoded everywhere.
 pub(super) fn is_unreserved(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~')
 }

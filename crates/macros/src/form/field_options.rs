@@ -28,7 +28,7 @@ const FORMATS: [(&str, &str); 4] = [
     ("date-time", "DateTime"),
 ];
 
-/// A value, and where its option stands.
+/// A value, and the position of its option.
 pub(super) struct Set<T> {
     pub(super) value: T,
     pub(super) span: Span,
@@ -125,7 +125,7 @@ fn format(word: &LitStr) -> syn::Result<&'static str> {
         })
 }
 
-/// What to say of an option that is none.
+/// The message for an unknown option.
 pub(super) fn unknown(path: &Path, options: &[&'static str]) -> String {
     let option = path
         .get_ident()

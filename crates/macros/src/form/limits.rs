@@ -1,4 +1,4 @@
-//! What a field is held to: calls that set it, and claims about it that the compiler checks.
+//! The limits of a field: calls that set them, and assertions about them that the compiler checks.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -145,7 +145,7 @@ impl Bounds<'_> {
     }
 }
 
-/// Claims that one constant is not more than another. What is no number fails it too.
+/// Asserts that one constant is not more than another. NaN fails it too.
 fn claim(less: &str, more: &str, span: Span, otherwise: &str) -> TokenStream {
     let (less, more) = (Ident::new(less, span), Ident::new(more, span));
     quote_spanned! {span=>

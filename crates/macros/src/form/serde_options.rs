@@ -25,7 +25,7 @@ const UNREADABLE: [&str; 9] = [
 pub(super) struct SerdeOptions {
     pub(super) rename: Option<String>,
     pub(super) rename_all: Rule,
-    /// What stands for a field that was left empty, as an expression.
+    /// The value for a field that was left empty, as an expression.
     pub(super) default: Option<TokenStream>,
     pub(super) is_skipped: bool,
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::JsonObject;
 
-/// Reads the object; `true` stands for an empty one, `false` and `null` for none.
+/// Reads the object; `true` is read as an empty object, `false` and `null` as an absent one.
 ///
 /// The prose of 2025-11-25 calls some of these leaves booleans while its schema wants objects, so
 /// both are met in the wild.

@@ -48,7 +48,7 @@ impl ElicitSchema {
         self.with(name, field)
     }
 
-    /// What the form holds before anybody fills it in: the defaults of the fields that have one.
+    /// The initial content of the form: the defaults of the fields that have one.
     pub fn defaults(&self) -> impl Iterator<Item = (&str, ElicitValue)> {
         self.properties
             .iter()
@@ -120,7 +120,7 @@ impl PrimitiveSchema {
         }
     }
 
-    /// What the field holds before anybody fills it in.
+    /// The initial value of the field.
     pub fn default_value(&self) -> Option<ElicitValue> {
         match self {
             Self::String(field) => field.default.clone().map(Into::into),
@@ -216,7 +216,7 @@ pub struct StringSchema {
     /// What kind of text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringFormat>,
-    /// What stands in it at first. Since 2025-11-25.
+    /// The initial value. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -272,7 +272,7 @@ pub struct NumberSchema {
     /// The greatest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
-    /// What stands in it at first. Since 2025-11-25.
+    /// The initial value. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
 }

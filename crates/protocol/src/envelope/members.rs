@@ -48,12 +48,12 @@ impl<'a> Members<'a> {
             .map(|(_, value)| value)
     }
 
-    /// `_meta`, read in passing; `None` where there is none, or it is not an object.
+    /// `_meta`, read along with the other members; `None` if it is missing or not an object.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.meta.as_ref()
     }
 
-    /// The whole object as it came, white space included; `None` where there is none.
+    /// The whole object as it came, white space included; `None` if there was no object.
     pub fn raw(&self) -> Option<Raw<'a>> {
         self.raw
     }
@@ -122,7 +122,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// What stands where `params` is expected.
+/// The value of `params`.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

@@ -36,7 +36,7 @@ pub struct Request<'a> {
     pub id: IdRef<'a>,
     /// The method.
     pub method: Cow<'a, str>,
-    /// The members of `params`, unparsed; empty where there are none.
+    /// The members of `params`, unparsed; empty if there are no `params`.
     pub params: Members<'a>,
 }
 
@@ -46,7 +46,7 @@ pub struct Request<'a> {
 pub struct Notification<'a> {
     /// The method.
     pub method: Cow<'a, str>,
-    /// The members of `params`, unparsed; empty where there are none.
+    /// The members of `params`, unparsed; empty if there are no `params`.
     pub params: Members<'a>,
 }
 

@@ -1,8 +1,8 @@
 //! The JSON-RPC 2.0 envelope: what every message looks like before anyone asks what it means.
 //!
-//! [`parse`] reads one message in one pass and borrows everything from it: members of `params`
-//! stay unparsed until somebody knows their type. The `write_*` functions append whole messages to
-//! a buffer. Nothing here panics on input, and nothing recurses into it.
+//! [`parse`] reads one message in one pass and borrows everything from it: members of `params` stay
+//! unparsed until the code that knows their type reads them. The `write_*` functions append whole
+//! messages to a buffer. Nothing here panics on input, and nothing recurses into it.
 
 mod edit;
 mod id;

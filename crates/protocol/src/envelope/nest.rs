@@ -1,4 +1,4 @@
-//! How deep in JSON something stands, and in what.
+//! How deep a position in JSON is nested, and in which arrays and objects.
 
 /// What has members or elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

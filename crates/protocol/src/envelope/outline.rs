@@ -24,7 +24,7 @@ pub struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the members of a message; there are none if it is not a JSON object.
+    /// Reads the members of a message; empty if the message is not a JSON object.
     pub fn of(message: &'a [u8]) -> Self {
         let mut outline = Self::default();
         let Ok(text) = std::str::from_utf8(message) else {

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 /// A JSON value inside a message, unparsed, known to be well-formed.
 ///
-/// It is to a message that was read what [`RawValue`] is to serde: but it was found by the pass
-/// that read the message, and needs none of its own.
+/// It corresponds to serde's [`RawValue`], but was found by the pass that read the message, so no
+/// second pass is needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a str);
 

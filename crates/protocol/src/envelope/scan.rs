@@ -10,12 +10,13 @@ use super::{
     special,
 };
 
-/// The text is not JSON, or has more nodes than it may have. What exactly is wrong with it is found out when somebody asks.
+/// The text is not JSON, or has more nodes than the limit. The exact problem is only worked out
+/// when it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotJson;
 
-/// What an array costs more than its elements, and an object more than its members, in nodes: the
-/// room that a list takes for its first elements.
+/// What an array costs on top of its elements, and an object on top of its members, in nodes: the
+/// memory that a list allocates for its first elements.
 const ARRAY: usize = 3;
 const OBJECT: usize = 4;
 
@@ -100,8 +101,8 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Walks over the members of an object that stands here. `member` is given each name, and must
-    /// pass over the value.
+    /// Walks over the members of the object at this position. `member` is given each name and must
+    /// skip the value.
     pub(super) fn members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -135,7 +136,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Walks over the elements of an array that stands here.
+    /// Walks over the elements of the array at this position.
     pub(super) fn elements(&mut self, mut element: impl FnMut(Raw<'a>)) -> Result<(), NotJson> {
         self.expect(b'[')?;
         if self.peek() == Some(b']') {

@@ -1,4 +1,4 @@
-//! Bytes that cannot stand in a JSON string as they are, found many at a time.
+//! Finds bytes that must be escaped in a JSON string, many at a time.
 //!
 //! Messages are mostly text, and looking at text byte by byte is what costs most in a large one.
 //! Such bytes are rare, so whole blocks are looked at together: a loop over a block without an
@@ -15,7 +15,8 @@ const fn everywhere(byte: u8) -> u64 {
     u64::from_le_bytes([byte; WORD])
 }
 
-/// Where the first quote, backslash or control character stands; the length if there is none.
+/// The position of the first quote, backslash or control character; the length if there is no such
+/// byte.
 #[inline]
 pub(super) fn find(bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_special_byte_is_found_wherever_it_stands() {
+    fn the_first_special_byte_is_found_at_any_position() {
         let edges = *b"\x00\x1f\x20!\"#[\\]\x7f\x80\xa2\xdc\xff";
         for byte in edges {
             for length in 0..80 {

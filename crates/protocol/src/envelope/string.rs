@@ -5,7 +5,7 @@ use super::special;
 /// Appends a string as JSON, quotes included. Runs of plain text are found many bytes at a time
 /// and copied whole.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    // With room for a line end in every sixteen bytes, most texts need no second growth.
+    // Space for a line end in every sixteen bytes: most texts then need no second allocation.
     out.reserve(text.len() + text.len() / 16 + 2);
     out.push(b'"');
     let mut rest = text.as_bytes();

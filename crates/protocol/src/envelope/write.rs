@@ -44,7 +44,7 @@ fn write_call<P: Serialize>(
     out.extend_from_slice(br#","params":"#);
     let start = out.len();
     serde_json::to_writer(&mut *out, params)?;
-    // `()` and `None` stand for "no params": JSON-RPC has no null there.
+    // `()` and `None` mean "no params": JSON-RPC does not allow `null` there.
     if &out[start..] == b"null" {
         out.truncate(start - br#","params":"#.len());
     }

@@ -36,12 +36,11 @@ pub fn name_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether what stands between client and server may act on `Mcp-Method`, `Mcp-Name` and
-/// `Mcp-Param-*` of a request with this `MCP-Protocol-Version`: whether its server is bound to hold
-/// them against the body.
+/// Whether an intermediary may act on `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` of a request with
+/// this `MCP-Protocol-Version`: whether the server is required to compare them with the body.
 ///
-/// streamable-http: where the version is older or missing, an intermediary that enforces a policy by
-/// these headers SHOULD reject the request rather than trust what nobody checks.
+/// streamable-http: if the version is older or missing, an intermediary that enforces a policy by
+/// these headers SHOULD reject the request, because the server does not check them.
 ///
 /// ```
 /// use turnbuckle_protocol::http::are_checked;

@@ -1,16 +1,16 @@
 //! What HTTP sees of a message: the headers that mirror it, and the status of an error.
 //!
-//! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that whatever
-//! stands between client and server can route without reading JSON. The rules are pure text and
-//! live here; sockets and header maps belong to the transports.
+//! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that
+//! intermediaries can route it without reading JSON. The rules are pure text and live here; sockets
+//! and header maps belong to the transports.
 //!
 //! | question | answer |
 //! |---|---|
-//! | how is a header called? | [`header`] |
+//! | what is a header called? | [`header`] |
 //! | which member of `params` does `Mcp-Name` repeat? | [`name_of`] |
 //! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches()`] |
 //! | which arguments of a tool are headers? | [`ParamHeaders`] |
-//! | may what stands in between act on them? | [`are_checked`] |
+//! | may an intermediary act on them? | [`are_checked`] |
 //! | which status does an error travel with? | [`status_of`], [`status_of_answer`] |
 
 pub mod header;

@@ -40,10 +40,10 @@ pub fn status_of(code: i64) -> u16 {
 
 /// The status of a modern request that a handler has answered with an error.
 ///
-/// The exchange worked, and the error is its payload: an unknown tool, a resource that is not
-/// there, a database that is down. None of them is a 4xx, which a firewall would count against the
-/// client and an era probe would take for an old server; none is a 5xx, which proxies replace or
-/// retry. Two keep the status that the specification ties to the error itself.
+/// The exchange worked, and the error is its payload: an unknown tool, a missing resource, a
+/// database that is down. These errors do not become a 4xx, which a firewall would count against
+/// the client and an era probe would take for an old server, nor a 5xx, which proxies replace or
+/// retry. Two errors keep the status that the specification ties to them.
 ///
 /// ```
 /// use turnbuckle_protocol::{error::code, http::status_of_answer};

@@ -20,13 +20,13 @@ pub enum BadHeader {
     Character {
         /// The byte.
         byte: u8,
-        /// Where it stands, counted from zero after leading blanks.
+        /// Its position, counted from zero after leading blanks.
         at: usize,
     },
-    /// What stands between the markers is not base64 with its padding.
+    /// The text between the markers is not base64 with padding.
     #[error("the value between `=?base64?` and `?=` is not standard base64 with padding")]
     Base64,
-    /// What stands between the markers is base64, but not of text.
+    /// The text between the markers is base64, but the decoded bytes are not text.
     #[error("the value between `=?base64?` and `?=` is not UTF-8")]
     Utf8,
 }
@@ -47,10 +47,10 @@ pub fn encode(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads the value that a header stands for.
+/// Decodes the value of a header.
 ///
-/// Blanks at both ends are no part of it. Without both markers, exactly as they are written, the
-/// value is literal. An inner tab is taken, though [`encode`] never leaves one: HTTP allows it.
+/// Blanks at both ends are dropped. Without both markers, exactly as they are written, the value is
+/// literal. A tab inside is accepted because HTTP allows it, though [`encode`] never leaves one.
 ///
 /// ```
 /// use turnbuckle_protocol::http::{BadHeader, decode};
@@ -68,7 +68,7 @@ pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, BadHeader> {
     }
 }
 
-/// Whether a header stands for exactly this value of the body.
+/// Whether a header encodes exactly this value of the body.
 ///
 /// Allocates only for a value in base64. A header that cannot be read matches nothing.
 pub fn matches(value: &[u8], body: &str) -> bool {
@@ -88,7 +88,7 @@ fn is_carried_unchanged(text: &str) -> bool {
     is_plain && !is_padded && !is_sentinel
 }
 
-/// Without optional whitespace, which is no part of a field value.
+/// Removes the optional whitespace around a field value.
 fn trimmed(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;

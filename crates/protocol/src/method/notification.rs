@@ -16,7 +16,7 @@ pub trait NotificationMethod {
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// Declares the type that stands for a notification.
+/// Declares the types of notifications.
 macro_rules! notifications {
     ($($(#[$doc:meta])* $name:ident = $wire:literal: $params:ty;)+) => {
         $(

@@ -30,7 +30,7 @@ pub trait Method {
     const NAMED_BY: Option<&'static str> = None;
 }
 
-/// Declares the type that stands for a request.
+/// Declares the types of requests.
 macro_rules! requests {
     ($($(#[$doc:meta])* $name:ident = $wire:literal: $params:ty => $result:ty as $outcome:ty;)+) => {
         $(

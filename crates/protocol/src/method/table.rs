@@ -128,7 +128,7 @@ static TABLE: &[Entry] = &[
     request("resources/subscribe", LEGACY, None),
     request("resources/unsubscribe", LEGACY, None),
     request("logging/setLevel", LEGACY, None),
-    // In 2026-07-28 these three stand inside a result and are no requests of their own.
+    // In 2026-07-28 these three are part of a result and not requests of their own.
     request("sampling/createMessage", None, LEGACY),
     request("elicitation/create", None, ELICITATION),
     request("roots/list", None, LEGACY),

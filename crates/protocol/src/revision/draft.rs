@@ -4,7 +4,7 @@
 //! Tests run with it (feature `draft-revision`) to see that a new revision takes one file and one
 //! row, and that nothing is lost because some code takes "modern" to mean "the newest". Its headers
 //! need not repeat the body, so code that asks the newest revision for the rule no longer checks
-//! those of 2026-07-28. And it has one more key in `_meta`, which nobody older may see.
+//! those of 2026-07-28. And it has one more key in `_meta`, which must not be sent to older peers.
 
 use super::Revision;
 #[cfg(feature = "draft-revision")]
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_draft_adds_goes_to_nobody_older() {
+    fn additions_of_the_draft_are_not_sent_to_older_peers() {
         let own = json!({ ADDED: 1 });
         let block = json!({ "type": "text", "text": "", "_meta": own });
         let result = json!({ "content": [block], "_meta": own });

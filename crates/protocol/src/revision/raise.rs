@@ -60,7 +60,7 @@ impl Raise for ErrorObject {
 }
 
 impl Raise for CallToolResult {
-    /// Before 2026-07-28 `null` is no structured content but a way to write none.
+    /// Before 2026-07-28 a structured content of `null` means that there is none.
     fn raise(&mut self, from: Revision) {
         if !from.is_modern() {
             self.structured_content.take_if(|raw| raw.get() == "null");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_no_structured_content_before_the_newest_revision() {
+    fn null_means_no_structured_content_before_the_newest_revision() {
         let result: CallToolResult =
             serde_json::from_str(r#"{"content":[],"structuredContent":null}"#).unwrap();
         assert!(result.structured_content.is_some());

@@ -108,7 +108,7 @@ pub(super) fn tool_result_content(result: &mut ToolResultContent) {
     }
 }
 
-/// Modern codes are a sign of a modern peer, so none of them goes out here.
+/// Modern error codes are a sign of a modern peer, so they are never sent to an older one.
 pub(super) fn error(error: &mut ErrorObject) {
     error.code = match error.code {
         code::INVALID_PARAMS if error.names_a_uri() => code::RESOURCE_NOT_FOUND,

@@ -149,9 +149,9 @@ impl ModelHint {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum IncludeContext {
-    /// Nobody's.
+    /// No context.
     None,
-    /// That of the server that asks.
+    /// The context of the server that asks.
     ThisServer,
     /// That of every server.
     AllServers,

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{Task, TaskStatus};
 use crate::{ErrorObject, InputRequests, Meta, OtherMembers, json, setter::setters};
 
-/// How a task stands, with what belongs to that.
+/// The status of a task with the members that belong to it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TaskState {
@@ -20,12 +20,12 @@ pub enum TaskState {
     Failed(ErrorObject),
     /// It was given up.
     Cancelled,
-    /// It stands in a way that is not known here, by its word. It is not over.
+    /// A status that this version does not know, as its word. The task is not over.
     Other(Box<str>),
 }
 
 impl TaskState {
-    /// How it stands, in a word.
+    /// The status as one word.
     pub fn status(&self) -> TaskStatus {
         match self {
             Self::Working => TaskStatus::Working,
@@ -56,9 +56,9 @@ impl PartialEq for TaskState {
 pub struct DetailedTask {
     /// Its name.
     pub task_id: String,
-    /// How it stands.
+    /// The status of the task.
     pub state: TaskState,
-    /// More about that, for people.
+    /// A message about the status, for people.
     pub status_message: Option<String>,
     /// When it began, as an ISO 8601 time.
     pub created_at: String,

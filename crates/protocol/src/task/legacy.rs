@@ -13,9 +13,9 @@ use crate::{Cursor, Meta, OtherMembers, json, setter::setters};
 pub struct LegacyTask {
     /// Its name.
     pub task_id: String,
-    /// How it stands.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// More about that, for people.
+    /// A message about the status, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it began, as an ISO 8601 time.

@@ -1,11 +1,11 @@
-//! What a task is called and how it stands.
+//! The id and the status of a task.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{InputResponses, Meta, OtherMembers, json, setter::setters, word::open_words};
 
 open_words! {
-    /// How a task stands. A word that is not known here is kept as it came; such a task is not over.
+    /// The status of a task. An unknown word is kept as it came; such a task is not over.
     TaskStatus {
         /// It runs.
         Working = "working",
@@ -34,9 +34,9 @@ impl TaskStatus {
 pub struct Task {
     /// Its name.
     pub task_id: String,
-    /// How it stands.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// More about that, for people.
+    /// A message about the status, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it began, as an ISO 8601 time.

@@ -178,7 +178,7 @@ fn every_example_is_read_and_written_back_as_it_was() {
 }
 
 #[test]
-fn a_folder_nobody_knows_is_a_fault() {
+fn a_folder_with_an_unknown_name_is_a_fault() {
     assert!(round_of("HologramContent").is_none());
     assert!(request::<method::ToolsCall>(&json!({"method": "tools/list", "params": {}})).is_err());
 }

@@ -70,7 +70,7 @@ impl Generator {
         written(&value)
     }
 
-    /// A value that stands in messages.
+    /// A value that occurs in messages.
     pub(crate) fn value<T>(&mut self, exact: &[&'static str], loose: &[&'static str], value: T)
     where
         T: Lower + Serialize + DeserializeOwned + Clone + PartialEq + Debug,

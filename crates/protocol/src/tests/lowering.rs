@@ -132,7 +132,7 @@ fn the_name_of_a_tool_moves_to_where_2025_03_26_looks_for_it() {
 }
 
 #[test]
-fn output_that_is_no_object_is_not_promised_before_2026_07_28() {
+fn an_output_schema_that_is_not_an_object_is_dropped_before_2026_07_28() {
     let tool = |schema| Tool::new("list", sample::object(json!({}))).with_output_schema(schema);
     let array = tool(json!({"type": "array"}));
     assert_eq!(lowered(array.clone(), V2026_07_28), array);
@@ -288,7 +288,7 @@ fn retired_codes_do_not_reach_modern_peers() {
 }
 
 #[test]
-fn elicitation_by_url_alone_is_no_elicitation_in_2025_06_18() {
+fn url_elicitation_alone_is_not_declared_in_2025_06_18() {
     let url = ClientCapabilities::new().with_url_elicitation();
     assert_eq!(lowered(url.clone(), V2025_11_25), url);
     assert_eq!(lowered(url, V2025_06_18).elicitation, None);

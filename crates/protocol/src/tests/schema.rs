@@ -150,7 +150,7 @@ fn every_member_that_a_schema_names_can_be_said() {
     }
 }
 
-/// Members a schema names that are in none of the values it describes. References are not
+/// Members that a schema names and that none of the values it describes has. References are not
 /// followed, since each definition has values of its own.
 fn find_unsaid(schema: &Value, said: &[&Value], path: &str, unsaid: &mut Vec<String>) {
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {

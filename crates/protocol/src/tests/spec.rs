@@ -99,6 +99,6 @@ fn read(path: &Path) -> Value {
 }
 
 #[test]
-fn a_folder_without_schemas_is_no_specification() {
+fn a_folder_without_schemas_is_not_a_specification() {
     assert!(Spec::at(Path::new(env!("CARGO_MANIFEST_DIR"))).is_none());
 }

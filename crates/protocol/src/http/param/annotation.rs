@@ -14,7 +14,7 @@ const KEYWORD: &str = "x-mcp-header";
 const PROPERTIES: &str = "properties";
 
 /// Keywords whose value is a schema or an array of schemas. Data (`const`, `enum`, `default`,
-/// `examples`) and keywords nobody has defined hold none.
+/// `examples`) and unknown keywords contain no schemas.
 const SCHEMAS: &[&str] = &[
     "additionalItems",
     "additionalProperties",
@@ -34,7 +34,7 @@ const SCHEMAS: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-/// Keywords whose value is an object of schemas, under names that are nobody's keywords.
+/// Keywords whose value is an object of schemas. Its member names are free, not keywords.
 const NAMED_SCHEMAS: &[&str] = &[
     "$defs",
     "definitions",
@@ -99,7 +99,7 @@ impl Scan {
         Ok(Node { param, children })
     }
 
-    /// Takes an annotation that stands in a right place.
+    /// Records an annotation found at an allowed place.
     fn annotation(
         &mut self,
         name: &Value,
@@ -177,7 +177,7 @@ fn unannotated<'s>(schema: &'s JsonObject, path: &mut Vec<&'s str>) -> Result<()
     Ok(())
 }
 
-/// The schemas that stand under names in a keyword's object.
+/// The named schemas in a keyword's object.
 fn named<'s>(
     schema: &'s JsonObject,
     keyword: &str,
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_is_no_property() {
+    fn an_annotation_at_the_root_is_refused() {
         let fault = scan(&json!({"type": "string", "x-mcp-header": "R"})).unwrap_err();
         assert!(matches!(fault, AnnotationFault::Unreachable { .. }));
     }

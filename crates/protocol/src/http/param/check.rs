@@ -16,7 +16,7 @@ pub(super) fn written(param: &Param, found: &Found<'_>) -> Result<Option<String>
         Found::Number(number) => match whole(number) {
             Whole::Safe(value) => value.to_string(),
             Whole::Unsafe => return Err(HeaderFault::out_of_range(param)),
-            // The schema asks for an integer; that this is none is the server's to say.
+            // The schema asks for an integer. The server reports that this is not one.
             Whole::Fraction(value) => value.to_string(),
         },
         Found::Composite => return Ok(None),

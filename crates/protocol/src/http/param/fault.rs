@@ -10,22 +10,22 @@ pub enum AnnotationFault {
     /// The name is not a string.
     #[error("`x-mcp-header` of `{path}` is not a string; name the header")]
     NotText {
-        /// Where the property stands.
+        /// The path of the property.
         path: String,
     },
     /// The name is empty.
     #[error("`x-mcp-header` of `{path}` is empty; name the header")]
     Empty {
-        /// Where the property stands.
+        /// The path of the property.
         path: String,
     },
     /// The name is not a token of HTTP.
     #[error(
-        "`x-mcp-header` of `{path}` is {name:?}, which is no name of a header; \
+        "`x-mcp-header` of `{path}` is {name:?}, which is not a header name; \
          use letters, digits and !#$%&'*+-.^_`|~"
     )]
     NotToken {
-        /// Where the property stands.
+        /// The path of the property.
         path: String,
         /// The name.
         name: String,
@@ -33,25 +33,25 @@ pub enum AnnotationFault {
     /// The name is taken; case does not tell headers apart.
     #[error("`x-mcp-header` {name:?} of `{path}` is also that of `{other}`; rename one")]
     Duplicate {
-        /// Where the property stands.
+        /// The path of the property.
         path: String,
         /// The name.
         name: String,
-        /// Where the property stands that had it first.
+        /// The path of the property that has the name already.
         other: String,
     },
     /// The property is not of a type that a header carries.
     #[error("`x-mcp-header` of `{path}` needs type string, integer or boolean, not {found}")]
     Type {
-        /// Where the property stands.
+        /// The path of the property.
         path: String,
         /// The type as the schema gives it, or `none`.
         found: String,
     },
-    /// The annotation stands where no value can be told to belong to it.
+    /// The annotation is at a place to which no single value can be assigned.
     #[error("`x-mcp-header` at `{path}` is not reached by `properties` alone; remove it there")]
     Unreachable {
-        /// Where the annotation stands, keywords on the way included.
+        /// The path of the annotation, including the keywords on the way.
         path: String,
     },
 }
@@ -65,7 +65,7 @@ pub enum HeaderFault {
     Missing {
         /// The name of the header, in lower case.
         header: String,
-        /// Where the argument stands.
+        /// The path of the argument.
         path: String,
     },
     /// The header is there and the argument is absent or null.
@@ -73,7 +73,7 @@ pub enum HeaderFault {
     Unexpected {
         /// The name of the header, in lower case.
         header: String,
-        /// Where the argument would stand.
+        /// The path of the missing argument.
         path: String,
     },
     /// The header and the argument say different things.
@@ -81,7 +81,7 @@ pub enum HeaderFault {
     Mismatch {
         /// The name of the header, in lower case.
         header: String,
-        /// Where the argument stands.
+        /// The path of the argument.
         path: String,
     },
     /// The header cannot be read.
@@ -97,7 +97,7 @@ pub enum HeaderFault {
     OutOfRange {
         /// The name of the header, in lower case.
         header: String,
-        /// Where the argument stands.
+        /// The path of the argument.
         path: String,
     },
     /// The arguments are not JSON.

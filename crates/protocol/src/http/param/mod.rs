@@ -45,7 +45,7 @@ pub struct ParamHeaders {
 struct Param {
     /// The whole name of the header, in lower case.
     header: String,
-    /// Where the property stands, as people write it: `a.b`.
+    /// The path of the property, as people write it: `a.b`.
     path: String,
 }
 
@@ -80,8 +80,8 @@ impl ParamHeaders {
 
     /// The headers a client sends along with these arguments, names in lower case.
     ///
-    /// An argument that is absent or null has none. Neither has an object or an array, which the
-    /// schema does not allow anyway.
+    /// An argument that is absent or null has no header. Neither has an object or an array, which
+    /// the schema does not allow anyway.
     ///
     /// # Errors
     ///
@@ -110,8 +110,8 @@ impl ParamHeaders {
     ///
     /// # Errors
     ///
-    /// If a header is missing, cannot be read, says something else than the argument, or stands
-    /// for an argument that is not there. The answer is a 400 with a header mismatch.
+    /// If a header is missing, cannot be read, differs from the argument, or belongs to an argument
+    /// that is absent. Answer with 400 and a header mismatch.
     pub fn check<'a, 'h>(
         &self,
         arguments: impl Deserializer<'a>,

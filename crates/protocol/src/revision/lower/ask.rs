@@ -96,9 +96,9 @@ impl InputRequest {
     }
 }
 
-/// Clears what older revisions had from questions that stand in a modern result.
+/// Removes members of older revisions from the questions in a modern result.
 fn retire(requests: &mut InputRequests, to: Revision) {
-    // There is no older form, so what it says to an older peer does not matter.
+    // A modern result has no older form, so the older peer's revision does not matter.
     let to = to.max(Revision::MODERN[0]);
     for request in requests.values_mut() {
         match request {

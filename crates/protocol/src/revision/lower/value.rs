@@ -88,7 +88,7 @@ impl Lower for ContentBlock {
                 content.annotations.lower(to);
                 content.resource.lower(to);
             }
-            // Nobody here knows which revisions know it.
+            // Unknown here, and so are the revisions that have it.
             Self::Other(_) => {}
         }
         steps!(self, to, content: v2025_06_18 v2025_03_26);

@@ -32,7 +32,7 @@ pub(in crate::revision) fn server_capabilities(capabilities: &mut ServerCapabili
     capabilities.tasks = None;
 }
 
-/// Embedded requests are no JSON-RPC requests and have no `_meta`.
+/// Embedded requests are not JSON-RPC requests and have no `_meta`.
 pub(in crate::revision) fn create_message_params(params: &mut CreateMessageRequestParams) {
     params.task = None;
     params.meta = None;
@@ -65,7 +65,7 @@ pub(in crate::revision) fn error(error: &mut ErrorObject) {
     }
 }
 
-/// An answer inside a request is no JSON-RPC result and has no `_meta`.
+/// An answer inside a request is not a JSON-RPC result and has no `_meta`.
 pub(in crate::revision) fn elicit_result(result: &mut ElicitResult) {
     result.meta = None;
 }

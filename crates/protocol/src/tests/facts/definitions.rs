@@ -65,7 +65,7 @@ impl Schema {
     }
 }
 
-/// The schema of a kind. `path` is where it stands, for the members of objects.
+/// The schema of a kind. `path` is its position, for the members of objects.
 fn schema(table: &Table, revision: usize, kind: &Kind, path: &str) -> Value {
     let all = |kinds: &[Kind]| -> Vec<_> {
         let parts = kinds.iter();

@@ -282,7 +282,7 @@ impl Names<'_> {
                     theirs.extend(words.iter().filter_map(|word| word.as_str()));
                 }
                 Some(Kind::Constant(word)) => theirs.extend(word.as_str()),
-                // Any word may stand there.
+                // Any word is allowed here.
                 _ => return Vec::new(),
             }
         }

@@ -10,7 +10,7 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether the type holds the kind. `path` is where the kind stands in a revision.
+    /// Whether the type holds the kind. `path` is the position of the kind in a revision.
     pub(super) fn fits(&self, rust: &Rust, kind: &Kind, path: &str, revision: usize) -> bool {
         match kind {
             Kind::Type(name) if definitions(&rust.name).contains(name) => true,

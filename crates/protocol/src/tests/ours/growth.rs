@@ -1,4 +1,4 @@
-//! What the specification adds breaks nobody.
+//! Additions to the specification break no existing peer.
 
 use super::source::{envelope_types, types};
 

@@ -85,7 +85,7 @@ pub(super) fn answers(g: &mut Generator) {
     }
 }
 
-/// In a session an answer is a result; since 2026-07-28 it stands inside a request.
+/// In a session an answer is a result; since 2026-07-28 it is part of a request.
 fn answer<M: method::Method>(g: &mut Generator, exact: &'static str, result: M::Result)
 where
     M::Result: Lower + Clone + PartialEq + Debug,

@@ -1,4 +1,4 @@
-//! Values that stand in messages.
+//! Values that occur in messages.
 
 use crate::{LoggingLevel, Revision, Role, TaskStatus};
 use serde_json::json;
@@ -78,7 +78,7 @@ fn content(g: &mut Generator) {
             Some("audio") => "AudioContent",
             Some("resource_link") => "ResourceLink",
             Some("resource") => "EmbeddedResource",
-            other => panic!("{other:?} is no kind of content"),
+            other => panic!("{other:?} is not a kind of content"),
         };
         g.push(&[exact], &["ContentBlock"], json);
     }
