@@ -15,8 +15,8 @@ pub(crate) const OLD_KEY: &str = "ui/resourceUri";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolUi {
-    /// The address of the page that shows its results; a tool may have none and still be
-    /// for pages only.
+    /// The address of the page that shows its results; a tool without one may still be for pages
+    /// only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
     /// Who may call the tool; both, if it does not say.
@@ -32,7 +32,7 @@ pub enum Visibility {
     Model,
     /// The pages of the same server.
     App,
-    /// Somebody this version does not know.
+    /// A value that this version does not know.
     #[serde(other)]
     Unknown,
 }
@@ -118,7 +118,7 @@ impl Csp {
         self
     }
 
-    /// All origins, with the list each stands in.
+    /// All origins of all lists.
     #[cfg(feature = "server")]
     pub(crate) fn origins(&self) -> impl Iterator<Item = &str> {
         [
@@ -207,9 +207,9 @@ pub(crate) fn whole<T: Serialize>(ui: &T) -> Meta {
     Meta::new().with(KEY, ui)
 }
 
-/// Whether something may stand in a content security policy as an origin: a scheme that fetches,
-/// a host which may begin with `*.`, and perhaps a port. Nothing else may, since what stands there
-/// could end the directive and begin another.
+/// Whether a text is allowed as an origin in a content security policy: a scheme that fetches, a
+/// host which may begin with `*.`, and perhaps a port. Any other text could end the directive and
+/// begin another.
 pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;

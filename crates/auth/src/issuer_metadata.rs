@@ -4,8 +4,8 @@ use turnbuckle_transport::http::client::{Address, AddressError};
 
 /// Where the metadata of an authorization server may be.
 ///
-/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places where
-/// the issuer has a path, two where it has none.
+/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places if the
+/// issuer has a path, two if it has no path.
 pub(crate) fn places(issuer: &Address) -> Result<Vec<Address>, AddressError> {
     const OAUTH: &str = "/.well-known/oauth-authorization-server";
     const OPENID: &str = "/.well-known/openid-configuration";

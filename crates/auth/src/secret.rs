@@ -49,14 +49,16 @@ impl From<&str> for Secret {
 
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
-        // Anybody on the machine can send a `state`: how much of it is right must not show.
+        // Any program on the machine can send a `state`: the timing must not show how much of it is
+        // right.
         crate::jose::is_same(self.0.as_bytes(), other.0.as_bytes())
     }
 }
 
 impl Eq for Secret {}
 
-/// Secrets come in answers and from stores. There is no `Serialize`: whoever writes one must say so.
+/// Secrets come in answers and from stores. There is no `Serialize`: code that writes a secret must
+/// do so explicitly.
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)

@@ -20,8 +20,8 @@ pub enum ModelError {
         /// What the API said.
         message: String,
     },
-    /// There is no key, and the API wants one.
-    #[error("{api} wants an API key, and there is none")]
+    /// The API needs a key, and no key was given.
+    #[error("{api} needs an API key; set one")]
     NoKey {
         /// Where the request went.
         api: String,
@@ -66,7 +66,7 @@ pub enum ModelError {
         /// What the API said.
         message: String,
     },
-    /// There was no HTTP answer.
+    /// No HTTP answer came.
     #[error("no answer from {api}")]
     Http {
         /// Where the request went.
@@ -108,7 +108,7 @@ pub enum ModelError {
         /// What is wrong.
         source: AnswerError,
     },
-    /// A key would be sent where everybody on the way can read it.
+    /// A key would be sent unencrypted over the network.
     #[error("an API key is not sent to {api}, which is neither https nor this machine")]
     PlainHttp {
         /// Where the request was to go.

@@ -1,4 +1,4 @@
-//! Names that an API accepts, and which tool each of them stands for.
+//! Names that an API accepts, and the tool that each of them means.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct NameRule {
     /// The most characters.
     pub(crate) max: usize,
-    /// Whether a character may stand in a name.
+    /// Whether a character is allowed in a name.
     pub(crate) allows: fn(char) -> bool,
     /// Whether a name may begin with a character.
     pub(crate) may_begin: fn(char) -> bool,
@@ -52,8 +52,8 @@ impl ToolNames {
     }
 }
 
-/// A name like this one that a rule accepts and nobody has: characters are replaced, and a name that
-/// was changed carries a hash, so that it stays the same from one list to the next.
+/// A similar name that the rule accepts and that is not taken: characters are replaced, and a
+/// changed name carries a hash, so that it stays the same from one list to the next.
 pub(crate) fn fitting(name: &str, rule: &NameRule, is_taken: impl Fn(&str) -> bool) -> String {
     let mut clean: String = name
         .chars()

@@ -87,7 +87,7 @@ impl Scripted {
         Self::parse(script.clone(), &text)
     }
 
-    /// Reads a script. The name stands in errors.
+    /// Reads a script. The name is used in errors.
     ///
     /// # Errors
     /// If a line is not a turn.

@@ -61,8 +61,8 @@ impl Dialect {
         }
     }
 
-    /// The form of a keyword that can decide a verdict; `None` for all others. Annotations
-    /// (`title`, `examples`) are among these: a wrong one is no reason to refuse a tool.
+    /// The form of a keyword that affects validation; `None` for all others. Annotations (`title`,
+    /// `examples`) are among the others: a wrong one is not a reason to refuse a tool.
     pub(crate) fn form(self, keyword: &str) -> Option<Form> {
         shared_form(keyword).or_else(|| match self {
             Self::Draft202012 => form_2020_12(keyword),
@@ -116,7 +116,7 @@ impl Form {
     /// Whether a value has this form, not looking into its subschemas.
     pub(crate) fn admits(self, value: &Value) -> bool {
         match self {
-            // Whether a subschema is one is said where it stands, with its own place.
+            // A malformed subschema is reported at its own path.
             Self::Schema | Self::SchemaOrSchemas | Self::Anything => true,
             Self::Schemas => value.as_array().is_some_and(|list| !list.is_empty()),
             Self::SchemaMap => value.is_object(),

@@ -74,7 +74,7 @@ fn duplicate_by_hash(items: &[Value]) -> Option<(usize, usize)> {
         .map(|(position, item)| (hash(item, &keys, MAX_INSTANCE_DEPTH), position))
         .collect();
     hashes.sort_unstable();
-    // Equal items have equal hashes and so stand together; positions ascend within a run.
+    // Equal items have equal hashes and so are adjacent; positions ascend within a run.
     hashes
         .chunk_by(|left, right| left.0 == right.0)
         .find_map(|run| {

@@ -15,7 +15,7 @@ pub enum SchemaError {
     NotASchema {
         /// Where.
         pointer: String,
-        /// What kind of value stands there.
+        /// The kind of value that was found.
         found: &'static str,
     },
     /// The document declares a dialect that this crate does not know.

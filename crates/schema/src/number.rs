@@ -127,7 +127,7 @@ impl Decimal {
     }
 }
 
-/// Room for one float in scientific notation: at most 17 digits, a point, `e`, a sign and three
+/// Space for one float in scientific notation: at most 17 digits, a point, `e`, a sign and three
 /// digits.
 #[derive(Default)]
 struct ShortText {

@@ -33,8 +33,8 @@ pub(crate) fn measure(root: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// The pointer of `target`, a value that stands somewhere in the measured document `root`. It is
-/// searched for, because only a failing compilation needs it.
+/// The pointer of `target`, a value inside the measured document `root`. It is found by a search,
+/// because only a failing compilation needs it.
 pub(crate) fn locate(root: &Value, target: &Value) -> String {
     let mut path = String::new();
     search(root, target, &mut path);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_found_by_where_it_stands_not_by_what_it_is() {
+    fn a_value_is_located_by_position_not_by_equality() {
         let document = json!({"a/b": [true, {"~": true}], "c": true});
         assert_eq!(locate(&document, &document["a/b"][1]["~"]), "/a~1b/1/~0");
         assert_eq!(locate(&document, &document["c"]), "/c");

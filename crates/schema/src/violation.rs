@@ -14,7 +14,7 @@ pub struct Violation {
     pub keyword: Keyword,
     /// What would have been right, as a clause: `an integer of at least 1`.
     pub expected: String,
-    /// What stands there, shortened: `the string "five"`.
+    /// The value that was found, shortened: `the string "five"`.
     pub found: String,
     /// The nearest name or value that would be right, if one is near enough to have been meant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,7 @@ keywords! {
     OneOf = "oneOf",
     /// `not`: the value matches what it must not.
     Not = "not",
-    /// The schema `false`: nothing may stand here.
+    /// The schema `false`: no value is allowed here.
     Never = "false",
     /// `$ref` to a meta-schema: the value is not a well-formed schema.
     Reference = "$ref",

@@ -9,9 +9,9 @@ pub use turnbuckle_protocol::revision::Era;
 
 /// The era of a message that came over a connection: a pipe, a socket, a pair in memory.
 ///
-/// `modern_version` is what stands under `io.modelcontextprotocol/protocolVersion` in the `_meta`
-/// of the params, whatever its value, parsed or raw: a version nobody knows, or a number where a
-/// string belongs, is still a modern request, to be refused as one.
+/// `modern_version` is the value of `io.modelcontextprotocol/protocolVersion` in the `_meta` of the
+/// params, whatever its type, parsed or raw: a message with an unknown version, or with a number
+/// instead of a string, is still a modern request and is refused as one.
 ///
 /// `notifications/cancelled` names no version in any revision. It ends what its id names, in
 /// either era, so look it up in [`InFlight`](crate::InFlight) before asking here.
@@ -37,9 +37,9 @@ pub fn of(method: &str, modern_version: Option<&str>) -> Era {
 
 /// The era of a message that came in an HTTP POST which names no session known here.
 ///
-/// As [`of`], but where the message itself says nothing the `MCP-Protocol-Version` header does: a
-/// handshake revision or no header means legacy (before 2025-06-18 there was none), anything else
-/// a modern request whose metadata is missing.
+/// Like [`of`], but if the message itself does not tell, the `MCP-Protocol-Version` header does: a
+/// handshake revision or no header means legacy (the header did not exist before 2025-06-18), and
+/// anything else means a modern request without its metadata.
 ///
 /// ```
 /// use turnbuckle_session::{Era, era};
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_in_the_message_makes_it_modern_even_if_nobody_knows_that_version() {
+    fn a_version_in_the_message_makes_it_modern_even_if_the_version_is_unknown() {
         for version in ["2026-07-28", "2025-06-18", "v999.0.0", ""] {
             assert_eq!(of("tools/call", Some(version)), Era::Modern);
             assert_eq!(of_post("tools/call", Some(version), None), Era::Modern);

@@ -15,9 +15,9 @@ pub const MAX_IN_FLIGHT: usize = 1024;
 /// handle, a cancellation token.
 ///
 /// Only ids in flight are remembered. Legacy revisions forbid a peer to use an id twice in a whole
-/// session, but holding it to that would cost memory for every request ever served, and protects
-/// nobody: an answer is matched against what the peer still waits for. Modern revisions ask for
-/// no more than is checked here. Both eras on one connection share one table, for their ids come
+/// session, but enforcing that would cost memory for every request ever served and would protect no
+/// one: an answer is matched against what the peer still waits for. Modern revisions require no
+/// more than is checked here. Both eras on one connection share one table, because their ids come
 /// from one sender.
 ///
 /// ```

@@ -7,7 +7,7 @@
 //! async runtime, no clock, no randomness. Time comes in as an argument, and so do ids that must
 //! differ between machines.
 //!
-//! | room | who uses it | question it answers |
+//! | module | used by | question it answers |
 //! |---|---|---|
 //! | [`era`] | server | which era does this message belong to? |
 //! | [`negotiate()`] | both | which revision do the two ends speak? |

@@ -41,7 +41,7 @@ pub fn newest(supported: &[Revision], era: Era) -> Option<Revision> {
 
 /// The newest revision of `era` that is both `offered` by the peer and `supported` here.
 ///
-/// Offered strings that are no revision known here are passed over.
+/// Offered strings that are not a known revision are ignored.
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;

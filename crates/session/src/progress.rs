@@ -53,9 +53,9 @@ pub enum Pace {
 
 /// Reports of one request that do not all go on.
 ///
-/// They grow, as [`Monotonic`] wants it. One that comes too soon waits, and gives way to a newer one:
-/// how things stand last is never lost, if whoever drives this [takes](Self::take_waiting) what
-/// waits at the end. Time is for the caller to measure.
+/// The values grow, as [`Monotonic`] requires. A value that comes too soon is held back and
+/// replaced by a newer one. The last value is never lost if the caller [takes](Self::take_waiting)
+/// the one that is held back at the end. The caller measures the time.
 ///
 /// ```
 /// use turnbuckle_session::progress::{Coalesced, Pace};
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn minus_zero_after_zero_is_no_progress() {
+    fn minus_zero_after_zero_is_not_progress() {
         let mut progress = Monotonic::new();
         assert!(progress.admit(0.0));
         assert!(!progress.admit(-0.0));

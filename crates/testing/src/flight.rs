@@ -91,7 +91,7 @@ impl Flights {
         Some(message)
     }
 
-    /// What to do with a message of the server; nothing, if it is none of ours.
+    /// What to do with a message of the server; `None` if it does not belong to our requests.
     pub(crate) fn land(&mut self, message: Value) -> Option<Next> {
         message.get("method").is_none().then_some(())?;
         let flight = self.open.remove(&key(message.get("id")?))?;
@@ -198,7 +198,7 @@ fn with_first(message: &Value, answers: &mut Map<String, Value>) -> Value {
     message
 }
 
-/// Nobody wants to hear of the same work twice.
+/// Removes the progress token, so that progress of the same work is not reported twice.
 fn hush(request: &mut Value) {
     if let Some(meta) = request["params"]["_meta"].as_object_mut() {
         meta.shift_remove("progressToken");

@@ -22,7 +22,7 @@ pub enum Side {
 pub struct Line {
     /// Who sent it.
     pub from: Side,
-    /// What it said; a line that is not JSON stands here as a string.
+    /// The message; a line that is not JSON is kept as a string.
     pub message: Value,
 }
 

@@ -1,9 +1,9 @@
 //! Handlers that ask are run again at every pause, to prove that they ask the same.
 //!
 //! With a client of 2026-07-28 a handler that asks is dropped and later run again, perhaps on
-//! another machine. What it asks must not depend on when or where it runs. So between the client
-//! and the server sits somebody who sends each call back without an answer before the client
-//! sees the question, and who hands over answers one at a time. Everything else passes as it is.
+//! another machine. What it asks must not depend on when or where it runs. So a relay between the
+//! client and the server sends each call again without an answer before the client sees the
+//! question, and passes answers on one at a time. Everything else is relayed unchanged.
 
 use std::{fmt, sync::Arc};
 
@@ -126,7 +126,7 @@ async fn outward(
         }
         line.clear();
     }
-    // Whoever writes may be gone already.
+    // The writer may have ended already.
     let _ = server.send(Outgoing::End).await;
 }
 

@@ -12,13 +12,13 @@ use crate::{Line, Side};
 /// that would hang from hanging.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The string that stands for any value.
+/// The string that matches any value.
 const ANYTHING: &str = "…";
 
 /// What a client sends and what a server must say.
 ///
 /// A line starts with `>` (sent by the client) or `<` (expected from the server), then JSON. Lines
-/// that start with `#` are comments. In what is expected, the string `"…"` stands for any value.
+/// that start with `#` are comments. In an expected message, the string `"…"` matches any value.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_line_is_named() {
+    fn a_malformed_line_is_named() {
         let error = "> {}\nwhat".parse::<Transcript>().unwrap_err();
         assert_eq!(error.number, 2);
         assert!("> {".parse::<Transcript>().is_err());

@@ -1,6 +1,6 @@
 //! What can go wrong while a connection is driven.
 //!
-//! A peer that hangs up is no error: connections end that way.
+//! A peer that hangs up is not an error: connections end that way.
 
 use std::io;
 use std::time::Duration;
@@ -13,8 +13,8 @@ pub struct Closed;
 /// Why a message was not queued at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotNow {
-    /// There is no room: the peer does not read, or others wait already.
-    #[error("there is no room for another message now")]
+    /// The queue is full: the peer does not read, or others wait already.
+    #[error("the outgoing queue is full")]
     Full,
     /// Nothing more is taken: the outbox was closed, or its connection has ended.
     #[error("the connection is closed; nothing more can be sent on it")]

@@ -37,8 +37,8 @@ impl<C: Receive> Inlet<C> {
         }
     }
 
-    /// The same with a read buffer that is small until a read fills it, for a process whose first
-    /// answer somebody waits for.
+    /// The same with a read buffer that is small until a read fills it, to make the first answer of
+    /// a process faster.
     pub(crate) fn starting_small(self) -> Self {
         Self {
             lines: self.lines.starting_small(),

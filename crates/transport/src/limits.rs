@@ -48,10 +48,11 @@ pub struct Limits {
     /// Longest message taken from the peer, in bytes, without its line end. A longer line is
     /// skipped and reported as [`LineFault::TooLong`](crate::LineFault::TooLong).
     pub max_message_bytes: usize,
-    /// JSON nodes that any message may have: values and names, with one more for each string,
-    /// three more for each list and four more for each object. A larger message may have one more for each 16 bytes of it. Some
-    /// bytes of JSON become forty times as many in memory, so the number of bytes alone is no bound
-    /// on what a message takes; a node takes about eighty bytes.
+    /// JSON nodes that any message may have: values and names, with one more for each string, three
+    /// more for each list and four more for each object. A larger message may have one more for
+    /// each 16 bytes of it. JSON can take forty times as many bytes in memory as on the wire, so a
+    /// limit on bytes alone does not bound the memory of a message; a node takes about eighty
+    /// bytes.
     pub max_json_nodes: usize,
     /// Above this many queued bytes senders wait, and above this many bytes of unsent answers
     /// nothing more is read.

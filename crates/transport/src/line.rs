@@ -8,11 +8,11 @@ use crate::receive::LineFault;
 /// 64 KiB: all that a Linux pipe holds by default, so one read empties a full pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// 8 KiB: room for nearly every first message, and eight times fewer pages to touch before it is
-/// answered than [`CHUNK_BYTES`]. Those come with the first read that could have had more.
+/// 8 KiB: enough for nearly every first message, and eight times fewer pages to touch before it is
+/// answered than [`CHUNK_BYTES`]. The buffer grows with the first read that fills it.
 const FIRST_BYTES: usize = 8 * 1024;
 
-/// What stands on a line.
+/// The content of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
     Message(&'a [u8]),

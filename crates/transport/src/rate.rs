@@ -21,7 +21,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// As often as anybody likes.
+    /// No limit.
     pub const UNLIMITED: Self = Self {
         burst: u32::MAX,
         per_second: u32::MAX,

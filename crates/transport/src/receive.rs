@@ -20,7 +20,7 @@ pub trait Receive: Send {
         Poll::Ready(())
     }
 
-    /// Takes note of a line that is no message. The connection goes on.
+    /// Called for a line that is not a message. The connection goes on.
     fn receive_fault(&mut self, fault: LineFault<'_>);
 
     /// The peer will send nothing more. Called once, last; not at all if the connection is dropped

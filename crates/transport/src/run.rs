@@ -29,7 +29,7 @@ const BATCHES_PER_POLL: usize = 32;
 /// [`Limits::outbox_high_water_bytes`] are unsent, nothing more is read.
 ///
 /// # Errors
-/// A stream that fails, or a peer that leaves the last bytes unread. A peer that hangs up is no
+/// A stream that fails, or a peer that leaves the last bytes unread. A peer that hangs up is not an
 /// error.
 ///
 /// # Panics
@@ -235,7 +235,8 @@ where
         }
     }
 
-    /// One direction waits for the peer: for ever while both are open, else for the linger.
+    /// One direction waits for the peer: without limit while both are open, else for the linger
+    /// time.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         if self.input.is_some() && self.output.is_some() && !self.outbox.is_closed() {
             return Poll::Pending;

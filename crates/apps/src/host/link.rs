@@ -8,11 +8,10 @@ use crate::{
     meta::{self, OLD_KEY},
 };
 
-/// The address of the page that shows a tool's results; `None` if it has none.
+/// The address of the page that shows a tool's results; `None` if the tool has no page.
 ///
 /// # Errors
-/// If what the tool says cannot be read, or is no address of a page. The tool can be called all
-/// the same.
+/// If the tool's metadata cannot be read, or does not name a page. The tool can still be called.
 pub fn page_of(tool: &Tool) -> Result<Option<String>, AppError> {
     let uri = match ui_of(tool) {
         Some(Ok(ui)) if ui.resource_uri.is_some() => ui.resource_uri,
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_without_ui_is_for_everybody_and_has_no_page() {
+    fn a_tool_without_ui_is_for_models_and_pages_and_has_no_page() {
         let plain = Tool::new("t", serde_json::Map::new());
         assert!(is_for_model(&plain) && is_for_app(&plain));
         assert!(matches!(page_of(&plain), Ok(None)));
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_refused() {
+    fn an_address_that_is_not_a_page_is_refused() {
         for uri in ["https://evil.example/", "ui://", "file:///etc/passwd", ""] {
             let tool = tool(json!({"ui": {"resourceUri": uri}}));
             assert!(

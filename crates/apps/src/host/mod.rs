@@ -17,9 +17,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A page is a program of somebody else. Show it in a sandboxed frame with an origin of its own,
-//! under [`View::policy`], and let it call tools of its own server alone, after
-//! [`View::check_call`].
+//! A page is a third-party program. Show it in a sandboxed frame with an origin of its own, under
+//! [`View::policy`], and let it call tools of its own server alone, after [`View::check_call`].
 
 mod error;
 mod link;

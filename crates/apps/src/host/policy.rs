@@ -10,8 +10,8 @@ const MAX_ORIGINS: usize = 64;
 /// What a page may do, computed from what it asks for: `Display` gives the value of
 /// `Content-Security-Policy`.
 ///
-/// A host may take more away. It must not add anything: what a page did not ask for, nobody has
-/// reviewed.
+/// A host may restrict it further. It must not add anything that the page did not ask for, since
+/// that was never reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     csp: String,
@@ -38,7 +38,7 @@ impl Policy {
         &self.allow
     }
 
-    /// What the page asked for and does not get, because it is no origin.
+    /// What the page asked for and does not get, because it is not a valid origin.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_stand_where_they_were_asked_for() {
+    fn origins_are_in_the_directives_they_were_asked_for() {
         let ui = ResourceUi {
             csp: Some(
                 Csp::new()

@@ -8,7 +8,7 @@ use super::{AppError, Policy, is_for_app, page_of};
 use crate::{ResourceUi, meta, ui::is_page};
 
 /// Bytes of a page that are shown. Pages carry their scripts and pictures with them, so some have
-/// megabytes; a browser that is given more at once stands still.
+/// megabytes; a browser that is given more at once freezes.
 pub const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A page that may be shown.
@@ -20,10 +20,10 @@ pub struct View {
     policy: Policy,
 }
 
-/// Reads the page of a tool and checks it; `None` if the tool has none.
+/// Reads the page of a tool and checks it; `None` if the tool has no page.
 ///
-/// Nothing is read before this is called: hosts open a page when they are about to show it, or
-/// when somebody reviews it.
+/// Nothing is read before this is called: hosts read a page when they are about to show or review
+/// it.
 ///
 /// # Errors
 /// [`AppError`] says what is wrong with the page. Go on without it: the tool's result has text.
@@ -44,7 +44,7 @@ pub async fn open(server: &Connection, tool: &Tool) -> Result<Option<View>, AppE
     let (html, said) = page(&uri, read.contents)?;
     let ui = match said {
         Some(ui) => ui,
-        // apps: what stands with the contents wins over what stands in the list.
+        // apps: metadata of the contents overrides metadata of the list.
         None => listed(server, &uri).await,
     };
     let policy = Policy::of(&ui);
@@ -77,8 +77,8 @@ impl View {
         &self.policy
     }
 
-    /// Checks that the page may call a tool of its own server. Tools of other servers are none of
-    /// its business.
+    /// Checks that the page may call a tool of its own server. It must not call tools of other
+    /// servers.
     ///
     /// # Errors
     /// [`AppError::NotForApps`] if the tool is for the model alone.
@@ -111,8 +111,8 @@ fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<Page, AppError> {
         ResourceContents::Blob(blob) => {
             let bytes = BASE64_STANDARD
                 .decode(blob.blob)
-                .map_err(|_| bad("its bytes are no base64"))?;
-            let html = String::from_utf8(bytes).map_err(|_| bad("it is no UTF-8"))?;
+                .map_err(|_| bad("its bytes are not base64"))?;
+            let html = String::from_utf8(bytes).map_err(|_| bad("it is not UTF-8"))?;
             (html, blob.meta)
         }
         _ => return Err(bad("it is neither text nor bytes")),

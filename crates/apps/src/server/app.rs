@@ -35,7 +35,7 @@ enum Page {
 }
 
 impl App {
-    /// A page at this `ui://` address, as it stands.
+    /// A page at this `ui://` address with fixed content.
     pub fn html(uri: impl Into<String>, html: impl Into<Cow<'static, str>>) -> Self {
         let html = html.into();
         let is_empty = html.trim().is_empty();
@@ -155,7 +155,7 @@ impl App {
     /// The resource and the tools.
     pub(super) fn into_parts(self) -> (Resource, Vec<Tool>) {
         let mut resource = match self.page {
-            Page::Html(html) => standing(self.uri, html, &self.ui),
+            Page::Html(html) => fixed(self.uri, html, &self.ui),
             Page::Served(resource) => *resource,
         };
         resource = resource.mime_type(MIME_TYPE);
@@ -177,7 +177,7 @@ impl App {
 
 /// A page that is always the same. What it needs is told with it too, since hosts need not list
 /// resources.
-fn standing(uri: String, html: Cow<'static, str>, ui: &ResourceUi) -> Resource {
+fn fixed(uri: String, html: Cow<'static, str>, ui: &ResourceUi) -> Resource {
     let size = html.len() as u64;
     let mut page = TextResourceContents::new("", html).with_mime_type(MIME_TYPE);
     page.meta = (*ui != ResourceUi::default()).then(|| whole(ui));

@@ -93,7 +93,7 @@ async fn opened(resource: Resource) -> Result<Option<host::View>, AppError> {
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_not_shown() {
+async fn a_resource_that_is_not_a_page_is_not_shown() {
     let plain = Resource::new("ui://odd", || async { "<p>hello" }).mime_type("text/html");
     let error = opened(plain).await.unwrap_err();
     assert!(matches!(error, AppError::BadPage { .. }), "{error}");

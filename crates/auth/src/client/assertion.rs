@@ -21,7 +21,7 @@ pub trait Assertion: Send + Sync {
     /// A statement for this audience: the issuer that will read it.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no assertion can be made.
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>>;
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Question<'a> {
 impl AuthorizationRequest {
     pub(crate) fn new(question: &Question<'_>) -> Result<Self, AuthError> {
         let endpoint = Address::parse(question.endpoint).map_err(|error| {
-            let problem = Problem::Malformed("the authorization endpoint is no URL".to_owned());
+            let problem = Problem::Malformed("the authorization endpoint is not a URL".to_owned());
             AuthError::new(Step::Authorization, problem).caused_by(error)
         })?;
         let state = random_text();

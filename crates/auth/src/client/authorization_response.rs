@@ -1,5 +1,5 @@
-//! What a person's browser brings back: a code, or why there is none. It is checked before anything
-//! of it is believed, and before the code is sent to anybody.
+//! The response that the user's browser brings back: a code, or an error. It is checked before any
+//! part of it is used, and before the code is sent anywhere.
 
 use super::error::shown;
 use super::{AuthError, AuthorizationRequest, Problem, Step};
@@ -44,8 +44,8 @@ impl Answered {
 }
 
 impl AuthorizationRequest {
-    /// Whether this URL or query answers this very question. Others come by too: anybody on the
-    /// machine can knock at a port.
+    /// Whether this URL or query answers this very request. Other requests can arrive too: any
+    /// program on the machine can connect to the port.
     pub fn is_answered_by(&self, url: &str) -> bool {
         let answered = Answered::parse(url);
         answered.state.as_ref() == Some(self.state())
@@ -74,7 +74,7 @@ pub(crate) fn check(
         let problem = Problem::Malformed(format!("`{name}` is there more than once"));
         return Err(error(problem, request).rule("RFC 6749, 3.1"));
     }
-    // First of all: an answer of somebody else is not even looked into for its error.
+    // Checked first: not even the error of a foreign response is read.
     check_issuer(&answered, request, naming)?;
     check_state(&answered, request)?;
     if let Some(name) = answered.error {
@@ -194,7 +194,7 @@ mod tests {
 
     /// A14: on a mismatch, the error must not be acted on or displayed.
     #[test]
-    fn an_error_of_somebody_else_is_not_shown() {
+    fn an_error_in_a_foreign_response_is_not_shown() {
         let request = request();
         let state = request.state().expose();
         let query =

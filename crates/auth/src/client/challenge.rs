@@ -71,7 +71,7 @@ fn challenges(header: &str) -> Vec<ParsedChallenge> {
         skip(&mut rest, |c| c == ',' || c.is_ascii_whitespace());
         let word = take(&mut rest, is_token);
         if word.is_empty() {
-            // What cannot stand here is passed over, so that the end is reached.
+            // Characters that are not allowed here are skipped, so that the end is reached.
             if rest.next().is_none() {
                 return all;
             }

@@ -72,7 +72,7 @@ async fn resource(
     let mut places = Vec::new();
     if let Some(told) = &wanted.resource_metadata {
         places.push(server.join(told).map_err(|error| {
-            let problem = Problem::Malformed("`resource_metadata` is no URL".to_owned());
+            let problem = Problem::Malformed("`resource_metadata` is not a URL".to_owned());
             AuthError::new(Step::ResourceMetadata, problem)
                 .at(server)
                 .caused_by(error)
@@ -145,7 +145,8 @@ pub(crate) async fn of_issuer(
 ) -> Result<AuthorizationServer, AuthError> {
     const STEP: Step = Step::ServerMetadata;
     let address = Address::parse(issuer).map_err(|error| {
-        let problem = Problem::Malformed("the authorization server's issuer is no URL".to_owned());
+        let problem =
+            Problem::Malformed("the authorization server's issuer is not a URL".to_owned());
         AuthError::new(STEP, problem).caused_by(error)
     })?;
     let places =

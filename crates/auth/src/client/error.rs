@@ -60,7 +60,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There was no answer.
+    /// No answer came.
     Unreachable,
     /// A URL may not be used: it is not `https`, or leads into a private network.
     Forbidden(String),
@@ -225,7 +225,7 @@ impl fmt::Display for Step {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable => f.write_str("there was no answer"),
+            Self::Unreachable => f.write_str("no answer came"),
             Self::Forbidden(reason)
             | Self::Malformed(reason)
             | Self::Missing(reason)
@@ -261,7 +261,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Text of a server as it may stand in a message: short, and on one line.
+/// A server's text, made short and put on one line for use in an error message.
 pub(crate) fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     clean

@@ -32,7 +32,7 @@ pub(crate) struct Fetcher {
     server: Address,
     /// For the server itself, which the user has chosen.
     own: OnceLock<Agent>,
-    /// For whoever the server sends us to.
+    /// For servers that the MCP server refers us to.
     others: OnceLock<Agent>,
     onlooker: Onlooker,
 }
@@ -92,7 +92,7 @@ impl Fetcher {
         self.document_with(step, address, HeaderMap::new()).await
     }
 
-    /// The same with headers, none of which is a secret.
+    /// The same with headers, none of which may be a secret.
     pub(crate) async fn document_with<T: DeserializeOwned>(
         &self,
         step: Step,
@@ -148,7 +148,7 @@ impl Fetcher {
         }
     }
 
-    /// Sends a form. A redirect is not followed: what is sent is for nobody else.
+    /// Sends a form. Redirects are not followed, because the content is meant for this server only.
     pub(crate) async fn form(
         &self,
         step: Step,
@@ -161,7 +161,7 @@ impl Fetcher {
         self.post(step, address, headers, form.into()).await
     }
 
-    /// Sends JSON. A redirect is not followed: what is sent is for nobody else.
+    /// Sends JSON. Redirects are not followed, because the content is meant for this server only.
     pub(crate) async fn json(
         &self,
         step: Step,

@@ -137,7 +137,7 @@ async fn forbidden(
     session.succeeded();
     let scopes = wanted.scope.clone().unwrap_or_default();
     if current.tokens.requested.contains_all(&scopes) {
-        // A13: asking again for the same would go on for ever.
+        // A13: asking for the same scopes again would never end.
         let problem = Problem::Refused {
             status: refusal.status.as_u16(),
             error: wanted.error,

@@ -44,8 +44,8 @@ impl Engine {
         Tokens::from_secret(&self.load(key).await?)
     }
 
-    /// Keeps tokens that were just granted. Whoever is renewing those that were there is waited for,
-    /// so that the renewed ones do not take the place of these.
+    /// Stores tokens that were just granted. Waits until a renewal of the earlier tokens is done,
+    /// so that the renewed ones do not overwrite these.
     pub(crate) async fn keep_granted(&self, tokens: &Tokens) {
         let key = self.tokens_key(&tokens.issuer, tokens.resource.as_deref());
         let held = self.settings.store.hold(&key).await;

@@ -1,10 +1,10 @@
 //! Clients of protected servers: OAuth flows, and where tokens are kept.
 //!
-//! [`OAuth`] is given to the target of a server and does the rest. What it does, step by step: a
-//! refusal is read, the server's metadata and then that of its authorization server is found, the
-//! client introduces itself, a [`Browser`] takes a person to sign in (or a secret, a key or somebody's
-//! word stands in for them), tokens are fetched, put on requests, renewed, kept in a [`TokenStore`],
-//! and given back. Whatever fails, an [`AuthError`] says at which of these steps.
+//! Give an [`OAuth`] to the target of a server; it does the rest. Its steps: it reads the refusal,
+//! finds the metadata of the server and of its authorization server, registers the client, sends
+//! the user to a [`Browser`] to sign in (or uses a client secret, a key or an assertion instead),
+//! fetches tokens, adds them to requests, renews them, keeps them in a [`TokenStore`] and revokes
+//! them. If a step fails, the [`AuthError`] names the step.
 
 mod assertion;
 mod authorization_request;

@@ -61,7 +61,7 @@ pub enum SignIn {
     Done,
     /// There were tokens that can still be used.
     Already,
-    /// The server lets everybody in.
+    /// The server does not ask for a token.
     NotNeeded,
 }
 
@@ -99,14 +99,16 @@ impl OAuth {
         })
     }
 
-    /// The client acts for itself, and nobody is asked. It is registered by hand.
+    /// Uses the client credentials grant: the client acts for itself, without a user. The client
+    /// must be registered beforehand.
     pub fn client_credentials(self, client: Registered) -> Self {
         self.client(client)
             .with(|settings| settings.grant = Grant::ClientCredentials)
     }
 
-    /// A company's identity provider decides, and nobody is asked. Give the client as the server's
-    /// authorization server knows it by [`client`](Self::client).
+    /// Uses enterprise-managed authorization: a company's identity provider decides, and the user
+    /// is not asked. Set the client that the server's authorization server knows with
+    /// [`client`](Self::client).
     pub fn enterprise(self, enterprise: Enterprise) -> Self {
         self.with(|settings| settings.grant = Grant::Enterprise(Arc::new(enterprise)))
     }
@@ -194,8 +196,8 @@ impl OAuth {
         self.with(|settings| settings.reach.private = true)
     }
 
-    /// Sends tokens over plain `http` to other machines too. Whoever is between can use them: only
-    /// for networks where nobody else listens.
+    /// Sends tokens over plain `http` to other machines too. Anyone on the network path can read
+    /// and use them, so enable it only in networks that you trust.
     pub fn danger_allow_plain_http(self) -> Self {
         self.with(|settings| settings.reach.plain = true)
     }
@@ -208,11 +210,11 @@ impl OAuth {
         }
     }
 
-    /// Gets tokens for a server ahead of the first request, and says whether that was needed. It
-    /// does nothing if there are any, or if the server lets everybody in.
+    /// Gets tokens for a server before the first request. Does nothing if there are tokens already,
+    /// or if the server does not ask for any. Returns which of these was the case.
     ///
     /// # Errors
-    /// If there are none to be had.
+    /// If no tokens can be had.
     ///
     /// # Cancel safety
     /// Dropping the future does not end the sign-in; dropping the last clone of this does.
@@ -270,7 +272,7 @@ impl OAuth {
         self.session(&address)
     }
 
-    /// The session of the server that this is for. A9: tokens go to nobody else.
+    /// The session of the server that this is for. A9: tokens are sent to no other server.
     pub(crate) fn session(&self, address: &Address) -> Result<&Session, AuthError> {
         let session = self
             .session

@@ -48,7 +48,7 @@ impl Engine {
         let (tokens, state) = match got {
             Some(got) => got,
             None if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) => {
-                // Nobody is asked ahead of time: the server may want something else by now.
+                // The user is not asked ahead of time: the server may want something else by then.
                 let reason = "there is nothing to renew the tokens with";
                 let problem = Problem::Missing(reason.to_owned());
                 return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
@@ -91,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// Tokens that somebody else has brought, or that a refresh token brings.
+    /// Tokens that another process has stored, or that a refresh token brings.
     async fn without_asking(
         &self,
         found: &Discovered,
@@ -148,7 +148,7 @@ impl Engine {
         scopes = scopes.union(&self.settings.scopes);
         let is_offered = found.server.lists_scope("offline_access");
         let is_wanted = self.settings.offline == Offline::Ask && !scopes.is_empty();
-        // Alone it would stand in place of what the server gives to those who ask for nothing.
+        // `offline_access` alone would replace the default scopes of the server.
         if matches!(self.settings.grant, Grant::Code) && is_offered && is_wanted {
             return scopes.with("offline_access");
         }

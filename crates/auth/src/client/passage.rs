@@ -20,7 +20,7 @@ pub struct Passage {
 
 type Tell = Arc<dyn Fn(&Passage) + Send + Sync>;
 
-/// Who is told. Nobody costs nothing.
+/// The observer, if any. Without one it costs nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Onlooker(Option<Tell>);
 

@@ -1,4 +1,4 @@
-//! PKCE, RFC 7636: whoever redeems a code proves to be who asked for it.
+//! PKCE, RFC 7636: proof that a code is redeemed by the client that asked for it.
 
 use super::random::random_text;
 use crate::Secret;
@@ -14,7 +14,7 @@ pub(crate) struct Pkce {
 }
 
 impl Pkce {
-    /// The only method that we use; `plain` protects nobody.
+    /// The only method that we use; `plain` gives no protection.
     pub(crate) const METHOD: &'static str = "S256";
 
     pub(crate) fn new() -> Self {

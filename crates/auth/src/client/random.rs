@@ -1,4 +1,4 @@
-//! Text that nobody can guess.
+//! Text that cannot be guessed.
 
 use ring::rand::{SecureRandom, SystemRandom};
 

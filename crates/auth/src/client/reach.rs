@@ -65,7 +65,7 @@ impl Reach {
             Kind::Public => true,
             Kind::Loopback => self.private || server_is_local,
             Kind::Private => self.private,
-            // Cloud machines hand out their credentials at such an address. Nobody signs in there.
+            // Cloud providers hand out credentials at such an address. No sign-in page is there.
             Kind::Never => false,
         }
     }
@@ -111,7 +111,7 @@ fn kind_v4(address: Ipv4Addr) -> Kind {
 
 fn kind_v6(address: Ipv6Addr) -> Kind {
     let segments = address.segments();
-    // Addresses that stand for one of IPv4: mapped, and through a translator.
+    // IPv6 addresses that contain an IPv4 address: mapped, and through a translator.
     let embedded = match segments {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             Some((high, low))

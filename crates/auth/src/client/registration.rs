@@ -79,8 +79,8 @@ impl Introduction<'_> {
             "response_types": ["code"],
             "token_endpoint_auth_method": method(server).name(),
             "application_type": application_type(self.redirect_uri),
-            // No `scope`: a client that lists some is held to them, and what a server wants later is
-            // not known yet.
+            // No `scope`: a client that lists scopes is limited to them, and the ones that a server
+            // will want later are not known yet.
         });
         if self.is_bound {
             body["dpop_bound_access_tokens"] = json!(true);
@@ -126,7 +126,7 @@ pub(crate) async fn register(
     Ok(made)
 }
 
-/// A client that runs on somebody's machine keeps no secret, so it rather has none.
+/// A client on a user's machine cannot keep a secret, so it prefers to have none.
 fn method(server: &AuthorizationServer) -> Method {
     let is_taken = |method: Method| server.takes_method(method.name()).unwrap_or(true);
     [Method::None, Method::Basic, Method::Post]

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 pub struct Scopes(Vec<String>);
 
 impl Scopes {
-    /// Reads scopes separated by blanks. What is no scope by RFC 6749 is left out.
+    /// Reads scopes separated by blanks. Texts that are not a scope token (RFC 6749) are left out.
     pub fn parse(text: &str) -> Self {
         text.split(' ').collect()
     }
 
-    /// Whether there is none.
+    /// Whether there are no scopes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scope_is_left_out() {
+    fn invalid_scope_tokens_are_left_out() {
         assert_eq!(Scopes::parse("a \"b\" \u{e4} c\\d e\n").to_string(), "a");
         assert!(Scopes::parse(" ").is_empty());
     }

@@ -55,7 +55,7 @@ impl Session {
         }
     }
 
-    /// The tokens that can be used now, without waiting for anybody.
+    /// The tokens that can be used now, without waiting.
     pub(crate) fn usable(&self) -> Option<Current> {
         let state = self.state.lock();
         let current = state.current.as_ref()?;
@@ -117,8 +117,8 @@ impl Session {
         Some(current.tokens)
     }
 
-    /// Gets tokens. Whoever comes while that is being done waits for it. It is done by a task of
-    /// its own, so that a call which is given up does not end a person's sign-in.
+    /// Gets tokens. Concurrent calls share one attempt. It runs in a task of its own, so that a
+    /// call which is dropped does not end the user's sign-in.
     pub(crate) async fn get(&self, cause: Cause, wanted: Wanted) -> Result<(), AuthError> {
         let mut outcome = self.join(cause, wanted);
         let done = outcome.wait_for(Option::is_some).await;

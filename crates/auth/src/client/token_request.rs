@@ -134,6 +134,7 @@ pub(crate) fn endpoint_of(
             "the authorization server names no `{name}`"
         ))));
     };
-    Address::parse(url)
-        .map_err(|error| named(Problem::Malformed(format!("`{name}` is no URL"))).caused_by(error))
+    Address::parse(url).map_err(|error| {
+        named(Problem::Malformed(format!("`{name}` is not a URL"))).caused_by(error)
+    })
 }

@@ -64,7 +64,7 @@ pub(crate) enum TokenState {
     New,
     /// They were just renewed. If these are refused, others may have to be granted.
     Renewed,
-    /// The server has taken them, or somebody else has brought them.
+    /// The server has accepted them, or another process has stored them.
     Tried,
 }
 
@@ -115,7 +115,7 @@ impl Tokens {
     /// The header by which it is used.
     ///
     /// # Errors
-    /// If it cannot stand in one.
+    /// If it contains characters that a header cannot have.
     pub(crate) fn header(&self) -> Result<HeaderValue, AuthError> {
         let scheme = if self.key.is_some() { "DPoP" } else { "Bearer" };
         let text = zeroize::Zeroizing::new(format!("{scheme} {}", self.access.expose()));

@@ -55,7 +55,7 @@ enum Curve {
     P384,
 }
 
-/// Why JSON is no public key that we can use.
+/// Why JSON is not a usable public key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadKey {
@@ -65,7 +65,7 @@ pub enum BadKey {
     /// We verify nothing with keys of this kind.
     #[error("keys of kind `{0}` are not used here: RSA, EC with P-256 or P-384, and Ed25519 are")]
     Kind(String),
-    /// It holds what nobody but its owner may know.
+    /// It contains the private half.
     #[error("the key is private or shared; publish its public half")]
     Secret,
 }
@@ -305,8 +305,8 @@ impl JwkSet {
         ))
     }
 
-    /// Keys that may have signed with this algorithm. With a `kid`, those that have it, and those
-    /// that have none.
+    /// Keys that may have signed with this algorithm. With a `kid`: the keys that have it, and the
+    /// keys without a `kid`.
     pub fn candidates(&self, algorithm: Algorithm, id: Option<&str>) -> impl Iterator<Item = &Jwk> {
         self.keys.iter().filter(move |key| {
             key.allows(algorithm) && (id.is_none() || key.id().is_none() || key.id() == id)

@@ -48,10 +48,10 @@ pub enum BadToken {
     /// It is too long.
     #[error("the token is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// It is no token in three parts.
+    /// It is not a token in three parts.
     #[error("the token is not a signed JWT in three parts")]
     Shape,
-    /// Its header or its claims are no JSON objects.
+    /// Its header or its claims are not JSON objects.
     #[error("the {0} of the token cannot be read")]
     Part(&'static str),
     /// It is signed in a way that we do not accept.
@@ -63,7 +63,7 @@ pub enum BadToken {
     /// No key of the issuer has that name.
     #[error("no key of the issuer fits the token")]
     UnknownKey,
-    /// The signature is of somebody else, or of something else.
+    /// The signature was made by another key, or for other content.
     #[error("the signature does not fit the token")]
     Signature,
 }
@@ -72,7 +72,7 @@ impl<'a> Jws<'a> {
     /// Takes a token apart.
     ///
     /// # Errors
-    /// If it is no signed token.
+    /// If it is not a signed token.
     pub fn parse(token: &'a str) -> Result<Self, BadToken> {
         if token.len() > MAX_BYTES {
             return Err(BadToken::TooLong);
@@ -100,7 +100,7 @@ impl<'a> Jws<'a> {
         &self.header
     }
 
-    /// The claims, whoever wrote them.
+    /// The claims, before the signature has been checked.
     pub fn unverified_claims(&self) -> &Map<String, Value> {
         &self.claims
     }

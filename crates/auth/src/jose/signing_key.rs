@@ -42,7 +42,7 @@ enum Pair {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is no private key in the text.
+    /// The text contains no private key.
     #[error(
         "there is no private key in the PEM text; it begins with `-----BEGIN PRIVATE KEY-----`"
     )]
@@ -55,13 +55,13 @@ pub enum KeyError {
         /// What the PEM text says it is.
         form: String,
     },
-    /// It is no key for ES256, RS256 or EdDSA.
+    /// The key does not fit ES256, RS256 or EdDSA.
     #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
     /// The machine gave no randomness, or the signature failed.
     #[error("the key could not sign, or none could be made")]
     Unusable,
-    /// The claims are no JSON.
+    /// The claims cannot be written as JSON.
     #[error("the claims cannot be written as JSON: {reason}")]
     Claims {
         /// What the writer says.
@@ -88,7 +88,7 @@ impl SigningKey {
     /// Reads a key from PEM: PKCS#8 for every kind, or PKCS#1 for RSA.
     ///
     /// # Errors
-    /// If there is none, or none that can be used.
+    /// If there is no key in the text, or it cannot be used.
     pub fn parse_pem(text: &str) -> Result<Self, KeyError> {
         let (_, rest) = text.split_once("-----BEGIN ").ok_or(KeyError::NoKey)?;
         let (form, rest) = rest.split_once("-----").ok_or(KeyError::NoKey)?;
@@ -109,7 +109,7 @@ impl SigningKey {
     /// Reads a key from PKCS#8 in DER.
     ///
     /// # Errors
-    /// If it is none that can be used.
+    /// If it is not a usable key.
     pub fn parse_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         let random = SystemRandom::new();
         if let Ok(pair) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random) {
@@ -175,7 +175,7 @@ impl SigningKey {
     /// Signs claims as a token of this type (`typ`).
     ///
     /// # Errors
-    /// If the claims are no JSON, or signing fails.
+    /// If the claims cannot be written as JSON, or signing fails.
     pub fn sign(&self, kind: &str, claims: &impl Serialize) -> Result<String, KeyError> {
         let mut header = json!({"typ": kind, "alg": self.algorithm()});
         if let Some(key_id) = &self.key_id {
@@ -187,7 +187,7 @@ impl SigningKey {
     /// Signs claims below a header, which is taken as it is.
     ///
     /// # Errors
-    /// If the claims are no JSON, or signing fails.
+    /// If the claims cannot be written as JSON, or signing fails.
     pub fn sign_with_header(
         &self,
         header: &Value,

@@ -1,7 +1,8 @@
 //! Unknown tokens, counted by the address that sent them.
 //!
-//! Each costs a question to an issuer, and anybody can make them up. An address that has sent many is
-//! refused without a question, for a while; tokens that are known already are not counted.
+//! Each token costs a question to an issuer, and anyone can make tokens up. An address that has
+//! sent many unknown tokens is refused without a question for a while; tokens that are known
+//! already are not counted.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -43,7 +44,7 @@ impl Attempts {
         }
     }
 
-    /// Of IPv6 the first half of the address counts: everybody has as many of the second as it likes.
+    /// Of IPv6 the first half of the address counts: a client can choose the second half freely.
     pub(super) fn origin(&self, peer: Option<&Peer>) -> Origin {
         let address = peer
             .and_then(Peer::address)
@@ -98,7 +99,7 @@ mod tests {
         assert!(attempts.is_over(here, 659));
         assert!(!attempts.is_over(there, 659));
         assert!(!attempts.is_over(here, 660));
-        let nobody = attempts.origin(None);
-        assert!(nobody.0.iter().all(|cell| *cell < CELLS));
+        let unknown = attempts.origin(None);
+        assert!(unknown.0.iter().all(|cell| *cell < CELLS));
     }
 }

@@ -23,7 +23,7 @@ impl Challenge {
         })
     }
 
-    /// Adds a parameter. What may not stand in one (RFC 6750, 3) is left out.
+    /// Adds a parameter. Characters that are not allowed in one (RFC 6750, 3) are left out.
     pub(super) fn with(mut self, name: &str, value: &str) -> Self {
         let comma = if self.0.contains('=') { "," } else { "" };
         let is_allowed = |c: &char| matches!(*c, ' '..='~') && !matches!(c, '"' | '\\');

@@ -9,7 +9,7 @@ use super::{
     verify::{Claims, VerifyError},
 };
 
-/// Scopes that are read of one token. Nobody grants hundreds, and each is compared with others.
+/// Scopes that are read of one token. Real tokens have fewer, and each is compared with others.
 const MAX_SCOPES: usize = 256;
 
 /// Where issuers put the client's id: the standard's name, and those of the older ones.
@@ -55,8 +55,8 @@ impl Rules<'_> {
         let client_id = CLIENT_CLAIMS.iter().find_map(|name| text(&claims, name));
         let (subject, kind) = match (text(&claims, "sub"), client_id) {
             (Some(subject), _) => (subject, ""),
-            // A program that acts for itself. It is no person, should one be called the same: no
-            // issuer's URL begins so, whereas a subject may begin with anything.
+            // A program that acts for itself. The prefix keeps it apart from a user of the same
+            // name: no issuer's URL begins with it, whereas a subject may begin with anything.
             (None, Some(client)) => (client, "client "),
             (None, None) => return invalid("the token names neither a subject nor a client"),
         };
@@ -136,8 +136,8 @@ impl Rules<'_> {
     }
 }
 
-/// The thumbprint of the key that a token is bound to (RFC 9449, 6). A token that is bound in a way
-/// that is not checked here would be a bearer token for whoever stole it.
+/// The thumbprint of the key that a token is bound to (RFC 9449, 6). If we accepted a token bound
+/// in a way that we cannot check, a thief could use it as a bearer token.
 fn bound_key(claims: &Claims) -> Result<Option<String>, VerifyError> {
     let Some(confirmation) = claims.get("cnf") else {
         return Ok(None);
@@ -255,8 +255,8 @@ mod tests {
             let error = check(&claims).unwrap_err().to_string();
             assert!(error.contains(expected), "{claims}: {error}");
         }
-        let nobody = json!({ "aud": "api://notes", "exp": NOW });
-        let error = check(&nobody).unwrap_err().to_string();
+        let nameless = json!({ "aud": "api://notes", "exp": NOW });
+        let error = check(&nameless).unwrap_err().to_string();
         assert!(error.contains("neither a subject nor a client"), "{error}");
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn read(parts: &Parts) -> Result<Credentials, Denied> {
     } else if scheme.eq_ignore_ascii_case("DPoP") {
         Scheme::Dpop
     } else {
-        // Credentials of another kind are none of ours.
+        // Credentials of another scheme are ignored.
         return Err(Denied::NoToken);
     };
     let token = token.trim_matches(' ');

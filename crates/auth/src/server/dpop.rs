@@ -56,8 +56,8 @@ pub(super) struct Proved {
 }
 
 impl Proofs {
-    /// Checks that whoever sends the token may: with a token that is bound to a key, whoever has
-    /// the key; with any other, anybody.
+    /// Checks that the sender may use the token: a token that is bound to a key needs a proof of
+    /// that key; any other token needs no proof.
     pub(super) fn check(
         &self,
         credentials: &Credentials,

@@ -27,7 +27,7 @@ pub(super) struct IssuerFetcher {
 pub(super) enum Plain {
     /// On this machine only.
     Loopback,
-    /// Anywhere: in a network where nobody else listens.
+    /// Anywhere, in networks that are trusted.
     Anywhere,
 }
 

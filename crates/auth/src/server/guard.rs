@@ -95,8 +95,8 @@ impl Guard {
         self
     }
 
-    /// Publishes these scopes besides those that everybody needs, for clients that ask for all of
-    /// them at once.
+    /// Publishes these scopes in the metadata, besides those that every request needs, for clients
+    /// that ask for all of them at once.
     pub fn scopes_supported<S: Into<String>>(
         mut self,
         scopes: impl IntoIterator<Item = S>,
@@ -105,7 +105,7 @@ impl Guard {
         self
     }
 
-    /// Whoever has this scope also has those.
+    /// A token with this scope also has those.
     pub fn implies<S: Into<String>>(
         mut self,
         scope: impl Into<String>,
@@ -168,7 +168,7 @@ impl Guard {
         self
     }
 
-    /// Checks everything, without asking anybody: issuers are asked when the first token comes.
+    /// Checks all settings without any request: issuers are contacted when the first token comes.
     ///
     /// # Errors
     /// The first thing that cannot be as it was written.

@@ -15,8 +15,8 @@ pub enum GuardError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Nobody issues tokens.
-    #[error("the guard has no issuer: say whose tokens are good with `Guard::issuer`")]
+    /// The guard has no issuer.
+    #[error("the guard has no issuer; add one with `Guard::issuer`")]
     NoIssuer,
     /// An issuer cannot be used.
     #[error("the issuer `{issuer}` cannot be used: {reason}")]

@@ -14,7 +14,7 @@ use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 /// async fn whoami(caller: Caller) -> String {
 ///     match caller.get::<Identity>() {
 ///         Some(identity) => format!("{} of {}", identity.subject(), identity.issuer()),
-///         None => "whoever started this".to_owned(),
+///         None => "the local user".to_owned(),
 ///     }
 /// }
 ///

@@ -15,8 +15,8 @@ use super::{
     verify::{Claims, VerifyError},
 };
 
-/// Questions to one issuer at a time. Anybody can send tokens that nobody knows, and each is a
-/// question; those beyond wait.
+/// Questions to one issuer at a time. Each unknown token costs a question, and anyone can send
+/// unknown tokens; further ones wait.
 const MAX_QUESTIONS: usize = 32;
 
 /// 10 s to wait for one's turn, which is what a question may take.
@@ -72,7 +72,7 @@ impl Introspection {
                 "the token is unknown, has expired or was revoked".into(),
             )),
             _ => Err(VerifyError::Unavailable(format!(
-                "{address}: the answer is no JSON object"
+                "{address}: the answer is not a JSON object"
             ))),
         }
     }

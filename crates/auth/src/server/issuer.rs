@@ -27,8 +27,8 @@ use crate::jose::{Algorithm, JwkSet, Jws};
 /// How long a signature that was verified is believed without its key being looked at again.
 const SIGNED_FOR: Duration = Duration::from_mins(5);
 
-/// How long the word of somebody who was asked is believed: a token that is revoked is good for as
-/// long as this.
+/// How long an answer of introspection is cached: a revoked token stays valid for at most this
+/// long.
 const TOLD_FOR: Duration = Duration::from_secs(30);
 
 /// How long a verifier of the author's own may take.
@@ -130,7 +130,8 @@ impl Issuer {
     }
 
     /// Asks the issuer about each token (RFC 7662), at the endpoint that its metadata names, as
-    /// this client. For tokens that are no JWTs, and where a revoked token must end soon.
+    /// this client. Use it for tokens that are not JWTs, and if revoked tokens must stop working
+    /// soon.
     pub fn introspect(mut self, client_id: impl Into<String>, secret: impl Into<String>) -> Self {
         self.verification = Verification::Introspection {
             at: None,
@@ -185,8 +186,8 @@ impl Issuer {
         self
     }
 
-    /// Asks the issuer by plain `http`, although it is not on this machine. Only within a network
-    /// where nobody else can listen or answer.
+    /// Contacts the issuer over plain `http`, although it is not on this machine. Use it only in a
+    /// network that you trust.
     pub fn allow_http(mut self) -> Self {
         self.plain = Plain::Anywhere;
         self

@@ -14,12 +14,12 @@ use crate::jose::{Algorithm, JwkSet, Jws};
 /// sign with it, so that this only bounds how long one that was withdrawn is still believed.
 const FRESH: u64 = 600;
 
-/// Seconds between two looks for a key that is not there. Anybody can send tokens with unknown
-/// keys, and the issuer must not feel it.
+/// Seconds between two attempts to find an unknown key. Anyone can send tokens with unknown keys,
+/// and that must not put load on the issuer.
 const PAUSE: u64 = 10;
 
-/// Seconds between two tries where there are no keys at all. Nobody is let in meanwhile, so it is
-/// shorter, and long enough that a flood of tokens does not become one of questions.
+/// Seconds between two attempts while there are no keys at all. All tokens are refused meanwhile,
+/// so it is shorter, yet long enough that a flood of tokens does not become a flood of questions.
 const RETRY: u64 = 2;
 
 /// Seconds for which old keys are used when the issuer cannot be asked: a night of theirs must not
@@ -51,7 +51,7 @@ struct KeysState {
     keys: Option<Arc<JwkSet>>,
     fetched: u64,
     tried: Option<u64>,
-    /// How often the issuer was asked, for whoever waited meanwhile.
+    /// How often the issuer was asked, for callers that waited meanwhile.
     asked: u64,
     /// Why there are no keys that can be used.
     failure: Option<VerifyError>,
@@ -86,7 +86,7 @@ impl Keys {
         }
         let before = self.state.lock().asked;
         let _turn = self.turn.acquire().await;
-        // Whoever was before us may have brought it.
+        // An earlier caller may have fetched it meanwhile.
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
         }
@@ -163,8 +163,8 @@ impl Keys {
 }
 
 impl KeysState {
-    /// What holds for somebody who waited since the issuer had been asked `before` times, or who
-    /// comes right after a failure: all of them asking one after the other would take for ever.
+    /// The answer for a caller that has waited since the issuer had been asked `before` times, or
+    /// that comes right after a failure: asking once for each of them in turn would take too long.
     fn settled(&self, before: u64, now: u64) -> Option<Result<Arc<JwkSet>, VerifyError>> {
         if let Some(failure) = &self.failure {
             let is_news = self.asked != before || self.was_tried_within(RETRY, now);

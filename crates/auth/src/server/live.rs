@@ -1,4 +1,4 @@
-//! The guard as it stands before a server.
+//! The built guard, which checks the requests to a server.
 
 use std::{fmt, sync::Arc};
 
@@ -168,7 +168,7 @@ impl Inner {
             issuer.and_then(Value::as_str)
         });
         if let Some(said) = said {
-            // A token of a stranger is shown to nobody else.
+            // A token of an unknown issuer is sent to no other issuer.
             let Some(issuer) = self.issuers.iter().find(|issuer| issuer.url == said) else {
                 let reason = "tokens of its issuer are not taken here";
                 return Err(VerifyError::Invalid(reason.into()));

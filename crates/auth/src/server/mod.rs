@@ -1,7 +1,7 @@
 //! Servers that are protected: tokens are verified, and clients told where to get them.
 //!
-//! A [`Guard`] is what the author writes: which resource this is, who issues tokens for it, which
-//! scopes everybody needs. Built, it stands before a server over HTTP.
+//! A [`Guard`] is configured by the server's author: the resource, the issuers of its tokens, the
+//! scopes that every request needs. Built, it protects a server over HTTP.
 //!
 //! ```
 //! use turnbuckle_auth::server::Guard;

@@ -22,7 +22,7 @@ const RETRY_LATE: HeaderValue = HeaderValue::from_static("60");
 pub(super) enum Denied {
     /// It brings no token.
     NoToken,
-    /// It brings one in a way that is none.
+    /// The request carries a token in a malformed way.
     Malformed(&'static str),
     /// The token is not good here.
     Token(String),
@@ -32,9 +32,9 @@ pub(super) enum Denied {
     Nonce(String),
     /// The token is good for less.
     Scopes(Vec<String>),
-    /// Nobody can say at the moment.
+    /// The issuer cannot be asked at the moment.
     Unavailable(String),
-    /// The client has asked too much of late.
+    /// The client has sent too many unknown tokens.
     TooMany(String),
 }
 

@@ -8,8 +8,8 @@ use turnbuckle_base::lock::Mutex;
 /// megabytes at the most. Only those whose token and signature are good are counted.
 const MAX_PROOFS: usize = 1_000_000;
 
-/// Proofs of one key that are remembered in one period: a tenth of all, which is 160 requests in each
-/// second. A client that sends more waits for the next period, and nobody else does.
+/// Proofs of one key that are remembered in one period: a tenth of all, which is 160 requests per
+/// second. A client that sends more waits for the next period; other clients are not affected.
 pub(super) const MAX_PROOFS_OF_KEY: u32 = 100_000;
 
 /// The proofs of this period and of the one before.

@@ -38,7 +38,7 @@ impl Resource {
         &self.text
     }
 
-    /// The host, and the port where it is no usual one.
+    /// The host, and the port if it is not the default one.
     pub(super) fn host(&self) -> &str {
         self.origin.split_once("://").map_or("", |(_, host)| host)
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn audiences_name_the_resource_or_somebody_else() {
+    fn an_audience_is_compared_with_the_resource() {
         let resource = Resource::parse("https://host.example/mcp").unwrap();
         for same in [
             "https://host.example/mcp",

@@ -38,7 +38,7 @@ pub(super) fn union(first: &[String], second: &[String]) -> Vec<String> {
     all
 }
 
-/// Whether this may stand in a `scope` (RFC 6749, 3.3).
+/// Whether this is a valid scope token (RFC 6749, 3.3).
 pub(super) fn is_token(scope: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     !scope.is_empty() && scope.bytes().all(is_allowed)
@@ -57,7 +57,7 @@ mod tests {
         let mut hierarchy = Hierarchy::default();
         hierarchy.add("admin".into(), list("write audit"));
         hierarchy.add("write".into(), list("read"));
-        // A circle is no endless loop.
+        // A cycle does not loop without end.
         hierarchy.add("read".into(), list("write"));
         assert_eq!(
             hierarchy.expand(&list("admin")),

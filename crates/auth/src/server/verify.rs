@@ -9,8 +9,8 @@ pub type Claims = Map<String, Value>;
 
 /// Verifies tokens in a way of your own: a database of them, or the words of a gateway.
 ///
-/// What it returns is held to the same rules as the claims of any other token: `aud` must name this
-/// server, `exp` must not have passed, `sub` or `client_id` must say who it is.
+/// The returned claims are checked by the same rules as those of any other token: `aud` must name
+/// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller.
 ///
 /// ```
 /// use serde_json::json;
@@ -50,9 +50,10 @@ where
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It is no good: the client is told, with 401 and this reason.
+    /// The token is not valid. The client gets 401 with this reason.
     Invalid(String),
-    /// Nobody can say at the moment: the client is told to try again; the log has the reason.
+    /// The token cannot be checked at the moment. The client is told to try again; the log has the
+    /// reason.
     Unavailable(String),
 }
 

@@ -54,7 +54,7 @@ pub(super) async fn call_all(
             if running.is_empty() && next == calls.len() {
                 return Poll::Ready(());
             }
-            // A call that ended makes room for another, which has to be polled too.
+            // When a call has ended another may start, which has to be polled too.
             if running.len() == before || next == calls.len() {
                 return Poll::Pending;
             }

@@ -35,7 +35,7 @@ impl Anthropic {
         Self::compatible(ANTHROPIC, model, Some(key), settings)
     }
 
-    /// A model of another server that speaks the same. The URL is what stands before `/v1/messages`.
+    /// v1/v1/messages`.
     ///
     /// # Errors
     /// If the URL, the key or the settings cannot be used, or the key would be sent without TLS to

@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// What stands where a key was.
+/// The text that replaces a key in logs and errors.
 const MASK: &str = "***";
 
 /// The key of an API: never shown by `Debug`, wiped when it is dropped, and taken out of everything
@@ -19,7 +19,7 @@ const MASK: &str = "***";
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// A key from a store. White space around it, as at the end of a file, is no part of it.
+    /// A key from a store. White space around it, as at the end of a file, is removed.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
         Self(Zeroizing::new(key.trim().to_owned()))

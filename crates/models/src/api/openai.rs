@@ -45,7 +45,7 @@ impl OpenAi {
         Ok(model)
     }
 
-    /// A model of another server. The URL is what stands before `/chat/completions`, often ending in
+    /// A model of another server. The URL is the part before `/chat/completions`, often ending in
     /// `/v1`.
     ///
     /// # Errors

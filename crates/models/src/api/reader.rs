@@ -33,7 +33,7 @@ pub(super) trait Assembly {
     fn finish(self) -> Result<Answer, Fault>;
 }
 
-/// Why a stream is no answer.
+/// Why a stream is not a valid answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// It ended too early, or an event cannot be read.

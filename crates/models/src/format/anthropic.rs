@@ -110,7 +110,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Vec<Value> {
     content
 }
 
-/// Results stand before everything else: the API wants them so.
+/// Results come before everything else, as the API requires.
 fn user(message: &SamplingMessage) -> Vec<Value> {
     let mut content = Vec::new();
     for piece in &message.content {

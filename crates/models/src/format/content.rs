@@ -66,7 +66,7 @@ pub(super) fn result_parts(result: &ToolResultContent) -> Vec<Part<'_>> {
     parts
 }
 
-/// The piece that stands in a message; none for tool calls and results.
+/// The piece of a message; `None` for tool calls and results.
 pub(super) fn message_part(content: &SamplingContent) -> Option<Part<'_>> {
     match content {
         SamplingContent::Text(text) => Some(Part::Text(Cow::from(&text.text))),

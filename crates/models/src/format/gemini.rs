@@ -117,7 +117,7 @@ fn user(message: &SamplingMessage, tools: &ToolList, called: &BTreeMap<&str, &st
     parts
 }
 
-/// The response to a call. Media stand beside it, for not every model takes them inside.
+/// The response to a call. Media are put beside it, because not every model accepts them inside.
 fn function_response(name: &str, result: &ToolResultContent, media: &mut Vec<Value>) -> Value {
     let mut texts = Vec::new();
     for part in result_parts(result) {

@@ -101,7 +101,7 @@ impl ToolList {
         });
     }
 
-    /// The tools, one JSON value each, as they stand in a request.
+    /// The tools as they are written in a request, one JSON value each.
     pub fn json(&self) -> &[Value] {
         &self.json
     }

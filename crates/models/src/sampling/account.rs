@@ -139,8 +139,9 @@ pub(super) struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
-    /// The model is asked. If the server withdraws the request from now on, all that was set aside
-    /// counts as used: otherwise it could use a model for ever by never waiting for an answer.
+    /// The model is being asked. If the server withdraws the request from now on, everything that
+    /// was set aside counts as used: otherwise a server that never waits for an answer could use a
+    /// model without limit.
     pub(super) fn begin(&mut self) {
         self.owed = self.tokens;
     }

@@ -24,7 +24,7 @@ pub trait Review: Send + Sync {
     ) -> BoxFuture<'a, Option<CreateMessageResult>>;
 }
 
-/// Nobody to ask: everything is declined.
+/// Declines everything, because there is no user to ask.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoReview;
 

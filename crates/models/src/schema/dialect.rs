@@ -15,9 +15,9 @@ pub(crate) struct Dialect {
     pub(crate) max_description: Option<usize>,
     /// The most levels of objects and arrays in a schema.
     pub(crate) max_depth: usize,
-    /// Keywords that must not stand at the root.
+    /// Keywords that are not allowed at the root.
     pub(crate) not_at_root: &'static [&'static str],
-    /// The only keywords there are; all of JSON Schema if there is no list.
+    /// The only keywords that are allowed; `None` allows all of JSON Schema.
     pub(crate) keywords: Option<&'static [&'static str]>,
 }
 

@@ -11,8 +11,8 @@ pub(super) enum Combined {
     Any,
 }
 
-/// Adds schemas to the one they stand in. Of alternatives, only what all of them require is
-/// required. A property that several have becomes a choice between its schemas.
+/// Merges subschemas into the schema that contains them. Of alternatives, only what all of them
+/// require is required. A property that several have becomes a choice between its schemas.
 pub(super) fn merge(into: &mut Map<String, Value>, parts: &[Value], combined: Combined) {
     let mut common: Option<Vec<String>> = None;
     for part in parts.iter().filter_map(Value::as_object) {

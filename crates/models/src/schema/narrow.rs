@@ -76,7 +76,7 @@ impl Work<'_> {
         self.changes.push((at.to_owned(), what.into()));
     }
 
-    /// The root: an object, without what must not stand at the root.
+    /// The root: an object, without the keywords that are not allowed at the root.
     fn root(&mut self) -> Map<String, Value> {
         let mut root = self.expanded(self.document);
         for keyword in ["allOf", "anyOf", "oneOf"] {

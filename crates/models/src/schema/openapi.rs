@@ -84,7 +84,7 @@ pub(super) fn finish(mut schema: Map<String, Value>, undo: Undo, is_root: bool) 
     (Value::Object(schema), undo)
 }
 
-/// A string that holds JSON: what stands for a schema that allows everything.
+/// A string that holds JSON: the replacement for a schema that allows everything.
 pub(super) fn json_text(description: &str) -> (Value, Undo) {
     let description = format!("{description} Any JSON value, written as JSON text.");
     let schema = json!({"type": "STRING", "description": description.trim_start()});

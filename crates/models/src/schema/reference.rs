@@ -14,7 +14,7 @@ pub(super) fn resolve<'d>(document: &'d Value, reference: &str) -> Option<&'d Va
     anchored(document, pointer)
 }
 
-/// The members of a reference's target, with those that stand beside the reference.
+/// The members of a reference's target, with those beside the reference.
 pub(super) fn beside(target: &Map<String, Value>, here: &Map<String, Value>) -> Map<String, Value> {
     let mut all = target.clone();
     for (name, value) in here {

@@ -315,7 +315,7 @@ async fn a_run_with_a_real_api_sends_results_in_the_published_shape() {
     );
 }
 
-/// Arguments that are no JSON are not sent to a server.
+/// Arguments that are not JSON are not sent to a server.
 #[tokio::test]
 async fn unreadable_arguments_are_told_to_the_model() {
     let chunk = |delta: serde_json::Value, reason: &str| {

@@ -160,7 +160,7 @@ async fn errors_in_any_shape_are_told() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_no_answer() {
+async fn a_stream_that_breaks_off_is_an_error() {
     let openai_stream = openai_stream();
     let anthropic_stream = anthropic_stream();
     // Broken by the network, in the middle of anything.
@@ -237,7 +237,7 @@ async fn an_event_without_an_end_is_not_kept() {
 
 #[tokio::test]
 async fn nobody_at_the_address_is_told() {
-    // Port 9 of this machine: nobody listens.
+    // Port 9 of this machine: nothing listens there.
     let (outcome, _) = ask(&openai("http://127.0.0.1:9")).await;
     let error = outcome.unwrap_err();
     assert_eq!(
@@ -254,7 +254,7 @@ async fn nobody_at_the_address_is_told() {
 async fn silence_is_not_waited_for_without_end() {
     use turnbuckle_models::{ApiSettings, OpenAi};
 
-    // The connection is taken by the system, and nobody answers.
+    // The system accepts the connection, and no answer comes.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let settings = ApiSettings::new()

@@ -67,7 +67,7 @@ fn results_keep_all_that_the_model_may_read_and_nothing_else() {
 }
 
 #[test]
-fn errors_and_pictures_of_results_stand_where_each_api_wants_them() {
+fn errors_and_pictures_of_results_are_where_each_api_expects_them() {
     let chat = written(Format::OpenAiChat);
     let messages = chat["messages"].as_array().unwrap();
     let roles: Vec<_> = messages

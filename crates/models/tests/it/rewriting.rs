@@ -17,7 +17,7 @@ const ALL: [(Format, Shape); 4] = [
     (Format::Gemini, shape::gemini),
 ];
 
-/// The tool as it stands in a request whose shape is right, and what was rewritten.
+/// The tool as it is written in a valid request, and what was rewritten.
 fn write(format: Format, shape: Shape, tool: &Tool) -> (Value, Vec<String>) {
     let list = format.tools(std::slice::from_ref(tool));
     let mut params = everything();

@@ -88,7 +88,7 @@ async fn a_person_sees_and_edits_the_request_and_the_answer() {
 
 // rule: Q4
 #[tokio::test]
-async fn where_nobody_can_be_asked_the_answer_is_no() {
+async fn sampling_is_declined_when_no_user_can_be_asked() {
     let sampler = sampler("{\"text\": \"x\"}", SamplingLimits::new());
     let error = sample(&sampler, asked("hi", 10), &NoReview)
         .await
@@ -182,7 +182,7 @@ async fn tools_of_a_server_reach_the_model_and_calls_come_back() {
     let models = ModelList::new(model, Ratings::default());
     let sampler = Sampler::new(models, SamplingLimits::new());
     let mut params = params();
-    // The results in it stand with nothing else, as the protocol wants it.
+    // A message with results contains nothing else, as the protocol requires.
     params.messages.truncate(3);
     let result = sample(&sampler, params, &ReviewedByHost).await.unwrap();
     assert_eq!(result.stop_reason, Some(StopReason::ToolUse));

@@ -31,7 +31,7 @@ async fn turns_are_played_in_order_and_checked() {
 }
 
 #[test]
-fn a_line_that_is_no_turn_is_named() {
+fn a_line_that_is_not_a_turn_is_named() {
     let Err(error) = Scripted::parse("demo", "{\"text\": \"a\"}\n{\"txet\": \"b\"}") else {
         panic!("it was taken")
     };

@@ -1,4 +1,4 @@
-//! A server that stands in for a model's API, at a real socket.
+//! A fake model API on a real socket.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -116,7 +116,7 @@ impl Request {
     }
 }
 
-/// A stand-in with the replies that it still has. It ends when they are used up.
+/// A fake API with the replies that it still has. It ends when they are used up.
 pub(crate) struct StandIn {
     pub(crate) url: String,
     requests: Arc<Mutex<Vec<Request>>>,

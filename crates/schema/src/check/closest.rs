@@ -1,6 +1,6 @@
-//! What to say when no branch of `anyOf` or `oneOf` matches. A list of everything that is wrong
-//! with every branch helps nobody, so the branch that was probably meant is found, and its
-//! violations are told.
+//! What to report when no branch of `anyOf` or `oneOf` matches. A list of everything that is wrong
+//! with every branch is of no use, so the branch that was probably meant is found and its
+//! violations are reported.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::node::NodeId;
 use crate::shown;
 use crate::violation::{Keyword, Violation};
 
-/// Reports that none of the branches matches.
+/// Reports that no branch matches.
 pub(crate) fn report_none<R: Report>(
     run: &mut Run<'_>,
     keyword: Keyword,

@@ -6,7 +6,7 @@ use crate::limits::MAX_LISTED;
 use crate::node::{InPlace, Node, NodeId};
 use crate::shown;
 
-/// Branches within branches that are described; beyond them the words help nobody.
+/// Nested branches that are described; a longer text would not help the reader.
 const MAX_LEVELS: usize = 3;
 
 /// What a node wants, as a noun phrase.

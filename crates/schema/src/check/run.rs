@@ -60,7 +60,8 @@ pub(crate) struct Verdict;
 #[derive(Default)]
 pub(crate) struct Collected(pub(crate) Vec<Violation>);
 
-/// Where in the instance a value stands: a step and the place it was taken from, all on the stack.
+/// The position of a value in the instance: a step and the position it was taken from, all on the
+/// stack.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     outer: Option<&'p Place<'p>>,

@@ -1,6 +1,6 @@
-//! Checks what no other part of a schema has looked at. What has been looked at is worked out only
-//! where `unevaluatedProperties` or `unevaluatedItems` stands, by going once more through the
-//! applicators beside it.
+//! Checks the members and items that no other part of a schema has looked at. What has been looked
+//! at is worked out only where `unevaluatedProperties` or `unevaluatedItems` is used, by going once
+//! more through the applicators beside it.
 
 use std::ops::ControlFlow;
 

@@ -101,8 +101,8 @@ impl<'s> Mender<'s> {
         let mut item = value.clone();
         if let Some(schema) = node.array.as_ref().and_then(|rules| rules.item(0)) {
             let inner = place.position(0);
-            // What is done to the item is told as done to the whole: it stands where the item
-            // stood.
+            // Changes to the item are reported as changes to the whole, because the whole replaces
+            // the item.
             let before = self.made.len();
             self.mend(schema, &mut item, &inner);
             self.made.truncate(before);

@@ -227,7 +227,7 @@ impl<'s> Compiler<'s> {
 fn skip_aliases(nodes: &mut [Node]) {
     let aliases: Vec<Option<NodeId>> = nodes.iter().map(Node::alias).collect();
     let end = |mut node: NodeId| {
-        // There are no circles left, so this ends.
+        // The cycles have been removed, so this ends.
         while let Some(next) = aliases[node.position()] {
             node = next;
         }

@@ -12,7 +12,7 @@ use crate::node::ResourceId;
 use crate::pointer;
 use crate::reference::{percent_decoded, pointer_tokens, resolve, split_fragment};
 
-/// What a schema inherits from where it stands.
+/// What a schema inherits from its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) resource: ResourceId,
@@ -71,7 +71,7 @@ impl<'s> Index<'s> {
             .unwrap_or(whole)
     }
 
-    /// Where the `reference` that stands in the schema `from` leads.
+    /// The target of a `reference` in the schema `from`.
     pub(crate) fn target(
         &mut self,
         from: &'s Value,
@@ -107,8 +107,8 @@ impl<'s> Index<'s> {
             })
     }
 
-    /// Every schema that a `$dynamicRef` standing in `from` may mean, with the resource that offers
-    /// it; empty if the reference has no dynamic anchor to start with and so is an ordinary one.
+    /// Every schema that a `$dynamicRef` in `from` may mean, with the resource that offers it;
+    /// empty if the reference has no dynamic anchor to start with and so is an ordinary one.
     pub(crate) fn dynamic_targets(
         &self,
         from: &Value,

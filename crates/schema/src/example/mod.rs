@@ -13,7 +13,8 @@ use crate::limits::MAX_EXAMPLE_TRIES;
 use crate::node::NodeId;
 use crate::schema::Schema;
 
-/// A valid example for a schema document; `None` if the document is no schema, or none was found.
+/// A valid example for a schema document; `None` if the document is not a valid schema, or if no
+/// example was found.
 pub fn example(schema: &Value) -> Option<Value> {
     Schema::compile(schema).ok()?.example()
 }

@@ -9,7 +9,7 @@ use crate::node::{Node, NumberRules, TextRules};
 use crate::number::Num;
 use crate::violation::Keyword;
 
-/// What stands for any string.
+/// The example for any string.
 const PLACEHOLDER: &str = "text";
 
 pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Value> {

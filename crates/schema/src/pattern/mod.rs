@@ -49,7 +49,7 @@ pub(crate) enum Cost {
 #[derive(Debug)]
 pub(crate) struct Exhausted;
 
-/// Makes no pattern, for schemas that are to have none.
+/// Refuses every pattern, for schemas that must not have any.
 pub(crate) fn refuse(_: &str) -> Result<Pattern, String> {
     Err("this schema is compiled without the engine for patterns".to_owned())
 }

@@ -154,7 +154,7 @@ impl Parser {
         let start = self.at;
         let counts = self.counts();
         if counts.is_none() {
-            // Braces that count nothing stand for themselves.
+            // Braces that are not a quantifier are literal.
             self.at = start;
         }
         match counts {
@@ -235,7 +235,7 @@ impl Parser {
                     return Err(format!("the range `{first}-{last}` runs backwards"));
                 }
                 (Atom::One(first), Atom::One(last)) => members.push(Member::Range(first, last)),
-                // A set cannot bound a range: the dash stands for itself.
+                // A set cannot bound a range, so the dash is literal.
                 (first, last) => members.extend([
                     first.into_member(),
                     Member::Range('-', '-'),

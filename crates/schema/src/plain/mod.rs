@@ -33,7 +33,7 @@ pub enum ArgumentsError {
 
 /// The input schema of a tool whose arguments are read into `T`.
 ///
-/// - Properties stand in the order of the fields, described by their doc comments.
+/// - Properties are in the order of the fields, described by their doc comments.
 /// - A field that may be absent is not in `required`, and its schema says nothing of `null`: an
 ///   `Option<String>` is `{ "type": "string" }`. A `null` that a model sends all the same is taken
 ///   away by [`Schema::coerce`](crate::Schema::coerce).
@@ -79,8 +79,8 @@ pub fn arguments_schema<T: JsonSchema + ?Sized>() -> Result<Map<String, Value>, 
 
 /// The output schema of a tool that returns `T`: what serialising a `T` can give.
 ///
-/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` may stand,
-/// because here nobody takes it away.
+/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` is allowed,
+/// because `null` is not removed from results.
 pub fn output_schema<T: JsonSchema + ?Sized>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     match generated::<T>(settings, Contract::Written) {

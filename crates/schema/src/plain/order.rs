@@ -50,7 +50,7 @@ fn place(keyword: &str) -> usize {
 
 fn order_inside(keyword: &str, value: &mut Value) {
     match (keyword, value) {
-        // Values are no schemas, whatever they look like.
+        // These are values and not schemas, even if they look like schemas.
         ("examples" | "default", _) => {}
         (custom, _) if custom.starts_with("x-") => {}
         // The names of properties stay in the order of the fields.

@@ -16,7 +16,7 @@ pub(super) fn fold(schema: &mut Value) {
     };
     for (keyword, value) in keywords.iter_mut() {
         if keyword == "$defs" {
-            // A definition is no copy of itself, but may contain copies of others.
+            // A definition must not be replaced by itself, but may contain copies of others.
             for definition in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
                 fold_below(definition, &definitions);
             }

@@ -54,8 +54,8 @@ fn branches_are_objects(keywords: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// `type` first after the description, and `properties` even where there are none: some clients
-/// insist.
+/// Puts `type` first after the description, and writes `properties` even if it is empty: some
+/// clients require both.
 fn announced(keywords: Map<String, Value>) -> Map<String, Value> {
     let mut announced = Map::new();
     for early in ["title", "description"] {

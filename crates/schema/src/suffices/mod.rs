@@ -22,10 +22,10 @@ const WIDTHS: [(Option<i128>, Option<i128>); 6] = [
 /// Whether a derived schema says nothing that deserialising the type it was derived from does not
 /// enforce, judged by its keywords alone.
 ///
-/// With it a typed parse can stand in for a check. It takes the schema's word that it was
-/// *derived*: an attribute that narrows a field without narrowing its type (a `range` from 0 on an
+/// If it is true, a typed parse can replace a check. It assumes that the schema was *derived* from
+/// the type: an attribute that narrows a field without narrowing its type (a `range` from 0 on an
 /// `i32`, an `enum` on a `String`, a hand-written `JsonSchema`) can look the same as a narrower
-/// type. Where the type is at hand, ask [`serde_enforces`], which tries.
+/// type. If the type is at hand, use [`serde_enforces`], which tries values.
 ///
 /// True for: `type`, `properties`, `required`, `items`, schemas in `additionalProperties`, `enum`,
 /// `const`, `oneOf`, `anyOf`, local `$ref`s, the bounds of Rust's integers, and keywords that no
@@ -55,9 +55,9 @@ pub fn serde_suffices(schema: &Value) -> bool {
 /// Whether deserialising a `T` enforces all that a schema says, found out by trying: values that
 /// break one rule of the schema each are offered to `T`, and none may be accepted.
 ///
-/// Meant for the moment a tool is registered; it costs some microseconds for each rule. A schema
-/// with a keyword that no Rust type can stand for (`pattern`, `multipleOf`, `not`) is answered with
-/// no at once, as is one for which no valid value could be made up to begin with.
+/// Meant for the moment a tool is registered; it costs some microseconds for each rule. The answer
+/// is `false` at once for a schema with a keyword that no Rust type can express (`pattern`,
+/// `multipleOf`, `not`), and for one for which no valid value could be found.
 ///
 /// ```
 /// use schemars::JsonSchema;

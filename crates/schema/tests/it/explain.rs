@@ -146,7 +146,7 @@ fn long_values_are_shortened_in_every_message() {
 }
 
 #[test]
-fn an_example_is_left_out_where_there_is_none() {
+fn a_schema_without_an_example_is_explained_without_one() {
     let text = explained(&json!(false), &json!(1));
     assert_eq!(
         text,

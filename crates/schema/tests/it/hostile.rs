@@ -8,7 +8,7 @@ use turnbuckle_schema::{Keyword, Schema, SchemaError, serde_suffices};
 
 use crate::generate::{Dice, arbitrary, instance};
 
-/// Far above what the bounds allow in a debug build on a busy machine, far below "for ever".
+/// Far above what the limits allow in a debug build on a busy machine, far below a hang.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]

@@ -213,7 +213,7 @@ fn what_is_not_an_object_is_an_error_that_names_the_type() {
     #[track_caller]
     fn refused<T: JsonSchema>(wanted: &str) {
         let Err(error) = arguments_schema::<T>() else {
-            panic!("it is no object")
+            panic!("it is not an object")
         };
         let ArgumentsError::NotAnObject { type_name, found } = &error else {
             panic!("{error}")

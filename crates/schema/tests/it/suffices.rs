@@ -1,4 +1,4 @@
-//! When a typed parse stands in for a check.
+//! When a typed parse can replace a check.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -106,7 +106,7 @@ fn an_attribute_that_says_more_than_the_type_is_found_out() {
 }
 
 #[test]
-fn keywords_that_no_type_stands_for_need_a_check() {
+fn keywords_that_no_type_expresses_need_a_check() {
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only parsed")]
     struct Patterned {

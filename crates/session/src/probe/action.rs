@@ -58,8 +58,8 @@ pub enum Action {
     /// The search is over. After a legacy verdict send `notifications/initialized`. Where a second
     /// connection is open, it is the one of a legacy verdict, and the first that of a modern one.
     ///
-    /// A modern verdict does not always come from a `DiscoverResult`; whoever wants one may have
-    /// to ask for it again.
+    /// A modern verdict does not always come from a `DiscoverResult`; a caller that needs one may
+    /// have to send `server/discover` again.
     Ready(Verdict),
     /// The search is over and found nothing to speak: close the connection.
     Fail(Failure),

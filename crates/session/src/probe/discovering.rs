@@ -106,8 +106,8 @@ impl Probe {
         }
     }
 
-    /// Legacy revisions in a modern server's list cannot be spoken request by request, so they
-    /// stand there for clients that shake hands.
+    /// Legacy revisions in a modern server's list are meant for clients that send `initialize`:
+    /// they cannot be spoken request by request.
     fn handshake_at_one_of(&mut self, versions: &[String]) -> Action {
         match common(versions, &self.allowed, Era::Legacy) {
             Some(legacy)
@@ -119,8 +119,8 @@ impl Probe {
         }
     }
 
-    /// Nothing modern came back. That is no proof of anything (stdio: the fallback MUST NOT depend
-    /// on one code), so the handshake is tried.
+    /// The answer was not a modern one. That proves nothing (stdio: the fallback MUST NOT depend on
+    /// one code), so the handshake is tried.
     fn not_modern(&mut self, outcome: Outcome) -> Action {
         if outcome == Outcome::Odd {
             self.here.discover = Sent::Answered;

@@ -20,8 +20,9 @@ impl std::fmt::Display for Asked {
     }
 }
 
-/// Something that happened. Feed answers by the id of the request they are for, so that a late one
-/// is known as such; notifications, requests of the server and noise are no answers and not fed.
+/// Something that happened. Feed answers by the id of the request they belong to, so that a late
+/// one is recognised. Do not feed notifications, requests of the server or noise: they are not
+/// answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The connection is open: the first one, or the one that [`Reopen`](super::Action::Reopen)
@@ -47,7 +48,7 @@ pub enum Event {
         refusal: Refusal,
         /// What it says: the error's message.
         message: String,
-        /// The strings under `supported` in the error's data; empty if there are none.
+        /// The strings under `supported` in the error's data; empty if they are missing.
         supported: Vec<String>,
     },
     /// Something like an answer, but to no question: a result without a version, an error without

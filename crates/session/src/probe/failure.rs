@@ -32,7 +32,7 @@ pub enum Reason {
     /// The settings leave no revision to look for.
     #[error("the settings allow no revision: pin one that is also supported, or none")]
     NothingAllowed,
-    /// The server has named what it speaks, and none of it is allowed here.
+    /// The server has named its revisions, and all of them are disallowed here.
     #[error(
         "the server speaks {}; allowed here: {}",
         Offered(offered),
@@ -74,7 +74,7 @@ pub enum Reason {
     /// The server went away.
     #[error("the server closed the connection: its log or standard error may say why")]
     Closed,
-    /// What came back was no answer to anything asked.
+    /// What came back did not answer any request.
     #[error("the server's answers do not fit the questions: is it an MCP server?")]
     Odd,
 }

@@ -95,7 +95,7 @@ impl Probe {
         })
     }
 
-    /// The handshake was refused, or answered with something that is no answer.
+    /// The handshake was refused, or the response was not a valid answer.
     fn refused(&mut self, asked: Revision, outcome: Outcome, supported: &[String]) -> Action {
         self.here.initialize = Sent::Answered;
         self.trail.settle(&outcome);

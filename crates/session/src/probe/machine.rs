@@ -93,7 +93,7 @@ impl Probe {
 
     /// Takes an event and says what to do next; `None` for nothing new: go on waiting.
     ///
-    /// After [`Action::Ready`] or [`Action::Fail`] it is `None` for ever.
+    /// After [`Action::Ready`] or [`Action::Fail`] it always returns `None`.
     pub fn on(&mut self, event: Event) -> Option<Action> {
         match self.state {
             State::Idle => self.idle(&event),
@@ -141,7 +141,7 @@ impl Probe {
                 self.trail.settle(&Outcome::Closed);
                 Some(self.give_up(then, Outcome::Closed))
             }
-            // An answer from before: it was for a connection that is no more.
+            // A late answer from an earlier connection that has been closed.
             _ => None,
         }
     }

@@ -101,7 +101,7 @@ impl Settings {
         }
     }
 
-    /// Waits this long for an answer that nothing can stand in for.
+    /// Waits this long for the answer to `initialize`, which has no fallback.
     pub fn with_handshake_timeout(self, handshake_timeout: Duration) -> Self {
         Self {
             handshake_timeout,

@@ -21,8 +21,8 @@ pub const MAX_PENDING: usize = 8192;
 /// It gives out the ids itself, so none is used twice. The id of a request is its progress token
 /// as well: unique for the same reason, also after the request is done and only its task lives on.
 ///
-/// The table keeps no clock: whoever drives it sleeps until [`next_deadline`](Self::next_deadline)
-/// and then calls [`expire`](Self::expire).
+/// The table keeps no clock: the caller sleeps until [`next_deadline`](Self::next_deadline) and
+/// then calls [`expire`](Self::expire).
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -157,8 +157,8 @@ impl<T> RequestTable<T> {
         Some(pending.payload)
     }
 
-    /// Takes out a request that nobody waits for any longer. `Some` if the peer should be told
-    /// with `notifications/cancelled`; an answer that still comes will be to an unknown id.
+    /// Removes a request whose answer is no longer wanted. `Some` if the peer should be told with
+    /// `notifications/cancelled`; an answer that still comes has an unknown id.
     pub fn cancel(&mut self, id: &IdRef<'_>) -> Option<T> {
         self.complete(id)
     }

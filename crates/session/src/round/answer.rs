@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 
 use super::{Kind, form};
 
-/// An answer that is none to its question.
+/// An answer that does not fit its question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer to `{key:.64}` cannot be used: {reason}")]
 pub struct BadAnswer {
@@ -33,7 +33,7 @@ impl BadAnswer {
     }
 }
 
-/// Whether an answer is one to this question, before anybody who asked it looks.
+/// Whether an answer fits this question. Checked before the handler sees it.
 ///
 /// # Errors
 /// Says what is wrong with it.

@@ -55,8 +55,8 @@ pub enum AskError {
     /// The handler's fault: it asked something else before, or too much.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The handler's fault: no client could be asked this.
-    #[error("ask `{key:.64}` is no question to send: {reason}")]
+    /// The handler's fault: the question cannot be sent to any client.
+    #[error("ask `{key:.64}` cannot be sent: {reason}")]
     BadQuestion {
         /// The key.
         key: String,
@@ -107,7 +107,7 @@ impl Round {
     /// Asks. The same question under the same key counts once, however often it is asked.
     ///
     /// # Errors
-    /// [`AskError`]; whose fault it is stands at each variant.
+    /// [`AskError`]; each variant says whether the handler or the client is at fault.
     pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<AskOutcome, AskError> {
         self.ask_as(
             key,
@@ -149,14 +149,13 @@ impl Round {
     /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of
     /// a request in a session. Either all of them are taken or none.
     ///
-    /// Answers under keys that were not asked are passed over, and so are those to questions that
-    /// have an answer already; missing ones leave their questions open. When nothing at all is
-    /// known to have been asked, the request came without its state: then an answer counts for
-    /// the question that the handler asks under its key. The specification leaves room for both: a
-    /// client MUST bring the state back that it was given, but a server may also work from what is
-    /// in the retry alone, and the official conformance suite sends answers with nothing else. What
-    /// is lost is the proof that it was this question which was answered; who needs it does not
-    /// call this without a state.
+    /// Answers under unknown keys are ignored, as are those to questions that have an answer
+    /// already; missing ones leave their questions open. If there is no record of any question, the
+    /// request came without its state: then an answer counts for the question that the handler asks
+    /// under its key. The specification allows both: a client MUST send back the state that it was
+    /// given, but a server may also work from the retry alone, and the official conformance suite
+    /// sends answers without a state. Without the state there is no proof that this very question
+    /// was answered; a server that needs the proof must not call this without a state.
     ///
     /// # Errors
     /// When an answer does not fit its question, or is too large to keep.
@@ -199,7 +198,7 @@ impl Round {
         if let Some((key, _)) = answers.first()
             && bytes > self.journal.left()
         {
-            let reason = format!("{bytes} bytes of answers are more than there is room for");
+            let reason = format!("{bytes} bytes of answers exceed the limit");
             return Err(BadAnswer::new(key, reason));
         }
         for (key, answer) in answers {
@@ -210,8 +209,9 @@ impl Round {
         Ok(())
     }
 
-    /// The error that ends a call until people have been at these URLs, where the client's revision
-    /// has one; others are asked. Keys of what is no open visit are passed over.
+    /// The error that ends a call until the user has visited these URLs, if the client's revision
+    /// has such an error; other clients are asked instead. Keys that are not an open visit are
+    /// ignored.
     pub fn visit_first(&self, keys: &[String]) -> Option<ErrorObject> {
         // elicitation: only in 2025-11-25, and the error MUST list the visits.
         if !self.revision.rules().visits_first {
@@ -231,8 +231,8 @@ impl Round {
         }
     }
 
-    /// Takes back an open question: nobody waits for it any more, or the client answered it with
-    /// an error. It may be asked again.
+    /// Withdraws an open question because its answer is no longer wanted, or because the client
+    /// answered it with an error. It may be asked again.
     pub fn withdraw(&mut self, key: &str) -> Option<Posed> {
         self.open.remove(key)
     }

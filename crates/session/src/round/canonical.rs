@@ -13,11 +13,11 @@ use super::node::Node;
 /// The length of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
 
-/// Stands for a length that takes eight bytes, which follow. Most lengths are a byte themselves:
+/// Marks a length that takes eight bytes, which follow. Most lengths are a byte themselves, because
 /// what is hashed is mostly short.
 const LONG: u8 = u8::MAX;
 
-/// Room for a form of a few fields, so that it is written without growing.
+/// Space for a form of a few fields, so that it is written without growing.
 const WRITTEN_BYTES: usize = 512;
 
 /// The magnitude from which a float no longer tells neighbouring whole numbers apart.
@@ -85,7 +85,7 @@ impl Hasher {
         let mut text = Vec::with_capacity(WRITTEN_BYTES);
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => self.tagged(b'w', &text),
-            // What cannot be written cannot be sent either, so it need not be told apart.
+            // A value that cannot be written cannot be sent either, so it needs no hash of its own.
             Err(_) => self.absent(),
         }
     }

@@ -1,4 +1,4 @@
-//! What a client declared, read when somebody wants to know.
+//! The capabilities that a client declared, parsed on first use.
 
 use serde::Deserialize;
 use turnbuckle_protocol::{ClientCapabilities, ElicitationCapability, envelope::RawText};

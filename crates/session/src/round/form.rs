@@ -1,8 +1,8 @@
 //! What a person put in a form, held against the fields that were asked for.
 //!
 //! elicitation: servers SHOULD validate received content against the requested schema. Reasons are
-//! written for whoever made the client: they name the field and what belongs in it, and do not
-//! repeat what the person wrote.
+//! written for the author of the client: they name the field and what belongs in it, and do not
+//! repeat what the user wrote.
 
 use serde_json::{Number, Value};
 use turnbuckle_protocol::{

@@ -219,7 +219,7 @@ mod tests {
 
     // rule: E2, Q2
     #[test]
-    fn one_mode_or_model_does_not_stand_for_the_other() {
+    fn one_mode_or_model_does_not_imply_the_other() {
         let read = |json| serde_json::from_value::<ClientCapabilities>(json).unwrap();
         let can = |request, json| fit(request, &read(json), Revision::LATEST).is_ok();
         assert!(can(form(), json!({"elicitation": {}})));

@@ -81,7 +81,7 @@ impl Journal {
         self.bytes
     }
 
-    /// How many bytes there is room for.
+    /// How many bytes are left.
     pub(super) const fn left(&self) -> usize {
         MAX_JOURNAL_BYTES - self.bytes
     }
@@ -117,7 +117,7 @@ impl Journal {
     /// Writes down that a question is asked; the same question under the same key counts once.
     ///
     /// # Errors
-    /// When something else was asked under the key before, or there is no room.
+    /// When something else was asked under the key before, or the journal is full.
     pub fn asked(&mut self, key: &str, question: Fingerprint) -> Result<(), JournalError> {
         self.check(key, question)?;
         if !self.asks.contains_key(key) {
@@ -131,7 +131,7 @@ impl Journal {
     /// Writes down an answer. The first one stays: the handler may have acted on it.
     ///
     /// # Errors
-    /// When nothing was asked under the key, or there is no room.
+    /// When nothing was asked under the key, or the journal is full.
     pub fn record_answer(&mut self, key: &str, answer: Box<RawValue>) -> Result<(), JournalError> {
         let left = MAX_JOURNAL_BYTES - self.bytes;
         let Some(ask) = self.asks.get_mut(key) else {
@@ -156,7 +156,7 @@ impl Journal {
     /// exactly what those after it see.
     ///
     /// # Errors
-    /// When JSON has no form for the value, or there is no room.
+    /// When JSON has no form for the value, or the journal is full.
     pub fn record_memo<T>(&mut self, key: &str, value: &T) -> Result<&RawValue, JournalError>
     where
         T: Serialize + ?Sized,
@@ -179,7 +179,7 @@ impl Journal {
         Ok(self.memos.entry(key.to_owned()).or_insert(memo))
     }
 
-    /// Makes room for one more entry.
+    /// Accounts for one more entry.
     fn enter(&mut self, entry: Entry, key: &str, value: usize) -> Result<(), JournalError> {
         let bytes = ENTRY_BYTES + written_length(key) + value;
         let left = MAX_JOURNAL_BYTES - self.bytes;

@@ -38,7 +38,7 @@ pub enum JournalError {
         /// The key.
         key: String,
     },
-    /// There is no room for so much.
+    /// The journal has too few bytes left.
     #[error(
         "{entry} `{key:.64}` needs {bytes} bytes of the {left} left of {MAX_JOURNAL_BYTES}; keep a name \
          for it here and the thing itself elsewhere"
@@ -53,7 +53,7 @@ pub enum JournalError {
         /// What is left.
         left: usize,
     },
-    /// There is no room for one more.
+    /// The journal has too many entries.
     #[error(
         "{entry} `{key:.64}` is one more than the {MAX_JOURNAL_ENTRIES} entries of one call; ask in one \
          form what belongs together"

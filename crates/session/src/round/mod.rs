@@ -3,9 +3,9 @@
 //!
 //! A *round* is one run of a handler. In a modern exchange a handler that needs an answer it does
 //! not have is dropped, the client is told what is needed, and its retry starts the next round with
-//! the [`Journal`] of those before. Between two rounds the journal is with the client, in a
-//! [sealed](seal) box that only this server can open. In a session and in a task the same
-//! [`Round`] keeps the books while the questions go out as requests or stand on the task.
+//! the [`Journal`] of those before. Between two rounds the client holds the journal, encrypted
+//! ([`seal`]) so that only this server can read it. In a session and in a task the same [`Round`]
+//! keeps track of the questions, which are sent as requests or listed in the task.
 //!
 //! ```
 //! use serde_json::json;

@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::Number;
 
-/// The most members or items that room is made for ahead of reading them.
+/// The most members or items that memory is reserved for before they are read.
 const ROOM: usize = 8;
 
 /// A value, read from text. [`Value`](serde_json::Value) would copy and hash every name.
@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some((Name(name), member)) = members.next_entry()? {
             read.push((name, member));
         }
-        // Of several members with one name the last counts, as it does for whoever reads them.
+        // Of several members with one name the last counts, as in other JSON parsers.
         read.reverse();
         read.sort_by(|(left, _), (right, _)| left.cmp(right));
         read.dedup_by(|(later, _), (kept, _)| later == kept);

@@ -1,4 +1,4 @@
-//! A question as a handler poses it, before anybody has to be sent it.
+//! A question as a handler asks it, before it is sent to a client.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What tells one question from another, and what makes a question wrong before anybody sees it.
+//! The identity of a question (its fingerprint), and the checks before it is sent.
 
 use std::fmt;
 
@@ -56,8 +56,8 @@ impl Kind {
     }
 }
 
-/// How much of the digest is kept. Half of SHA-256: nobody gains by a collision, a handler only
-/// deceives itself.
+/// How much of the digest is kept. Half of SHA-256 is enough: a collision gains nothing, since a
+/// handler could only deceive itself.
 const FINGERPRINT_BYTES: usize = 16;
 
 /// The length of a fingerprint as text: a letter for the kind, and Base64.
@@ -65,8 +65,8 @@ const TEXT_BYTES: usize = 1 + (FINGERPRINT_BYTES * 4).div_ceil(3);
 
 /// What a question is recognised by when a handler asks it again.
 ///
-/// It is the same in every revision: what only some of them carry, like the `elicitationId` of
-/// 2025-11-25 or `_meta`, is no part of it.
+/// It is the same in every revision: what only some revisions carry, like the `elicitationId` of
+/// 2025-11-25 or `_meta`, is left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
     kind: Kind,
@@ -179,10 +179,10 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
             {
                 Some("2025-11-25 needs an `elicitationId` for a URL; set one before asking")
             }
-            // elicitation: the URL MUST NOT hold credentials or personal data, nor let in who has it.
+            // elicitation: the URL MUST NOT hold credentials or personal data, nor grant access by itself.
             ElicitRequestParams::Url(url) if secret::is_given_away(&url.url) => Some(
-                "its `url` has credentials or somebody's address in it, for all to use who see the \
-                 link; lead to a page that asks who is there",
+                "its `url` contains credentials or an e-mail address, which everyone who sees the link could \
+                 use; link to a page that makes the user sign in",
             ),
             ElicitRequestParams::Form(form) => form_fault(&form.requested_schema),
             ElicitRequestParams::Url(_) => None,
@@ -192,12 +192,13 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
     }
 }
 
-const UNKNOWN: &str = "it is of a kind that is not known here";
+const UNKNOWN: &str = "its kind is unknown";
 
 fn hash_whole(request: &InputRequest, hasher: &mut Hasher) {
     let neutral = request.clone().lower_to(Revision::LATEST);
     let request = neutral.as_ref().unwrap_or(request);
-    // What cannot be written cannot be asked either, so it need not be told apart.
+    // A question that cannot be written cannot be asked either, so it needs no fingerprint of its
+    // own.
     hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
 }
 
@@ -205,7 +206,7 @@ fn hash_whole(request: &InputRequest, hasher: &mut Hasher) {
 pub(super) fn form_fault(schema: &ElicitSchema) -> Option<&'static str> {
     secret::is_asked_for(schema).then_some(
         "a field of the form asks for a secret, which would pass through the client; ask for it on \
-         a page of yours, by URL, or give the field another name if it is none",
+         a page of yours, by URL, or rename the field if it is not a secret",
     )
 }
 
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_visit_is_no_part_of_the_question() {
+    fn the_id_of_a_visit_does_not_change_the_fingerprint() {
         let url = ElicitRequestUrlParams::new("Log in", "https://a.example/");
         let named = url.clone().with_elicitation_id("7f");
         assert_eq!(Fingerprint::of(&url.into()), Fingerprint::of(&named.into()));

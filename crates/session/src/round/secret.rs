@@ -7,7 +7,7 @@ use turnbuckle_protocol::{ElicitSchema, PrimitiveSchema};
 
 use super::format::is_email;
 
-/// How names of secrets end, without what stands between their words.
+/// Endings of names of secrets, without the separators between their words.
 const ENDINGS: [&str; 19] = [
     "password",
     "passwd",
@@ -30,13 +30,13 @@ const ENDINGS: [&str; 19] = [
     "cvv",
 ];
 
-/// Names that are secrets in a form when nothing stands before them. In a link they are the number of
-/// an order or of a visit as often as not: `checkoutnow?token=…` is how people pay.
+/// Names that are secrets in a form if they are the whole name. In a link they are often the number
+/// of an order or of a visit: `checkoutnow?token=…` is how people pay.
 const WHOLE: [&str; 4] = ["token", "pin", "otp", "cvc"];
 
 /// Whether a form asks for a secret: a field for text that is called like one.
 ///
-/// What is chosen from a list, ticked or counted is none, whatever it is called.
+/// A choice, a checkbox or a number is never a secret, whatever its name.
 pub(super) fn is_asked_for(schema: &ElicitSchema) -> bool {
     schema.properties.iter().any(|(name, field)| match field {
         PrimitiveSchema::String(text) => {
@@ -70,7 +70,7 @@ fn is_named(name: &str) -> bool {
     WHOLE.contains(&&*name) || is_credential(&name)
 }
 
-/// Whether a plain name says by itself that it lets somebody in.
+/// Whether a name means a credential by itself.
 fn is_credential(plain: &str) -> bool {
     ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::process::Process;
 
 /// 1 s: a killed process is gone as soon as the kernel gets to it; one that is not by then hangs in
-/// a system call or belongs to somebody else, and waiting longer would not help.
+/// a system call or belongs to another user, and waiting longer would not help.
 const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// 1 ms, doubled up to 16 ms: how often to look whether grandchildren have gone, for whom there is
@@ -16,7 +16,7 @@ const KILL_WAIT: Duration = Duration::from_secs(1);
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LAST_LOOK: Duration = Duration::from_millis(16);
 
-/// A day: a longer grace than this is meant as "for ever" and may be more than the clock can hold.
+/// A day: a longer grace means "without limit" and may be more than the clock can hold.
 const LONGEST_GRACE: Duration = Duration::from_hours(24);
 
 /// How a child came to its end.
@@ -77,7 +77,7 @@ fn end(process: &Process, grace: Duration) {
             EndedBy::Terminate
         } else {
             process.group.kill();
-            // Nobody in the group survives that, so only the exit of the child is waited for.
+            // Every process of the group is killed, so only the exit of the child is awaited.
             if process.is_reaped_by(after(KILL_WAIT)) {
                 EndedBy::Kill
             } else {

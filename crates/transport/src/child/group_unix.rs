@@ -53,8 +53,8 @@ impl Group {
         while let Err(Errno::INTR) = waitpid(Some(self.leader), WaitOptions::empty()) {}
     }
 
-    /// Whether nobody of the group is left whom we could signal. Asked after the reaping; as long
-    /// as somebody is left the group's number stays taken.
+    /// Whether the group has no process left that we could signal. Called after the reaping; while
+    /// a process is left, the group's number stays taken.
     pub(super) fn is_gone(&self) -> bool {
         // Orphans come to us when we are their container's first process, or a subreaper.
         while let Ok(Some(_)) = waitpgid(self.leader, WaitOptions::NOHANG) {}
@@ -73,7 +73,7 @@ impl Group {
 
     /// Asks all of the group to end.
     pub(super) fn terminate(&self) {
-        // Fails only when there is nobody left to ask.
+        // Fails only when the group has no process left.
         let _ = kill_process_group(self.leader, Signal::TERM);
     }
 

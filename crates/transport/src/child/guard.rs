@@ -120,7 +120,7 @@ impl Child {
             .name(name)
             .spawn(move || process.watch());
         if started.is_err() {
-            // Nobody is left to wait for it in order.
+            // No task is left that could end it in order.
             self.process.begin_ending();
             self.process.group.kill();
             self.process.group.reap();

@@ -77,7 +77,7 @@ impl Drop for ChildWriter {
     }
 }
 
-/// A pipe from the child that ends with the child, even if somebody else still holds it.
+/// A pipe from the child that ends with the child, even if another process still holds it.
 #[derive(Debug)]
 pub(super) struct Tail<R> {
     stream: R,
@@ -146,8 +146,8 @@ impl<R: std::os::fd::AsFd> Direct for R {
 
 #[cfg(not(unix))]
 impl<R> Direct for R {
-    /// The stream is read on a helper thread here, which still has to bring the last bytes; with no
-    /// groups there is no telling whether somebody else holds the pipe.
+    /// The stream is read on a helper thread here, which still has to bring the last bytes; without
+    /// groups it is unknown whether another process holds the pipe.
     fn read_directly(&mut self, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Pending
     }

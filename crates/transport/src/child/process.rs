@@ -39,7 +39,7 @@ pub(super) struct Process {
 
 #[derive(Debug, Default)]
 struct Life {
-    /// Held here so that ending the process closes it whoever drives the connection.
+    /// Held here so that ending the process closes it, regardless of what drives the connection.
     stdin: Option<ChildStdin>,
     exit: Exit,
     is_reaped: bool,
@@ -72,14 +72,14 @@ impl Process {
         }
     }
 
-    /// Has somebody outside this process see to the end of the group.
+    /// Starts a watchdog outside this process that ends the group.
     #[cfg(unix)]
     pub(super) fn guard(&self, grace: Duration) {
         let watchdog = Watchdog::over(self.group.id(), grace);
         *self.watchdog.lock() = watchdog;
     }
 
-    /// The group has ended, and nobody outside needs to see to it.
+    /// The group has ended, so the watchdog is no longer needed.
     #[cfg(unix)]
     pub(super) fn dismiss_guard(&self) {
         let watchdog = self.watchdog.lock().take();
@@ -134,7 +134,7 @@ impl Process {
         let mut life = self.life.lock();
         life.exit = exit.map_or(Exit::Somehow, Exit::With);
         if life.ended.is_some() {
-            // Whoever ended it did not wait so long.
+            // The call that ended it did not wait until now.
             self.reap_in(&mut life);
         }
         self.tell(life);

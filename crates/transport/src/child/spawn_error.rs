@@ -9,9 +9,9 @@ use super::command::Command;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// There is no such program.
+    /// The program was not found.
     #[error(
-        "could not start `{program}`: there is no such program; \
+        "could not start `{program}`: program not found; \
          check its spelling and that it is on PATH, or give its full path"
     )]
     NoSuchProgram {

@@ -91,7 +91,7 @@ impl StderrLog {
         }
     }
 
-    /// Reads `stderr` to its end. A child must never wait because nobody looks at its log.
+    /// Reads `stderr` to its end. A child must never block because its log is not read.
     pub(super) async fn fill(self, mut stderr: impl AsyncRead + Unpin) {
         let mut buffer = LineBuffer::new(LOG_LINE_BYTES);
         while let Ok(count @ 1..) = stderr.read(buffer.space()).await {

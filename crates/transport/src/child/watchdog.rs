@@ -1,9 +1,9 @@
-//! Somebody who is left when we are gone.
+//! A process that outlives this one and ends its children.
 //!
-//! Threads end with their process: a program that exits right after it drops a child, panics in
-//! `main`, or is killed outright leaves nobody to see the child's group to its end. So a small shell
-//! waits beside each child for the end of its own input, which comes when this process ends,
-//! however it ends, and then takes the same steps that we would have taken.
+//! Threads end with their process: if a program exits right after it drops a child, panics in
+//! `main` or is killed, nothing in it can end the child's group. So a small shell waits beside each
+//! child for the end of its own input, which comes when this process ends, however it ends, and
+//! then takes the same steps that this process would have taken.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;

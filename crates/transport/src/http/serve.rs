@@ -71,7 +71,7 @@ pub enum ServeError {
 ///
 /// # Cancel safety
 ///
-/// Dropping the future closes the listener and drops every connection where it stands.
+/// Dropping the future closes the listener and drops every connection at once.
 pub async fn serve<S, B>(
     listener: Listener,
     service: S,

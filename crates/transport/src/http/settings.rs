@@ -19,7 +19,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// the client who closes it, and no request is lost on a connection that is just being closed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// 1 min: a client that reads at all makes room within that, over any network.
+/// 1 min: a client that reads at all takes some bytes within that time, over any network.
 const WRITE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// 10 s: below the 30 s that container managers wait before they kill.

@@ -33,7 +33,7 @@ pub(crate) enum Taken {
     Lines,
     /// The outbox is closed and everything is written.
     Finished,
-    /// Somebody's write failed.
+    /// A write failed.
     Failed(io::Error),
 }
 
@@ -71,7 +71,7 @@ impl Outbox {
         self.shared.backlog.load(Ordering::Relaxed) >= self.shared.high_water
     }
 
-    /// Ready when there is room for more answers, or no use in waiting for it.
+    /// Ready when the queue can take more answers, or when waiting is useless.
     pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.lock();
         if queue.backlog() < self.shared.high_water || queue.phase == Phase::Shut {
@@ -165,7 +165,7 @@ impl Outbox {
         queue.is_urgent = false;
     }
 
-    /// Wakes whoever can go on now that bytes have left the queue.
+    /// Wakes the tasks that can go on now that bytes have left the queue.
     fn released(&self, mut queue: MutexGuard<'_, Queue>) {
         self.publish(&queue);
         let has_room = queue.pending() < self.shared.high_water;

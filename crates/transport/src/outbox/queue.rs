@@ -129,9 +129,9 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// A line end inside a message would tear it in two. In JSON it can only stand between tokens,
-    /// where a space means the same. (stdio: messages MUST NOT contain embedded newlines; CR too,
-    /// because many peers split at either.)
+    /// A line end inside a message would split it in two. In JSON a line end can only be between
+    /// tokens, where a space means the same. (stdio: messages MUST NOT contain embedded newlines;
+    /// CR too, because many peers split at either.)
     fn straighten(&mut self) {
         let mut from = self.start;
         while let Some(offset) = memchr2(b'\n', b'\r', &self.bytes[from..]) {

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 
 /// A bounded queue of outgoing messages; clones share it.
 ///
-/// Make one for each connection, give a clone to whoever has something to say, and hand it to
+/// Make one for each connection, give a clone to everything that sends messages, and hand it to
 /// [`run`](crate::run) or [`serve_stdio`](crate::serve_stdio), which write what is queued. When
 /// that future ends or is dropped, the outbox is closed.
 ///
@@ -35,14 +35,14 @@ pub(super) struct SharedQueue {
     /// A copy of [`Queue::backlog`], read after every message.
     pub(super) backlog: AtomicUsize,
     pub(super) high_water: usize,
-    /// One permit: waiting senders queue here and only the first of them looks for room, so none
-    /// is overtaken for ever.
+    /// One permit: waiting senders queue here and only the first of them waits for space, so that
+    /// no sender is overtaken without limit.
     turn: Semaphore,
     /// Wakes the sender whose turn it is.
     pub(super) room: Notify,
     /// Wakes those who wait for the outbox to be closed.
     closing: Notify,
-    /// Senders that wait for a turn or for room.
+    /// Senders that wait for a turn or for space.
     waiting: AtomicUsize,
 }
 
@@ -75,11 +75,11 @@ impl Outbox {
     /// Queues one message without waiting: for answers to what was received, whose amount the
     /// connection bounds by reading nothing more while they are over the high-water mark.
     ///
-    /// `write` appends the message, without a line end, straight to the queue; it must leave alone
+    /// `write` appends the message, without a line end, straight to the queue; it must not change
     /// what is there. Nothing is queued if it fails, panics or appends nothing. It runs under the
-    /// outbox's lock and must not use the outbox. Pushed from inside
-    /// [`receive`](crate::Receive::receive), a message leaves when its batch is through. On a closed outbox it is not called: the answer
-    /// has nobody to go to, which is no fault of its writer.
+    /// outbox's lock and must not use the outbox. A message that is pushed inside
+    /// [`receive`](crate::Receive::receive) leaves when its batch is done. `write` is not called on
+    /// a closed outbox, and that is not an error of the caller.
     pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let mut queue = self.lock();
         if queue.phase != Phase::Open {
@@ -92,8 +92,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Queues one message when there is room for it: for what is said unasked. A peer that does
-    /// not read makes its senders wait, in the order they came, and no memory grow.
+    /// Queues one message as soon as the queue has space: for messages that are not answers. If the
+    /// peer does not read, senders wait in the order they came, and memory does not grow.
     ///
     /// # Errors
     /// [`Closed`] if the outbox was closed before the message was queued.
@@ -111,8 +111,8 @@ impl Outbox {
         .await
     }
 
-    /// Queues one message now, or not at all: for what is said unasked by somebody who must not
-    /// wait. `write` is as for [`push_with`](Self::push_with), but cannot fail.
+    /// Queues one message now, or not at all: for messages that are not answers, from senders that
+    /// must not wait. `write` is as for [`push_with`](Self::push_with), but cannot fail.
     ///
     /// # Errors
     /// [`NotNow`] says why nothing was queued.
@@ -216,7 +216,7 @@ impl Outbox {
             if !self.has_waiting_senders() && queue.pending() < self.shared.high_water {
                 return Ok(entered(queue, enter));
             }
-            // Counted under the lock, so that a drainer that makes room from now on sees it.
+            // Counted under the lock, so that a drainer that frees space from now on sees it.
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         }
         let _waiting = Waiting(&self.shared);

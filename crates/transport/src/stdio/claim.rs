@@ -32,7 +32,7 @@ mod redirect {
 
     use super::Claim;
 
-    /// The first descriptor that is none of the three standard ones.
+    /// The first descriptor after the three standard ones.
     const FIRST_PRIVATE: i32 = 3;
 
     impl Claim {

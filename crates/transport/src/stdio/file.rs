@@ -19,8 +19,7 @@ pub(super) fn read(mut file: &File, space: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// The output, written by two threads (never both at once) and closed by whoever ends the
-/// connection.
+/// The output, written by two threads (never both at once) and closed when the connection ends.
 #[derive(Debug)]
 pub(super) struct Output {
     file: Mutex<Option<Arc<File>>>,
@@ -54,8 +53,8 @@ impl Output {
         }
     }
 
-    /// Writes as much of `bytes` as the peer has room for, maybe nothing. Waits like
-    /// [`write`](Self::write) where the system knows no other way.
+    /// Writes as much of `bytes` as the peer can take now, maybe nothing. Waits like
+    /// [`write`](Self::write) if the system cannot tell.
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.can_try.load(Ordering::Relaxed) {
             match attempt::write(&*self.file()?, bytes) {

@@ -15,7 +15,7 @@ pub(super) struct Reader<'a, C> {
     inlet: Inlet<C>,
     outbox: &'a Outbox,
     output: &'a Output,
-    /// Set when nobody wants the messages any more.
+    /// Set when the messages are no longer wanted.
     is_stopped: &'a AtomicBool,
     chunk: Chunk,
     waker: Waker,

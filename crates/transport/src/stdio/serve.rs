@@ -41,8 +41,8 @@ const REPORTS: usize = 2;
 /// protocol. Both are given back at the end. On other systems nothing is redirected.
 ///
 /// # Errors
-/// Streams that fail, a client that leaves the last bytes unread, or standard input and output
-/// that are served already. A client that hangs up is no error.
+/// Streams that fail, a client that leaves the last bytes unread, or standard input and output that
+/// are served already. A client that hangs up is not an error.
 ///
 /// # Panics
 /// If `receiver` panics, the panic goes on here. If this is not a tokio runtime with a timer.

@@ -37,7 +37,7 @@ async fn senders_wait_for_a_peer_that_does_not_read_and_nothing_is_lost() {
             outbox.close();
         }
     });
-    // Time stands still until every task waits.
+    // The paused clock only advances when every task waits.
     assert!(
         timeout(Duration::from_secs(1), &mut sender).await.is_err(),
         "the sender waits"

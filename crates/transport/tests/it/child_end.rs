@@ -1,4 +1,4 @@
-//! However a child is ended, nobody is left.
+//! However a child is ended, no process is left over.
 
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -267,7 +267,7 @@ fn a_runtime_that_goes_away_ends_the_children_in_its_tasks() {
 }
 
 #[tokio::test]
-async fn a_child_that_exits_at_once_is_no_trouble() {
+async fn a_child_that_exits_at_once_is_reaped() {
     let (
         child,
         Pipes {

@@ -1,4 +1,4 @@
-//! However the owner of a child ends, nobody is left: this test binary, started again as an owner.
+//! However the owner of a child ends, no process is left over. This test binary is started again as an owner.
 
 use std::process::{Command as StdCommand, Stdio};
 use std::time::Duration;

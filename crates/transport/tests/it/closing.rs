@@ -68,7 +68,7 @@ async fn work_that_outlasts_the_linger_is_not_waited_for() {
     assert_eq!(began.elapsed().as_secs(), 2);
     assert!(outbox.is_closed());
     outbox.closed().await;
-    outbox.push(b"{}"); // To nobody; neither an error nor kept.
+    outbox.push(b"{}"); // Dropped: neither an error nor kept.
     assert_eq!(outbox.pending_bytes(), 0);
 }
 
@@ -124,7 +124,7 @@ async fn a_peer_that_never_reads_the_rest_is_given_up_after_the_linger() {
 }
 
 #[tokio::test]
-async fn a_peer_that_vanishes_is_no_error() {
+async fn a_peer_that_vanishes_is_not_an_error() {
     let (near, far) = duplex();
     let outbox = Outbox::new(Limits::default());
     let (recorder, events) = Recorder::new(&outbox);

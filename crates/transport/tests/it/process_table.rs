@@ -29,7 +29,7 @@ pub(crate) fn marked(mark: &str) -> Vec<u32> {
 
 /// Whether the process is neither running nor a zombie.
 pub(crate) fn is_reaped(id: u32) -> bool {
-    // Threads and zombies have a folder; a process that was reaped has none.
+    // Threads and zombies have a folder; a process that was reaped does not.
     !fs::exists(format!("/proc/{id}")).unwrap()
 }
 

@@ -292,7 +292,7 @@ async fn a_client_that_never_reads_the_rest_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_client_that_vanishes_is_no_error() {
+async fn a_client_that_vanishes_is_not_an_error() {
     let (mut client, answers, served, _outbox, events) = echo_server(Limits::default());
     drop(answers);
     client.write_all(b"{}\n").unwrap();

@@ -22,7 +22,7 @@ pub fn open_in_browser(url: &str) -> io::Result<()> {
             .spawn();
         match started {
             Ok(mut child) => {
-                // Whoever has been started is waited for, or it stays a zombie.
+                // The program is waited for, or it stays a zombie.
                 std::thread::spawn(move || child.wait());
                 return Ok(());
             }

@@ -18,8 +18,8 @@ use crate::Secret;
 /// The path that browsers are sent back to, unless it is set.
 const PATH: &str = "/callback";
 
-/// Where browsers are sent back to, unless it is set: the number and not the name, which somebody
-/// else may answer to (RFC 8252, 8.3).
+/// Where browsers are sent back to by default: the address and not the name `localhost`, which may
+/// resolve to another interface (RFC 8252, 8.3).
 const HOST: &str = "127.0.0.1";
 
 /// 16 KiB for a request's line and headers: codes are long, and cookies of other local servers
@@ -179,7 +179,7 @@ impl Visit for Waiting {
 impl Waiting {
     async fn wait(self, request: &AuthorizationRequest) -> Result<Secret, BoxError> {
         let (tell, mut heard) = mpsc::channel(MAX_CONNECTIONS);
-        // Dropped with this future, and everybody who was let in with it.
+        // Dropped with this future, together with all accepted connections.
         let mut door = JoinSet::new();
         door.spawn(let_in(self.listener, tell));
         while let Some(heard) = heard.recv().await {

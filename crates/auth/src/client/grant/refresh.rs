@@ -1,4 +1,4 @@
-//! Tokens renewed without asking anybody.
+//! Renewing tokens with a refresh token, without asking the user.
 
 use turnbuckle_transport::http::client::BoxError;
 
@@ -13,7 +13,7 @@ use super::super::{AuthError, Problem, Step};
 impl Engine {
     /// Renews tokens; `None` if that cannot be done, and others have to be got.
     ///
-    /// Whoever shares the store takes turns: a refresh token works once, and a second use of it is
+    /// Processes that share the store take turns: a refresh token works once, and its second use is
     /// taken for theft.
     pub(in super::super) async fn refresh(
         &self,
@@ -29,7 +29,7 @@ impl Engine {
         let kept = kept.filter(|kept| kept.access != old.access);
         if let Some(kept) = kept {
             if !kept.is_expired(Timestamp::now()) {
-                // Somebody else has renewed them meanwhile.
+                // Another process has renewed them meanwhile.
                 return Ok(Some((kept, TokenState::Tried)));
             }
             let renewed = self.renew(&kept, server).await?;
@@ -83,9 +83,10 @@ impl Engine {
             key: old.key.as_ref(),
         };
         let mut tokens = Tokens::new(answer, &request, Timestamp::now())?;
-        // Rotation: a new one takes the place of the old, which stays good where there is none.
+        // Rotation: a new refresh token replaces the old one, which stays valid if there is no new
+        // one.
         tokens.refresh = tokens.refresh.or_else(|| old.refresh.clone());
-        // Before anybody else takes their turn.
+        // Stored before another process takes its turn.
         let key = self.tokens_key(&old.issuer, old.resource.as_deref());
         self.save_tokens(&key, &tokens).await;
         Ok(Some(tokens))

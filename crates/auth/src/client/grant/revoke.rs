@@ -12,8 +12,8 @@ use super::super::tokens::Tokens;
 use super::super::{AuthError, Problem, Step};
 
 impl Engine {
-    /// Gives tokens back, if the authorization server takes them. They are forgotten here first:
-    /// whatever it says, nobody uses them any more.
+    /// Revokes tokens, if the authorization server supports it. They are deleted here first, so
+    /// that they are no longer used whatever the server answers.
     pub(in super::super) async fn revoke(&self, tokens: &Tokens) -> Result<(), AuthError> {
         const STEP: Step = Step::Revocation;
         self.forget(tokens).await;

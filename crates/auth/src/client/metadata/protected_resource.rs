@@ -24,8 +24,8 @@ impl ProtectedResource {
     /// Whether the resource is the server at this address, or one that the server is part of: the
     /// same origin, and a path that the server's path begins with, segment by segment.
     ///
-    /// A document that names somebody else would make us fetch a token for them and hand it to the
-    /// server that we talk to.
+    /// A document that names another server would make us fetch a token for that one and hand it to
+    /// the server that we talk to.
     pub(crate) fn is_of(&self, server: &Address) -> bool {
         let Ok(resource) = Address::parse(&self.resource) else {
             return false;

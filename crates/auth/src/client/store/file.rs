@@ -17,7 +17,7 @@ use crate::jose::{base64url, digest};
 /// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// 25 ms between two looks at a key that somebody else holds.
+/// 25 ms between two attempts to lock a key that another process holds.
 const HOLD_INTERVAL: Duration = Duration::from_millis(25);
 
 /// 1 min: writing a draft takes milliseconds.
@@ -80,7 +80,8 @@ pub enum StoreError {
     },
 }
 
-/// What is in a file. The key is there for whoever looks into it, and to tell a file from another.
+/// The content of a file. The key is there for people who look into it, and to detect a mixed-up
+/// file.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: String,
@@ -200,7 +201,7 @@ impl FileStore {
             None => entry.value = Some(value.expose().to_owned()),
         }
         let text = zeroize::Zeroizing::new(serde_json::to_vec(&entry)?);
-        // Under another name first: whoever reads sees all of the old or all of the new.
+        // Written under another name first: readers see all of the old or all of the new.
         let id = std::process::id();
         let random = super::super::random::random_text();
         let draft = self.path(key, &format!("{id}-{}.draft", random.expose()));

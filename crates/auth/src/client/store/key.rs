@@ -28,7 +28,7 @@ impl StoreKey {
         Self(format!("server {url}"))
     }
 
-    /// The key as text, which is no secret. It has characters that files cannot have in their name.
+    /// The key as text. It is not secret. It has characters that are not allowed in file names.
     pub fn as_str(&self) -> &str {
         &self.0
     }

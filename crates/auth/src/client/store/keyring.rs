@@ -31,7 +31,7 @@ pub(super) fn seal(application: &str) -> Option<Seal> {
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("it did not answer within {TIMEOUT:?}"),
     };
-    // Machines without a person have none; files with owner-only permissions remain.
+    // Servers often have no keyring; files with owner-only permissions remain.
     tracing::info!(
         reason,
         "there is no keyring; tokens are kept in files of their owner"
@@ -82,7 +82,7 @@ mod tests {
         let made = key_of(&entry).unwrap();
         assert_ne!(*made, [0; KEY_BYTES]);
         assert_eq!(key_of(&entry).unwrap(), made);
-        // What is no key is replaced by one.
+        // A value that is not a key is replaced.
         entry.set_password("nonsense").unwrap();
         assert_ne!(key_of(&entry).unwrap(), made);
     }

@@ -32,8 +32,8 @@ pub trait TokenStore: Send + Sync {
     /// If it cannot be told. The person may have to sign in again.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
-    /// Keeps a value in place of the one that was there. Whoever loads at the same time sees the
-    /// old one or the new one.
+    /// Stores a value and replaces the earlier one. Concurrent loads see the old value or the new
+    /// one.
     ///
     /// # Errors
     /// If it could not be kept.
@@ -49,9 +49,9 @@ pub trait TokenStore: Send + Sync {
     /// If it may still be there.
     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Waits until nobody else who shares this store holds the key, and holds it until what is
-    /// returned is dropped. A token is renewed under it: of two that renew with one refresh token,
-    /// the second would be taken for a thief.
+    /// Waits until no other user of this store holds the lock of the key, and holds it until the
+    /// returned guard is dropped. Tokens are renewed under this lock: the second of two uses of one
+    /// refresh token would be taken for theft.
     ///
     /// Without this, only the clones of one `OAuth` take turns.
     ///

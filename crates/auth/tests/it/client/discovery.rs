@@ -86,7 +86,7 @@ async fn metadata_of_another_issuer_is_not_used() {
     assert!(world.at("/authorize").is_empty() && world.at("/register").is_empty());
 }
 
-/// A9: a token for somebody else is not even fetched.
+/// A9: a token for another server is not even fetched.
 #[tokio::test]
 async fn a_resource_that_is_not_the_server_is_refused() {
     let world = World::new().await;
@@ -103,7 +103,7 @@ async fn a_resource_that_is_not_the_server_is_refused() {
 }
 
 // rule: A9
-/// A9: tokens go to the server that they are for, and to nobody else.
+/// A9: tokens are sent to the server that they are for, and to no other.
 #[tokio::test]
 async fn tokens_are_not_sent_to_another_server() {
     let (one, other) = (World::new().await, World::new().await);
@@ -211,7 +211,7 @@ async fn signing_in_ahead_needs_no_request_and_happens_once() {
     assert_eq!(
         world.log().len(),
         1,
-        "whoever lets everybody in is asked for nothing more"
+        "a server without authorization is sent one request only"
     );
     open.store(false, Ordering::SeqCst);
     assert_eq!(oauth.sign_in(&server).await.unwrap(), SignIn::Done);

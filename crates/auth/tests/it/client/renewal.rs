@@ -244,7 +244,8 @@ async fn trouble_while_renewing_is_told_and_nothing_is_lost() {
     }
 }
 
-/// What another process has renewed meanwhile is not overwritten by whoever found the old tokens.
+/// Tokens that another process has renewed are not overwritten by a process that loaded the old
+/// ones.
 #[tokio::test]
 async fn tokens_that_were_found_are_not_written_again() {
     let world = renewing().await;

@@ -23,7 +23,7 @@ async fn the_code_is_redeemed_with_the_verifier_of_its_challenge() {
 // rule: A10
 /// A10: refuse when support is not advertised.
 #[tokio::test]
-async fn without_pkce_nobody_is_asked() {
+async fn without_pkce_the_user_is_not_asked() {
     let world = World::new().await;
     for methods in [json!(null), json!([]), json!(["plain"])] {
         world.set_server("code_challenge_methods_supported", methods);
@@ -40,7 +40,7 @@ async fn without_pkce_nobody_is_asked() {
 // rule: A14
 /// A14: every row of the table, and exact comparison.
 #[tokio::test]
-async fn an_answer_of_somebody_else_is_not_redeemed() {
+async fn a_foreign_response_is_not_redeemed() {
     let world = World::new().await;
     let slash = format!("{}/", world.url);
     let upper = world.url.replace("http", "HTTP");
@@ -69,7 +69,7 @@ async fn an_answer_of_somebody_else_is_not_redeemed() {
 }
 
 // rule: A14
-/// A14: an error of somebody else is not shown; one of ours is, with what can be done.
+/// A14: an error in a foreign response is not shown; an error of ours is, with a hint.
 #[tokio::test]
 async fn a_refusal_of_the_person_is_told() {
     let world = World::new().await;

@@ -9,7 +9,7 @@ fn is_forbidden(problem: &Problem) -> bool {
     matches!(problem, Problem::Forbidden(_))
 }
 
-/// Metadata is not fetched from inside somebody's network.
+/// Metadata is not fetched from inside a private network.
 #[tokio::test]
 async fn private_addresses_are_not_asked() {
     let world = World::new().await;

@@ -12,7 +12,7 @@ use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::world::{Answer, World, oauth};
 
-/// What everybody keeps to themselves in this world.
+/// The secrets of the test's parties.
 const SECRETS: [&str; 5] = ["t0ken", "r3fresh", "c0de", "sesame", "code_verifier"];
 
 #[derive(Clone, Default)]
@@ -59,7 +59,7 @@ async fn no_secret_is_logged_or_shown() {
     world.plan().accepted.clear();
     world.request(&oauth).await.unwrap();
     world.plan().accepted.clear();
-    // An answer that repeats what it was sent, and is no JSON.
+    // An answer that repeats what it was sent, and is not JSON.
     world.rule(|seen| {
         (seen.path == "/token").then(|| Answer {
             body: format!("t0ken {}", seen.body),

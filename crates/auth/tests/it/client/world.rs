@@ -81,9 +81,9 @@ pub(crate) struct Plan {
     rules: Vec<Rule>,
     /// Documents by path.
     pub(crate) documents: BTreeMap<String, Value>,
-    /// The challenge to whoever has no token that is accepted.
+    /// The challenge for requests without a valid token.
     pub(crate) challenge: String,
-    /// Who the authorization server says it is when it sends people back.
+    /// The `iss` that the authorization server sends in its redirects.
     pub(crate) iss: Option<String>,
     pub(crate) accepted: HashSet<String>,
     /// How long tokens live, in seconds.
@@ -386,7 +386,7 @@ pub(crate) async fn visit(url: &str) -> Result<Secret, BoxError> {
     let location = reply
         .headers()
         .get("location")
-        .ok_or("nobody is sent back")?;
+        .ok_or("the answer is not a redirect")?;
     Ok(Secret::new(location.to_str()?))
 }
 

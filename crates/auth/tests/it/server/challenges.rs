@@ -48,7 +48,7 @@ async fn the_metadata_is_where_the_challenge_says_and_at_the_root() {
         .get("/.well-known/oauth-protected-resource/other")
         .await;
     assert_eq!(elsewhere.status, 404);
-    assert_eq!(site.asked("/jwks"), 0, "nobody was asked for nothing");
+    assert_eq!(site.asked("/jwks"), 0, "the issuer was not asked");
 }
 
 // rule: A2

@@ -165,7 +165,7 @@ async fn a_stolen_token_is_of_no_use() {
         .call(&site, &proof)
         .await
         .is_refused(401, "another key");
-    // A token without a key is no better for a proof.
+    // A proof does not help a token that is not bound to a key.
     let unbound = Holder {
         key: SigningKey::generate().expect("a key"),
         token: site.token().mint(),

@@ -69,7 +69,7 @@ async fn many_callers_wait_for_one_fetch() {
 }
 
 #[tokio::test]
-async fn an_issuer_that_is_down_is_no_reason_to_believe_anybody() {
+async fn tokens_are_refused_while_the_issuer_is_down() {
     let site = Site::start().await;
     site.issuer.order(Fault::Status(Endpoint::Keys, 500));
     let token = site.token().mint();
@@ -92,7 +92,7 @@ async fn an_issuer_that_is_down_is_no_reason_to_believe_anybody() {
     }
     site.issuer.order(Fault::Status(Endpoint::Keys, 500));
     site.pass(24 * 3600);
-    // The second comes right after the first, which is no reason to believe old keys either.
+    // The second comes right after the first; old keys must not be used for it either.
     for _ in 0..2 {
         let token = site.token().claim("exp", 4_000_000_000_u64).mint();
         site.call("whoami", &token)

@@ -1,4 +1,4 @@
-//! Scopes that everybody needs, and scopes of single tools.
+//! Scopes that every request needs, and scopes of single tools.
 
 use turnbuckle_auth::server::Guard;
 

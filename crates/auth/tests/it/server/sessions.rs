@@ -1,4 +1,4 @@
-//! Sessions belong to whoever opened them, and open nothing.
+//! Sessions belong to the caller that opened them, and do not authorize by themselves.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -31,7 +31,7 @@ pub enum BadState {
         /// How long ago.
         milliseconds: u64,
     },
-    /// It was made for somebody else.
+    /// It was made for another caller.
     #[error("the request state was made for another caller")]
     OtherCaller,
     /// It was made for something else.

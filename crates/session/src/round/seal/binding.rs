@@ -48,7 +48,7 @@ impl RequestDigest {
         Self(hasher.finish())
     }
 
-    /// Of what is no request of the protocol: an end, and what it is about.
+    /// For something that is not a request of the protocol: a purpose and its subject.
     pub fn named(end: &str, target: &str) -> Self {
         let mut hasher = Hasher::new("turnbuckle end");
         hasher.text(end);
@@ -88,7 +88,7 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// Belongs to a request, from somebody who is not known.
+    /// Belongs to a request from an anonymous caller.
     pub const fn new(request: RequestDigest) -> Self {
         Self {
             caller: None,
@@ -105,10 +105,10 @@ impl<'a> Binding<'a> {
 
     /// Tells callers apart.
     pub(super) fn caller_digest(&self) -> [u8; DIGEST_BYTES] {
-        static NOBODY: LazyLock<[u8; DIGEST_BYTES]> = LazyLock::new(|| caller_digest(None));
+        static ANONYMOUS: LazyLock<[u8; DIGEST_BYTES]> = LazyLock::new(|| caller_digest(None));
         match self.caller {
             Some(caller) => caller_digest(Some(caller)),
-            None => *NOBODY,
+            None => *ANONYMOUS,
         }
     }
 }

@@ -39,7 +39,7 @@ impl Cipher {
     }
 }
 
-/// Bytes that are no secret, since nothing is sealed with them.
+/// Bytes that are not secret, since nothing is sealed with them.
 pub(super) struct Zeroizing<T>(T);
 
 impl<T> Zeroizing<T> {

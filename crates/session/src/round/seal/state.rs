@@ -4,8 +4,9 @@
 //! expiry (8), the digests of the caller and of the request (32 each) and the journal, and the tag
 //! (16). Version and key name are associated data.
 //!
-//! Caller and request stand inside rather than in the associated data: both ways they are
-//! authenticated, but this way the log can tell a box of another caller from an altered one.
+//! Caller and request are part of the sealed text rather than the associated data: they are
+//! authenticated either way, but this way the log can tell a state of another caller from an
+//! altered one.
 
 use std::fmt;
 
@@ -190,8 +191,8 @@ impl<'a> Inside<'a> {
         })
     }
 
-    /// The digests are compared as they are: nobody can vary those in the box, so there is nothing
-    /// to learn from how long it takes.
+    /// The digests are compared without constant time: callers cannot vary the sealed ones, so the
+    /// timing reveals nothing.
     fn check(&self, binding: &Binding<'_>, now: u64) -> Result<(), BadState> {
         if now > self.expires {
             let milliseconds = now - self.expires;

@@ -12,7 +12,7 @@ fn failure(settings: Settings, events: &[Event]) -> String {
         .last();
     match last {
         Some(Action::Fail(failure)) => failure.to_string(),
-        other => panic!("{other:?} is no failure"),
+        other => panic!("{other:?} is not a failure"),
     }
 }
 

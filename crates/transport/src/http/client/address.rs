@@ -26,14 +26,14 @@ pub struct Address {
     uri: Uri,
 }
 
-/// Why a text is no address.
+/// Why a text is not a valid address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
     /// It does not begin with `http://` or `https://`.
     #[error("an address begins with `http://` or `https://`; a program is reached by a command")]
     Scheme,
-    /// There is no host in it.
+    /// The host is missing.
     #[error("the address has no host")]
     Host,
     /// There is a name or password in it.
@@ -41,13 +41,13 @@ pub enum AddressError {
         "the address has credentials in it; give them as a header or by the authorization hook"
     )]
     Credentials,
-    /// What stands after the colon of the host is no port.
+    /// The text after the host's colon is not a port number.
     #[error("`{port}` is not a port; write a number from 1 to 65535")]
     Port {
-        /// What stands there.
+        /// The text that was found.
         port: String,
     },
-    /// A character cannot stand there.
+    /// The address contains a character that is not allowed.
     #[error("the address cannot be read ({reason}); percent-encode what is not ASCII")]
     Unreadable {
         /// What the reader of URLs says.
@@ -59,7 +59,7 @@ impl Address {
     /// Reads an address. A fragment is left out.
     ///
     /// # Errors
-    /// If the text is no absolute `http` or `https` URL, or has credentials in it.
+    /// If the text is not an absolute `http` or `https` URL, or contains credentials.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim();
         let text = text.split('#').next().unwrap_or_default();
@@ -87,10 +87,10 @@ impl Address {
         Ok(Self { uri })
     }
 
-    /// The address that a reference stands for when it is found here, as browsers resolve links.
+    /// Resolves a reference against this address, as browsers resolve links.
     ///
     /// # Errors
-    /// If that is no address.
+    /// If the result is not a valid address.
     pub fn join(&self, reference: &str) -> Result<Self, AddressError> {
         let reference = reference.trim();
         if has_http_scheme(reference) {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_why() {
+    fn an_invalid_address_is_refused_with_a_reason() {
         let port = |port: &str| AddressError::Port {
             port: port.to_owned(),
         };

@@ -24,14 +24,14 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// 3. If the answer is 401 or 403, [`challenged`](Self::challenged) is told, with what the server
 ///    said and what it was sent. It may take its time, to fetch a token or to send a person to
 ///    sign in; then it says whether to send the request again. That goes on for at most
-///    [`MAX_CHALLENGES`](super::MAX_CHALLENGES) refusals of one request, then the refusal stands.
+///    [`MAX_CHALLENGES`](super::MAX_CHALLENGES) refusals of one request, then the refusal is returned.
 ///
 /// Many requests go through one hook at the same time, and a token that expires is refused to all
 /// of them. [`Challenge::sent`] tells a hook whether the refused request had the token that it
 /// holds now: if not, another request has brought a new one already, and there is only to retry.
 ///
-/// While a hook of a connection takes its time, the deadlines of that connection's calls stand
-/// still. A hook is given [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME) at the most.
+/// While a hook of a connection runs, the deadlines of that connection's calls are paused. A hook
+/// may take at most [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME).
 ///
 /// ```
 /// use std::{future::ready, sync::Mutex};
@@ -74,7 +74,7 @@ pub trait Authorize: Send + Sync {
         let _ = answer;
     }
 
-    /// A request was refused with 401 or 403. Without this, the refusal stands.
+    /// A request was refused with 401 or 403. The default returns the refusal to the caller.
     ///
     /// # Errors
     /// The request ends with [`HttpError::Authorize`](super::HttpError::Authorize), whose source
@@ -108,7 +108,7 @@ pub struct Departing<'a> {
     pub address: &'a Address,
     /// Its headers, to be added to.
     pub headers: &'a mut HeaderMap,
-    /// Its body, for whoever signs it.
+    /// Its body, for hooks that sign it.
     pub body: &'a [u8],
     /// How often this request was refused before.
     pub attempt: usize,
@@ -153,8 +153,9 @@ pub struct Challenge<'a> {
     pub method: &'a Method,
     /// Where the request went, and who refused it.
     pub address: &'a Address,
-    /// 401 if nobody is known, 403 if somebody may not. A 403 without a `WWW-Authenticate` header
-    /// mostly means something else: an origin that is not allowed, a firewall.
+    /// 401 if the caller is unknown, 403 if the caller lacks permission. A 403 without a
+    /// `WWW-Authenticate` header mostly means something else: an origin that is not allowed, a
+    /// firewall.
     pub status: StatusCode,
     /// The headers of the answer.
     pub headers: &'a HeaderMap,

@@ -37,7 +37,7 @@ pub(super) struct Connector {
     tls: Option<Arc<tokio_rustls::rustls::ClientConfig>>,
 }
 
-/// Which proxy stands before which server.
+/// Which proxy is used for which server.
 #[derive(Debug)]
 pub(super) enum Proxies {
     /// None.

@@ -6,7 +6,7 @@ use super::{Address, AddressError, BoxError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// The address is none.
+    /// The URL is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// TLS is wanted and was not built in.
@@ -35,12 +35,12 @@ pub enum HttpError {
         /// Which rule it breaks.
         reason: &'static str,
     },
-    /// There is no way to the server; nothing was sent.
+    /// The connection could not be opened; nothing was sent.
     #[error("cannot connect to {address}")]
     Unreachable {
         /// Where the request was to go.
         address: Address,
-        /// What stood in the way.
+        /// The cause.
         source: BoxError,
     },
     /// The connection broke after the request was sent, or while it was being sent, and nothing

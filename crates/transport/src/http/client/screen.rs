@@ -1,5 +1,5 @@
-//! Which machines may be connected to. A name says little: whoever owns it can let it lead to a
-//! machine inside somebody's network, so that the answer is only known once it is resolved.
+//! Which machines may be connected to. A host name alone does not tell: its owner can let it
+//! resolve to a machine inside a private network. So the resolved addresses are checked.
 
 use std::fmt;
 use std::future::Future;
@@ -16,7 +16,7 @@ use super::BoxError;
 /// Whether a connection to this address may be made.
 pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
-/// A host was not connected to, because none of its addresses is allowed.
+/// A host was not connected to, because all of its addresses are disallowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{host}` leads to {address}, which must not be connected to")]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ impl Screened {
     }
 }
 
-/// Checks a host that is written as an address, which nobody resolves.
+/// Checks a host that is written as an address and therefore not resolved.
 pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), ScreenedOut> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

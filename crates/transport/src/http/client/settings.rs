@@ -131,7 +131,7 @@ impl AgentSettings {
         self
     }
 
-    /// Believes every server to be who it says. Whoever is between can then read and change
+    /// Accepts every server certificate. An attacker on the network can then read and change
     /// everything: for tests only.
     #[cfg(feature = "tls")]
     pub fn danger_trust_anybody(mut self) -> Self {

@@ -31,11 +31,11 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Makes a handshake with whoever is at the other end, and ends the connection: nothing is sent
-    /// over it, for nobody knows to whom.
+    /// Makes a handshake with the other end without checking its certificate, and ends the
+    /// connection without sending anything over it.
     ///
     /// # Errors
-    /// If the host is no name that a certificate can have, or no handshake comes about.
+    /// If the host is not a name that a certificate can have, or the handshake fails.
     ///
     /// # Cancel safety
     /// Dropping the future ends the connection. It has no deadline of its own.

@@ -24,7 +24,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub(super) enum Trust {
     /// The platform's roots, and those that were added.
     Roots,
-    /// Everybody.
+    /// Every server, without a check of its certificate.
     Anybody,
 }
 
@@ -81,7 +81,7 @@ fn roots(reason: String) -> HttpError {
     HttpError::Roots { reason }
 }
 
-/// Believes that everybody is who they say, though only if they hold the key they show.
+/// Accepts every certificate, but checks that the server holds its key.
 #[derive(Debug)]
 struct Credulous(Arc<CryptoProvider>);
 

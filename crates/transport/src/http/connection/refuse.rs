@@ -24,7 +24,7 @@ pub(super) async fn refuse(mut stream: impl AsyncRead + AsyncWrite + Unpin, prot
         Protocol::Http1 => http1(),
         Protocol::Http2 => http2(),
     };
-    // The client may have gone; there is nobody else to tell.
+    // The client may have gone, and then the answer is lost.
     let _ = stream.write_all(&answer).await;
     let _ = stream.shutdown().await;
     let _ = tokio::io::copy(&mut stream.take(DRAINED_BYTES), &mut tokio::io::sink()).await;

@@ -21,7 +21,7 @@ pub enum BindError {
         /// The path of the socket file.
         path: PathBuf,
     },
-    /// Something that is no socket has the path.
+    /// The path exists and is not a socket.
     #[error("{} exists and is not a socket; remove it or choose another path", path.display())]
     NotASocket {
         /// The path.

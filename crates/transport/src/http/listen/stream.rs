@@ -11,7 +11,7 @@ use super::Socket;
 /// A connection that speaks HTTP.
 pub(in crate::http) enum ServerStream {
     Plain(Socket),
-    /// Boxed: the state of TLS is larger than all the rest, and most connections have none.
+    /// Boxed: the state of TLS is larger than all the rest, and most connections do not use TLS.
     #[cfg(feature = "tls")]
     Encrypted(Box<tokio_rustls::server::TlsStream<Socket>>),
 }

@@ -35,7 +35,7 @@ pub enum TlsError {
         /// What the system says.
         source: io::Error,
     },
-    /// There is no certificate in the text.
+    /// The text contains no certificate.
     #[error("there is no certificate in the PEM text; give the server's own first, then its chain")]
     NoCertificate,
     /// A certificate in the text is damaged.
@@ -44,7 +44,7 @@ pub enum TlsError {
         /// What the reader of PEM says.
         reason: String,
     },
-    /// There is no key in the text, or it is damaged.
+    /// The text contains no key, or the key is damaged.
     #[error("the private key cannot be read as PEM (PKCS#8, PKCS#1 or SEC1): {reason}")]
     Key {
         /// What the reader of PEM says.

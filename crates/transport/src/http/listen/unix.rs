@@ -1,7 +1,7 @@
 //! A Unix socket and its file.
 //!
-//! The file outlives a process that is killed, and then stands in the way of the next one. It is
-//! removed if nobody answers behind it, and never if somebody does.
+//! The socket file outlives a process that is killed, and then blocks the next one. It is removed
+//! if no process answers on it, and never if one does.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -63,7 +63,7 @@ impl UnixDoor {
 impl Drop for UnixDoor {
     fn drop(&mut self) {
         if self.file.is_some() && socket_at(&self.path).ok().flatten() == self.file {
-            // Nobody is left to tell; the next server will find that nobody answers here.
+            // The error is ignored; the next server removes a socket on which no process answers.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -171,7 +171,7 @@ impl Draft {
         }
     }
 
-    /// The event, unless there was none or only its kind.
+    /// The event; `None` if there was no event or only its kind.
     fn finish(self) -> Option<Event> {
         let is_event = self.data.is_some() || self.id.is_some() || self.retry.is_some();
         is_event.then(|| Event {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn one_blank_after_the_colon_is_no_part_of_the_value() {
+    fn one_blank_after_the_colon_is_dropped() {
         assert_eq!(data("data:a\ndata: b\ndata:  c\n\n"), ["a\nb\n c"]);
         assert_eq!(data("data: a: b\n\n"), ["a: b"]);
     }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_stands_only_at_the_start() {
+    fn a_byte_order_mark_is_skipped_only_at_the_start() {
         assert_eq!(data("\u{feff}data: a\n\n\u{feff}data: b\n\n"), ["a"]);
     }
 
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_cut_off_is_none() {
+    fn an_event_that_is_cut_off_is_dropped() {
         assert!(read(b"data: a\n").is_empty());
         assert!(read(b"data: a").is_empty());
     }

@@ -10,7 +10,7 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 /// A comment that keeps a quiet stream from being taken for a dead one. Readers skip it.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// An event to be written, borrowed from whoever has its parts.
+/// An event to be written, with borrowed parts.
 ///
 /// ```
 /// use turnbuckle_transport::http::sse::Frame;
@@ -36,7 +36,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Says where the stream stands after this event.
+    /// Sets the event id, from which the stream can be resumed.
     ///
     /// Line ends and NUL are left out, for a reader would take them for something else.
     pub fn with_id(mut self, id: &'a str) -> Self {

@@ -29,9 +29,10 @@ pub use frame::{CONTENT_TYPE, Frame, KEEP_ALIVE};
 /// message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Where the stream stands after this event. Empty forgets where it stood; none leaves it.
+    /// The event id, from which the stream can be resumed. An empty id resets it; `None` leaves it
+    /// unchanged.
     pub id: Option<String>,
-    /// What kind of event this is; none means `message`.
+    /// The kind of event; `None` means `message`.
     pub event: Option<String>,
     /// What it says, lines separated by line feeds.
     pub data: String,

@@ -37,7 +37,7 @@ fn starving_process() {
 async fn starve() {
     let site = Site::open(Settings::default()).await;
     let address = site.address.unwrap();
-    // Clients and server take turns at the descriptors until there are none.
+    // Clients and server open descriptors in turn until no descriptor is left.
     let mut clients = Vec::new();
     while let Ok(client) = TcpStream::connect(address).await {
         clients.push(client);

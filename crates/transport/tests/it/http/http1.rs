@@ -91,7 +91,7 @@ async fn a_panic_ends_its_own_connection_only() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_refused() {
+async fn bytes_that_are_not_http_are_refused() {
     let site = Site::open(Settings::default()).await;
     let mut client = site.connect().await;
     client.send("\u{16}\u{3}\u{1}\0\r\n\r\n").await;

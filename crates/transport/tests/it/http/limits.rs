@@ -91,11 +91,11 @@ async fn a_connection_too_many_is_told_so_on_http2_too() {
 }
 
 #[tokio::test]
-async fn many_connections_too_many_do_not_lock_anybody_out() {
+async fn refused_connections_do_not_lock_out_later_clients() {
     let site = Site::open(Settings::default().with_max_connections(1)).await;
     let mut one = site.connect().await;
     assert_eq!(one.ask("/").await.0, 200);
-    // More than are refused at once, and none of them says a word.
+    // More than are refused at once, and all of them stay silent.
     let mut silent = Vec::new();
     for _ in 0..100 {
         silent.push(site.connect().await);

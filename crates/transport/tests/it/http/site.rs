@@ -93,7 +93,7 @@ impl Site {
         self.served
     }
 
-    /// Drops the server's future where it stands.
+    /// Drops the server's future at once.
     pub(super) async fn abort(self) {
         self.served.abort();
         assert!(self.served.await.unwrap_err().is_cancelled());

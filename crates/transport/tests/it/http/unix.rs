@@ -69,7 +69,7 @@ async fn a_server_that_answers_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_socket_is_left_alone() {
+async fn a_file_that_is_not_a_socket_is_left_alone() {
     let place = Place::new("file");
     std::fs::write(&place.0, "precious").unwrap();
     let error = Listener::bind_unix(&place.0).await.unwrap_err();
