@@ -182,8 +182,9 @@ impl Client {
         self.with(|profile| profile.log_listener = Some(Arc::new(listener)))
     }
 
-    /// Says that the client knows extension `E`, with these settings. They go with each request, or
-    /// with the handshake, as the revision has it. Settings that are no object are left out.
+    /// Declares that the client supports extension `E`, with these settings. They are sent with
+    /// each request or with the handshake, depending on the revision. Settings that are not an
+    /// object are left out.
     pub fn declare<E: ExtensionSpec>(self, settings: &E::Client) -> Self {
         let settings = match serde_json::to_value(settings) {
             Ok(Value::Object(settings)) => settings,

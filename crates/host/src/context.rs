@@ -60,7 +60,7 @@ impl Attachment {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The text in it, all pieces together; bytes have none.
+    /// The text of all parts together; binary parts are left out.
     pub fn text(&self) -> String {
         let texts = self.contents.iter().filter_map(|contents| match contents {
             ResourceContents::Text(text) => Some(text.text.as_str()),

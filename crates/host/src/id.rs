@@ -67,7 +67,7 @@ impl ConversationId {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The number by which calls of a conversation, or of none, are told apart.
+    /// The number that identifies a conversation's calls; 0 for calls without a conversation.
     pub(crate) fn tag(conversation: Option<Self>) -> u64 {
         // No conversation has the number 0.
         conversation.map_or(0, |it| it.0)

@@ -1,4 +1,4 @@
-//! The names under which tools and prompts of several servers stand in one list.
+//! The names that tools and prompts of several servers have in one list.
 //!
 //! With one server its own names are used; with several, `server__name`. Model providers allow
 //! letters, digits, `_` and `-`, and at most 64 of them, so other characters become `_`, and a
@@ -129,7 +129,7 @@ fn with_digest(name: &str, limit: usize, digest: &str) -> String {
     if name.len() <= room {
         return format!("{name}_{digest}");
     }
-    // The head has the server, the tail mostly what tells tools apart.
+    // The head has the server, the tail mostly what distinguishes the tools.
     let (head, tail) = (room - room / 2, room / 2);
     format!("{}_{digest}_{}", &name[..head], &name[name.len() - tail..])
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use turnbuckle_protocol::Root;
 
-/// Whether the folder of a root is there. A root that is no file of this machine always is.
+/// Whether the folder of a root exists. A root that is not a file of this machine counts as
+/// existing.
 pub(crate) fn is_present(root: &Root) -> bool {
     path(&root.uri).is_none_or(|path| path.exists())
 }

@@ -22,8 +22,8 @@ type Handler<P, R> =
 /// What a client answers when servers ask. What is not set is not offered.
 ///
 /// The same handlers serve every revision: in some a server asks by a request of its own in the
-/// middle of a call, in others by the call's result. Handlers may run many at a time; one whose
-/// question is withdrawn, or whose connection ends, is dropped where it stands.
+/// middle of a call, in others by the call's result. Many handlers may run at a time. A handler is
+/// dropped if its question is withdrawn or its connection ends.
 ///
 /// ```
 /// use turnbuckle_client::{Answers, Client, Refusal, protocol::ElicitResult};

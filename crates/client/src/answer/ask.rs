@@ -65,9 +65,9 @@ impl ServerAsk<ElicitRequestUrlParams> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Somebody said no. The server is told in the way its revision has for it.
+    /// The user declined. The server is told in the way its revision has for it.
     Declined,
-    /// It could not be done. The server is told that something failed, and not what.
+    /// The handler failed. The server is told that something failed, but not what.
     Failed(Box<dyn Error + Send + Sync>),
 }
 
@@ -110,13 +110,13 @@ pub(crate) enum Unanswered {
         /// The setting that says so.
         setting: &'static str,
     },
-    /// It is no question that can be answered.
+    /// The question is invalid and cannot be answered.
     #[error("{0}")]
     Wrong(&'static str),
     /// The handler gave none.
     #[error("{0}")]
     Refused(Refusal),
-    /// It is answered by hand, and nobody does.
+    /// The application answers by hand, but the call was not made with `Connection::by_hand`.
     #[error("it is answered by hand here, with `Connection::by_hand`")]
     ByHand,
 }
@@ -135,7 +135,7 @@ impl Unanswered {
             Self::Refused(Refusal::Declined) | Self::ByHand => {
                 ErrorObject::new(code::USER_REJECTED, "the user declined")
             }
-            // The reason is ours to log; it may name what is none of the server's business.
+            // The reason is only logged; it may contain details that the server must not see.
             Self::Refused(Refusal::Failed(_)) => {
                 ErrorObject::internal("the client failed to answer")
             }

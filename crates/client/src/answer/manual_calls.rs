@@ -16,8 +16,8 @@ use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputRespo
 use super::parked::{ParkedCall, ParkedCalls};
 use crate::future::race;
 
-/// How long a call of a session may wait for answers: an hour, after which the person is not coming
-/// back, and the server is told that nobody answers.
+/// How long a call of a session may wait for answers: an hour. After that the user will not come
+/// back, and the server is told that there is no answer.
 pub(crate) const MAX_WAIT: Duration = Duration::from_hours(1);
 
 /// All the calls by hand of a session.
@@ -25,7 +25,7 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_hours(1);
 pub(crate) struct ManualCalls {
     /// Those under way, the oldest first.
     calls: Mutex<Vec<Arc<ManualCall>>>,
-    /// Those of them that wait for answers while nobody waits for the call.
+    /// Calls that wait for answers while no future awaits them.
     parked: Mutex<ParkedCalls>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct ManualCall {
 #[derive(Debug, Default)]
 struct OpenQuestions {
     count: usize,
-    /// Each with the sender of its answer. Dropping that says that nobody answers.
+    /// Each with the sender of its answer. Dropping the sender means that there is no answer.
     open: BTreeMap<usize, (InputRequest, oneshot::Sender<InputResponse>)>,
     open_since: Option<Instant>,
 }
@@ -164,7 +164,7 @@ impl ManualCall {
     }
 }
 
-/// The key of a question, which a session has none for.
+/// The key of a question. Questions of a session have no key of their own.
 fn key(number: usize) -> String {
     format!("ask-{number}")
 }

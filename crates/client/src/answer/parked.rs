@@ -40,7 +40,7 @@ pub(crate) struct ParkedCall {
 }
 
 impl ParkedCalls {
-    /// Parks a call. Gives the ticket for it, and the call that has to make room.
+    /// Parks a call. Returns its ticket, and the call that was evicted for it.
     pub(super) fn park(&mut self, call: ParkedCall) -> (String, Option<(String, ParkedCall)>) {
         self.count += 1;
         let name = *self

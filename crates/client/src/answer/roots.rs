@@ -56,7 +56,7 @@ impl Roots {
     /// one that is back is listed again.
     ///
     /// # Errors
-    /// [`RootError`] for a path that is no folder, or cannot be read.
+    /// [`RootError`] for a path that is not a folder, or cannot be read.
     pub fn folders<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, RootError> {
         let mut folders = Vec::new();
         for path in paths {
@@ -143,7 +143,7 @@ pub(crate) struct RootsWatch {
 }
 
 impl RootsWatch {
-    /// Waits for a change; false when there will be none.
+    /// Waits for a change; `false` if there will be no further change.
     pub(crate) async fn changed(&mut self) -> bool {
         let has_folders = !self.roots.folders.lock().is_empty();
         loop {
@@ -157,7 +157,7 @@ impl RootsWatch {
                     let roots = self.roots.clone();
                     // A share that is away may take its time.
                     let looked = tokio::task::spawn_blocking(move || roots.gone()).await;
-                    // The runtime ends: nothing is known, and nobody is left to be told.
+                    // The runtime is ending, so there is nothing to report.
                     let Ok(gone) = looked else { return false };
                     if gone != self.gone {
                         self.gone = gone;
@@ -178,7 +178,7 @@ pub(super) fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
         if !is_place {
             tracing::warn!(
                 uri = root.uri,
-                "no server is told of this root: it is no `file://` URI of a path without `..`"
+                "this root is not sent to servers: it is not a `file://` URI of a path without `..`"
             );
         }
         is_place

@@ -44,7 +44,7 @@ impl Connection {
     /// let server = client.connect(target).await?;
     /// let mut round = server.by_hand(server.call("book", ())).await?;
     /// while let Round::Asked(pending) = round {
-    ///     // As text it can wait in a database until somebody has answered.
+    ///     // It can be stored as text until the user has answered.
     ///     println!("{}", serde_json::to_string(&pending)?);
     ///     let keys = pending.asks().keys();
     ///     let answers = keys.map(|key| (key.clone(), ElicitResult::decline().into())).collect();
@@ -57,8 +57,9 @@ impl Connection {
     /// a session it stays open for as long as this connection, for an hour at the most, and every
     /// question goes to the call by hand that was made first, because nothing says whose it is.
     ///
-    /// A server of 2025-11-25 may refuse a call until somebody has visited a URL (-32042). The visits
-    /// come back as questions then. Answer them once they have been made: the call is sent again.
+    /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). The
+    /// visits are then returned as questions. Answer them once the visits have been made: the call
+    /// is sent again.
     ///
     /// What is offered to servers has to be said with [`Answers`](crate::Answers), as in the
     /// example.

@@ -21,7 +21,7 @@ use crate::{
     task::{self, Followed, TaskTicket},
 };
 
-/// How many reports of progress wait while nobody looks.
+/// How many reports of progress are queued while they are not read.
 const MAX_WAITING_PROGRESS: usize = 16;
 
 /// How long to wait for more questions after the first: a handler that joins several asks them one

@@ -19,8 +19,8 @@ use crate::news::News;
 /// Tells connections apart that nothing else does.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Tells credentials apart without keeping them. Its key is random, so that nobody can look for
-/// others with the same digest.
+/// Identifies credentials without keeping them. The key is random, so that other credentials with
+/// the same digest cannot be searched for.
 #[cfg(feature = "http")]
 static DIGEST: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
@@ -34,7 +34,7 @@ pub(crate) struct ConnectionCache {
     number: u64,
     caller: OnceLock<Arc<str>>,
     credentials: Mutex<Credentials>,
-    /// The scope of results that are for everybody who connects to the same server.
+    /// The scope of results that are shared by all callers of the same server.
     public: OnceLock<Arc<str>>,
 }
 

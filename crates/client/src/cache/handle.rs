@@ -45,12 +45,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache with room for a thousand results of sixteen megabytes in all.
+    /// An empty cache for a thousand results of sixteen megabytes in all.
     pub fn new() -> Self {
         Self::bounded(MAX_ENTRIES, MAX_BYTES)
     }
 
-    /// An empty cache with room for so many results, and so many bytes of them.
+    /// An empty cache for this many results, and this many bytes of them.
     pub fn bounded(entries: usize, bytes: usize) -> Self {
         Self {
             store: Arc::new(Mutex::new(Store::new(entries, bytes))),

@@ -112,7 +112,7 @@ impl<'a> Lookup<'a> {
         let Some(hint) = Hint::of(result, self.cache.default_ttl) else {
             return;
         };
-        // Somebody else may have signed in meanwhile; whose answer this is cannot be told then.
+        // Another user may have signed in meanwhile; then it is unknown whose answer this is.
         if !self.asked_with.are_those_of(self.connection.credentials()) {
             return;
         }

@@ -66,8 +66,7 @@ impl<'a, R> Call<'a, R> {
         }
     }
 
-    /// A session that asks for a task of a tool that has none is told so; then it is called as
-    /// usual.
+    /// If the server says that the tool does not support tasks, the tool is called without one.
     async fn begin_or_call(
         &mut self,
         subject: &Subject,

@@ -56,7 +56,7 @@ pub(crate) struct CallOptions<'a> {
     pub(super) freshness: Freshness,
     /// What may cancel it with a reason.
     pub(super) canceller: Option<Canceller>,
-    /// What its questions are told apart by.
+    /// Tells the questions of this call from those of other calls.
     pub(super) tag: Option<u64>,
     /// Whether reports may still come when the call has become a task.
     pub(super) keeps_token: bool,

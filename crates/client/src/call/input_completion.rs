@@ -1,4 +1,4 @@
-//! Completion while somebody types: asked once the typing pauses, and not twice for the same.
+//! Completion while the user types: requested when the typing pauses, and not twice for the same text.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ use crate::{connection::Connection, error::CallError};
 /// How long the typing has to pause before the server is asked: shorter than a person notices.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// How long an answer is kept: as long as somebody fills in one form.
+/// How long an answer is kept: about as long as a user needs to fill in a form.
 const KEPT_FOR: Duration = Duration::from_mins(1);
 
 /// How many answers are kept; the oldest go first.
@@ -56,7 +56,7 @@ struct CompletionState {
 }
 
 impl Connection {
-    /// Completion for an input field, asked while somebody types. Take one for each field.
+    /// Completion for an input field while the user types. Use one for each field.
     pub fn input_completion(&self) -> InputCompletion {
         InputCompletion {
             connection: self.clone(),

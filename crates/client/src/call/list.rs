@@ -285,8 +285,8 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
     listed.is_ok()
 }
 
-/// Lists the tools for what they promise to return, if a result has something to check and nobody
-/// has listed them since they last changed.
+/// Lists the tools for their output schemas, if a result has structured content to check and the
+/// tools have not been listed since they last changed.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,

@@ -6,8 +6,8 @@ use super::{Call, Parsed, builder::Body};
 use crate::connection::Connection;
 
 impl Connection {
-    /// Asks the server for a sign of life: `ping`, or in the modern era, which has none, the
-    /// question that every server must answer.
+    /// Checks that the server responds: by `ping`, or since 2026-07-28, which has no `ping`, by
+    /// `server/discover`.
     pub fn ping(&self) -> Call<'_, ()> {
         let method = if self.link().revision().is_modern() {
             "server/discover"

@@ -71,7 +71,7 @@ impl TaskHandle {
         &self.ticket
     }
 
-    /// Looks how it stands.
+    /// Fetches the status of the task.
     ///
     /// # Errors
     /// [`CallError::Rejected`] if the server does not have it any more.
@@ -80,8 +80,8 @@ impl TaskHandle {
         Ok(look.task)
     }
 
-    /// How it stands, now and whenever that changes, until it has ended. Questions of the task are
-    /// not answered by this.
+    /// The status of the task, now and whenever it changes, until the task has ended. Questions of
+    /// the task are not answered by this.
     pub fn statuses(&self) -> TaskStatuses {
         TaskStatuses::new(self.connection.clone(), self.ticket.clone())
     }
@@ -128,7 +128,7 @@ impl TaskHandle {
         task::update(&self.connection, &mut self.ticket, responses).await
     }
 
-    /// Gives the task up. A task that has ended in the meantime is no error.
+    /// Cancels the task. It is not an error if the task has ended in the meantime.
     ///
     /// # Errors
     /// If the server cannot be told.

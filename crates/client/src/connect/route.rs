@@ -47,7 +47,7 @@ impl Route {
 
     #[cfg_attr(
         not(feature = "http"),
-        expect(clippy::unnecessary_wraps, reason = "a URL may be none")
+        expect(clippy::unnecessary_wraps, reason = "parsing a URL can fail")
     )]
     pub(super) fn new(target: Target) -> Result<Self, ConnectError> {
         match target.0 {

@@ -191,7 +191,7 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// What stood in the way.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -263,7 +263,7 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// 401 if nobody is known, 403 if somebody may not.
+        /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
         /// What it says it wants: its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,

@@ -51,7 +51,7 @@ pub enum ConnectError {
     Unauthorized {
         /// The server.
         server: Arc<str>,
-        /// 401 if nobody is known, 403 if somebody may not.
+        /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
         /// What it says it wants: its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,

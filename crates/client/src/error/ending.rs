@@ -7,14 +7,15 @@ use turnbuckle_transport::{Ended, StderrLog};
 /// How many of the last lines of a process are kept: enough for a stack trace.
 const KEPT_LINES: usize = 50;
 
-/// How many of them an error message shows: the last ones, where the reason mostly stands.
+/// How many of them an error message shows: the last ones, which mostly contain the reason.
 const SHOWN_LINES: usize = 10;
 
 /// How a connection ended: by whom, and what the server's process had to say.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Ending {
-    /// How the server's process ended. `None` if there was none, or it had not ended yet.
+    /// How the server's process ended. `None` if the server is not a process, or it had not ended
+    /// yet.
     pub process: Option<Ended>,
     /// The last lines of its standard error, if that was captured.
     pub stderr: Vec<String>,
@@ -44,7 +45,7 @@ impl Ending {
 }
 
 impl fmt::Display for Ending {
-    /// The facts as the end of a sentence; nothing if there are none.
+    /// Writes the facts as the end of a sentence; nothing if there are no facts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(failure) = &self.failure {
             write!(f, "; {failure}")?;

@@ -39,7 +39,7 @@ pub(crate) enum Fault {
     SessionExpired(String),
     /// The answer is longer than so many bytes.
     Oversized(usize),
-    /// What came is no answer.
+    /// The response is not a valid answer.
     Malformed(String),
 }
 
@@ -127,7 +127,7 @@ impl From<HttpError> for Fault {
     }
 }
 
-/// Text of a server as it may stand in a message: short, and on one line.
+/// A server's text, made short and put on one line for use in an error message.
 pub(super) fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     clean

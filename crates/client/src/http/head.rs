@@ -115,8 +115,8 @@ fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> 
     Ok(())
 }
 
-/// streamable-http, "Custom Headers from Tool Parameters". Tools that were never listed have none
-/// here; a server that wants some says so, and then they are listed.
+/// streamable-http, "Custom Headers from Tool Parameters". Tools that were never listed get no
+/// headers here; if the server then reports missing headers, the tools are listed.
 fn add_params(
     http: &Http,
     tool: &str,

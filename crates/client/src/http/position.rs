@@ -1,4 +1,4 @@
-//! Where a stream of events stood when it broke, and when to come back.
+//! The position of an event stream when it broke, and when to reconnect.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -25,7 +25,7 @@ const LONGEST_RETRY: Duration = Duration::from_mins(10);
 /// How often in a row coming back may fail: with the waits above, some three minutes.
 const MAX_FAILURES: u32 = 10;
 
-/// Where a stream stands.
+/// The position of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Position {
     last_id: Option<HeaderValue>,

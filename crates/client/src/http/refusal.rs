@@ -11,8 +11,8 @@ use turnbuckle_transport::http::client::{HeaderMap, Reply, StatusCode};
 
 use super::{Fault, fault::shown};
 
-/// The most that is read of an answer with an error status, in bytes: an error with its data, or
-/// more of a web page than anybody wants.
+/// The most that is read of an answer with an error status, in bytes: enough for an error with its
+/// data.
 const MAX_ERROR_BYTES: usize = 1024 * 1024;
 
 /// An answer with an error status.
@@ -50,8 +50,8 @@ impl HttpRefusal {
     /// Whether the session that the request belongs to is not known any more.
     ///
     /// transports: the server MUST say so by a 404. Many say 400 with a sentence about the session,
-    /// mostly after they were started anew, and would go on saying so for ever. Opening another
-    /// session does no harm where that was meant otherwise.
+    /// mostly after a restart, and would repeat that without end. Opening another session does no
+    /// harm if something else was meant.
     pub(crate) fn says_session_is_over(&self, id: &Id) -> bool {
         if is_gone(self.status) {
             return true;
@@ -103,7 +103,7 @@ impl HttpRefusal {
         }
     }
 
-    /// What it says, as it may stand in a message.
+    /// Its text, for use in an error message.
     fn text(&self) -> String {
         let kind = self.headers.get("content-type");
         let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));

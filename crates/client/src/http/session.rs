@@ -23,7 +23,7 @@ const SETTLED: Duration = Duration::from_secs(30);
 const FIRST_REOPEN_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_REOPEN_WAIT: Duration = Duration::from_secs(30);
 
-/// A session of a server, or that it has none.
+/// The session of a server, if it has one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Session {
     id: Option<HeaderValue>,

@@ -122,7 +122,7 @@ impl Http {
         self.post_to.read().is_some()
     }
 
-    /// The status of the last answer to a request; 0 if there was none yet.
+    /// The status of the last answer to a request; 0 before the first answer.
     pub(crate) fn last_status(&self) -> u16 {
         self.last_status.load(Ordering::Relaxed)
     }
@@ -132,7 +132,7 @@ impl Http {
             .store(reply.status().as_u16(), Ordering::Relaxed);
     }
 
-    /// Takes note whether there is anybody at the address.
+    /// Records whether the server can be reached.
     pub(crate) fn note_reach(&self, tried: &Result<Reply, HttpError>) {
         let is_down = match tried {
             Ok(_) => false,

@@ -166,7 +166,7 @@ async fn outlived(child: &Child) {
     tokio::time::sleep(ORPHANED_OUTPUT).await;
 }
 
-/// Ready when somebody is in a hurry, and what was still to be said had its time.
+/// Ready when the connection is to end soon, and the last messages have had time to be sent.
 async fn pressed(link: &Link) {
     link.lifecycle.hurried().await;
     tokio::time::sleep(link.lifecycle.grace() / 4).await;

@@ -15,7 +15,7 @@ use super::{Link, oversized, serving::Serving};
 use crate::http::ReceiveFrom;
 use crate::{news::News, pending::RequestOutcome, relayed::RelayEvent, tap::Direction};
 
-/// How much of a line that is no message goes to the log, in bytes.
+/// How much of a line that is not a message is logged, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
 
 /// The receiver of one connection.
@@ -152,7 +152,7 @@ impl Inbound {
 
     fn ignore(&self, line: &[u8], reason: &str) {
         let line = String::from_utf8_lossy(&line[..line.len().min(LOGGED_NOISE_BYTES)]);
-        tracing::debug!(server = &**self.link.server(), %line, reason, "ignored what is no message");
+        tracing::debug!(server = &**self.link.server(), %line, reason, "ignored a line that is not a message");
     }
 }
 

@@ -45,7 +45,7 @@ impl Lifecycle {
         self.hurry.borrow().unwrap_or(self.grace)
     }
 
-    /// Ready when somebody is in a hurry to see the server end.
+    /// Ready when the server is to be ended soon.
     pub(super) async fn hurried(&self) {
         let mut hurry = self.hurry.subscribe();
         // The sender is ours, so that it cannot be gone.

@@ -30,8 +30,8 @@ impl Link {
         self.changes.missed();
     }
 
-    /// The stream by which a session speaks is not there, and will not be: nobody hears of changes
-    /// any more.
+    /// The session's stream from the server is not available, and will not be: changes are no
+    /// longer reported.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "over a pipe this is the end of the connection")

@@ -6,8 +6,8 @@ use super::Link;
 use crate::error::CallError;
 
 impl Link {
-    /// lifecycle: both sides stay within what was negotiated. A method nobody knows here is the
-    /// server's own and passes.
+    /// lifecycle: both sides stay within what was negotiated. An unknown method is the server's own
+    /// and is allowed.
     pub(crate) fn check_offered(&self, method: &str) -> Result<(), CallError> {
         let Some(peer) = self.peer() else {
             return Ok(());

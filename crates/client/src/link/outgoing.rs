@@ -139,7 +139,7 @@ fn comma(out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `,"params":…`, or nothing where there are none: JSON-RPC has no null there.
+/// Appends `,"params":…`, or nothing if there are no params: JSON-RPC does not allow `null` there.
 fn write_params<P: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     params: &P,
@@ -183,7 +183,7 @@ fn not_an_object() -> serde_json::Error {
     serde::ser::Error::custom("the params of a request are an object")
 }
 
-/// Takes `_meta` out of params that somebody else wrote, so that it is merged instead of doubled.
+/// Takes `_meta` out of params that the caller wrote, so that it is merged and not written twice.
 pub(crate) fn split_meta(
     params: Box<RawValue>,
 ) -> Result<(Option<Meta>, Box<RawValue>), serde_json::Error> {

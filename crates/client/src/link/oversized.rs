@@ -6,7 +6,7 @@ use turnbuckle_protocol::Id;
 /// answer before its result, or after it; there is no third place worth a longer search.
 const LOOKED_AT_BYTES: usize = 256;
 
-/// The id of an answer of which only the beginning is there, if it stands before the result.
+/// The id of an answer of which only the beginning is there, if the id comes before the result.
 pub(super) fn id_of(head: &[u8]) -> Option<Id> {
     let head = &head[..head.len().min(LOOKED_AT_BYTES)];
     let text = match std::str::from_utf8(head) {

@@ -1,7 +1,7 @@
 //! Tasks of our own, in sessions of 2025-11-25: what a server asks may be asked as a task, which it
 //! looks at, waits for, lists and cancels.
 //!
-//! They belong to the connection: nobody else sees them, and they end with it.
+//! They belong to the connection: no other peer sees them, and they end with it.
 
 use std::{
     collections::HashMap,
@@ -297,7 +297,7 @@ impl TaskTable {
                 }
                 _ => {}
             }
-            // It is looked at now and then, because nobody is woken when its time is over.
+            // Checked at intervals, because no event is sent when its time is over.
             let key = query.key();
             let changed = self.store.changed(&key, record.version);
             let _ = tokio::time::timeout(POLL_INTERVAL, changed).await;

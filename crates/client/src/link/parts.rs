@@ -194,7 +194,7 @@ impl Link {
         self.end_waiting();
     }
 
-    /// Ends what is left when nobody is there to say how it ended.
+    /// Ends what is left if no reason for the end is known.
     pub(super) fn abandon(&self) {
         if !self.lifecycle.is_ended() {
             self.end(Ending::failed("its connection was abandoned".to_owned()));

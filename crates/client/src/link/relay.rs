@@ -161,7 +161,7 @@ fn write(
 /// Where in the text of params the progress token goes.
 #[derive(Debug, PartialEq, Eq)]
 enum TokenPlace {
-    /// The params have none, and need none.
+    /// The params have no such member, and need none.
     Nowhere,
     /// In place of these bytes, with text before and after it.
     At {

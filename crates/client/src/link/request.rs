@@ -16,7 +16,7 @@ use crate::{
     relayed::RelayQueue,
 };
 
-/// Room for most requests, so that writing one does not make its buffer grow again and again.
+/// Enough for most requests, so that the buffer does not grow several times while one is written.
 const USUAL_MESSAGE_BYTES: usize = 512;
 
 /// What a caller does with progress.

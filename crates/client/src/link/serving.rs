@@ -155,7 +155,7 @@ impl Serving {
                     ticket,
                 };
                 let task = self.tasks.spawn(answer(link, asked, tag, question));
-                // Nobody else has seen the handle yet.
+                // No other code has the handle yet.
                 let _ = handle.set(task);
             }
             Err(refused) => {
@@ -250,7 +250,8 @@ fn read(
     revision: Revision,
 ) -> Result<InputRequest, ErrorObject> {
     fn parse<T: DeserializeOwned>(params: &Members<'_>) -> Result<T, ErrorObject> {
-        // By way of the text: types that are told apart by a member cannot be read from members.
+        // Parsed from the text: types that are distinguished by a member cannot be read from
+        // members.
         serde_json::from_str(params.to_raw().get())
             .map_err(|error| ErrorObject::invalid_params(error.to_string()))
     }

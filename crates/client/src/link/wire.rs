@@ -56,7 +56,7 @@ impl Wire {
         is_modern && self.is_http()
     }
 
-    /// Lets go of whatever holds the connection, which nobody has any more.
+    /// Releases what keeps the connection open, once no handle to it is left.
     pub(super) fn release(&self) {
         if let Some(http) = &self.http {
             http.detach();

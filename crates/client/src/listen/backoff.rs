@@ -25,7 +25,7 @@ impl Backoff {
         self.failures = 0;
     }
 
-    /// It failed: how long to wait; `None` when it is no use any more.
+    /// After a failure: how long to wait; `None` if another attempt is useless.
     pub(super) fn next(&mut self) -> Option<Duration> {
         self.next_with(RandomState::new().hash_one(0_u8))
     }

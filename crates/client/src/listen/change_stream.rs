@@ -24,8 +24,8 @@ use crate::{
 /// [`Change::Missed`] says so. It ends when the server or the connection is gone for good; the last
 /// item is the error that says why.
 ///
-/// Changes wait for a reader that is busy, those that say the same once. One that lets more of them
-/// wait than there is room for is told how many it lost.
+/// Changes are queued while the reader is busy; repeated ones are queued once. If the queue
+/// overflows, the reader is told how many changes it lost.
 ///
 /// Dropping it ends the listening, and the server is told. It does not keep the connection open.
 #[must_use = "dropping it ends the listening"]

@@ -138,7 +138,7 @@ impl Connection {
 impl ChangeStream {
     fn unless_empty(self) -> Result<Self, CallError> {
         if self.acknowledged().is_empty() {
-            let reason = "it tells of none of the changes that were asked for";
+            let reason = "it reports none of the requested changes";
             return Err(self.link.not_offered(METHOD, reason));
         }
         Ok(self)

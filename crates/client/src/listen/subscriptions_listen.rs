@@ -16,14 +16,14 @@ use crate::{
 
 pub(super) const METHOD: &str = "subscriptions/listen";
 
-/// A subscription that lasted this long was one, also if nothing was told on it: what stands
-/// between cuts quiet streams, and that is no failure of the server.
+/// A subscription that lasted this long counts as successful even if no change was reported:
+/// proxies cut quiet streams, and that is not a failure of the server.
 const QUIET_SUBSCRIPTION: Duration = Duration::from_secs(10);
 
 /// Says whether the first subscription was opened.
 pub(super) type FirstOutcome = oneshot::Sender<Result<(), CallError>>;
 
-/// Keeps a subscription open for as long as it is polled, or until that is no use any more.
+/// Keeps a subscription open while it is polled, or until another attempt would be useless.
 pub(super) async fn keep(
     link: Arc<Link>,
     queue: Arc<ChangeQueue>,
@@ -131,7 +131,7 @@ impl Subscription<'_> {
     }
 }
 
-/// Whether trying again is no use.
+/// Whether trying again is useless.
 pub(super) fn is_final(error: &CallError) -> bool {
     matches!(error, CallError::Closed { .. }) || !error.is_passing()
 }

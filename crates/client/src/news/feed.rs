@@ -49,7 +49,7 @@ pub enum News {
     Other {
         /// Its method.
         method: Arc<str>,
-        /// Its params; an empty object if there were none.
+        /// Its params; an empty object if it had no params.
         params: Arc<RawValue>,
     },
     /// So many were lost, because this listener did not keep up.

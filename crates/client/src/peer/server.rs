@@ -8,7 +8,7 @@ use super::Visits;
 
 /// The server of a connection: who it says it is, what it speaks and what it offers.
 ///
-/// What a server says about itself is for people and logs; it is no ground to trust it.
+/// A server's description of itself is for people and logs; do not base trust on it.
 #[derive(Clone, Debug)]
 pub struct Peer {
     label: Arc<str>,

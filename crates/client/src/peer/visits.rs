@@ -45,7 +45,7 @@ impl Visits {
                 return pending().await;
             };
             if over.wait_for(|is_over| *is_over).await.is_err() {
-                // Forgotten: nobody will tell.
+                // The visit was dropped, so its end will not be reported.
                 pending::<()>().await;
             }
         }
@@ -65,7 +65,7 @@ impl Visits {
         receiver
     }
 
-    /// A visit is over. False if nobody made it, or it was over before.
+    /// A visit is over. `false` if there was no such visit, or it was over before.
     pub(crate) fn end(&self, id: &str) -> bool {
         let table = self.0.lock();
         let known = table.iter().find(|visit| *visit.id == *id);

@@ -98,7 +98,7 @@ impl PendingRequests {
         self.timed.lock().table.contains(id)
     }
 
-    /// Takes out a request that nobody waits for any longer, and says whether it was still there.
+    /// Removes a request whose answer is no longer wanted, and returns whether it was still there.
     pub(crate) fn withdraw(&self, id: &IdRef<'_>) -> bool {
         self.timed.lock().table.cancel(id).is_some()
     }

@@ -18,8 +18,8 @@ use crate::{
 /// A relayed call. It is sent when [`next`](Self::next) is first awaited, and over HTTP its stream is
 /// read while `next` is awaited.
 ///
-/// It borrows nothing, so that it can be kept while somebody answers what the server asks. Dropping it
-/// gives the call up, and the server is told so.
+/// It borrows nothing, so it can be kept while the server's questions are answered. Dropping it
+/// cancels the call and tells the server.
 #[must_use = "nothing is sent before its events are awaited"]
 pub struct RelayCall {
     pub(super) id: Id,

@@ -21,7 +21,7 @@ pub enum RelayEvent {
     Result(Box<RawValue>),
     /// The error object, as it came.
     Error(Box<RawValue>),
-    /// There is no answer, for this reason.
+    /// No answer will come, for this reason.
     Lost(CallError),
 }
 

@@ -32,8 +32,8 @@ struct Waiting {
 }
 
 impl RelayQueue {
-    /// Adds an event. A notification for which there is no room is dropped; a question never is,
-    /// because open questions are counted elsewhere.
+    /// Adds an event. A notification is dropped if the queue is full; a question never is, because
+    /// open questions are counted elsewhere.
     pub(crate) fn push(&self, event: RelayEvent) {
         let (waker, _dropped) = {
             let mut waiting = self.0.lock();

@@ -1,4 +1,4 @@
-//! Where a relay hears what belongs to none of its calls.
+//! Receives the messages for a relay that belong to none of its calls.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::Id;

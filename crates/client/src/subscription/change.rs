@@ -28,7 +28,7 @@ pub enum Change {
     Other {
         /// The notification's method.
         method: Arc<str>,
-        /// Its params, unparsed; an empty object if there were none.
+        /// Its params, unparsed; an empty object if it had no params.
         params: Arc<RawValue>,
     },
 }
@@ -45,7 +45,7 @@ pub enum Missed {
 }
 
 impl Change {
-    /// What a listener hears of a piece of news; `None` for what is no change.
+    /// The change that a notification reports; `None` if it reports no change.
     pub(super) fn of(news: &News) -> Option<Self> {
         match news {
             News::ToolsChanged => Some(Self::ToolsChanged),
@@ -60,7 +60,7 @@ impl Change {
         }
     }
 
-    /// Whether it says nothing that `earlier` does not say to somebody who has not read that yet.
+    /// Whether it adds nothing to `earlier` for a reader that has not read `earlier` yet.
     pub(super) fn repeats(&self, earlier: &Self) -> bool {
         match (self, earlier) {
             (Self::ToolsChanged, Self::ToolsChanged)
@@ -75,8 +75,8 @@ impl Change {
     /// How well it fits what was asked for; `None` if not at all.
     ///
     /// resources: an update may name a part of what was subscribed to, and nothing says what a part
-    /// looks like. So the exact address is the best match, one that goes on after it the next, and an
-    /// update that nobody can place is for all who asked for any resource.
+    /// looks like. So the exact address is the best match, a longer address that begins with it the
+    /// next, and an update that matches no subscription goes to all listeners of resources.
     pub(super) fn fit(&self, filter: &SubscriptionFilter) -> Option<Fit> {
         match self {
             Self::ToolsChanged => filter.wants_tools().then_some(Fit::Exact),

@@ -48,7 +48,7 @@ struct DesiredLevel {
 
 #[derive(Debug, Default)]
 struct DesiredResource {
-    /// Who wants it. With nobody left it is to be unsubscribed.
+    /// The listeners that want it. When the last one is gone it is unsubscribed.
     listeners: BTreeSet<u64>,
     /// The session it is subscribed in.
     subscribed_in: Option<u64>,
@@ -56,7 +56,7 @@ struct DesiredResource {
     waiting: Vec<WaitingListener>,
 }
 
-/// Somebody who waits to hear whether a resource was subscribed to.
+/// A listener that waits to hear whether a resource was subscribed to.
 #[derive(Debug)]
 struct WaitingListener {
     listener: u64,
@@ -160,7 +160,7 @@ impl DesiredSession {
         self.changed.notify_one();
     }
 
-    /// The session may be over. Nobody would notice who only listens.
+    /// The session may be over. A client that only listens would not notice.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "a pipe breaks for good")
@@ -193,7 +193,7 @@ impl DesiredSession {
         {
             requests.push(SessionRequest::SetLevel(level.wanted));
         }
-        // Gone with the session, and nobody wants them any more.
+        // They ended with the session, and no listener wants them any more.
         state.resources.retain(|_, resource| {
             !resource.listeners.is_empty() || resource.subscribed_in == Some(session)
         });
@@ -257,7 +257,7 @@ impl DesiredSession {
         self.settle(uri, |resource| resource.subscribed_in = None);
     }
 
-    /// Nobody can have this resource: forget it.
+    /// The resource cannot be subscribed to: forget it.
     pub(crate) fn forget(&self, uri: &str) {
         self.state.lock().resources.remove(uri);
     }
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wants_any_more_goes_with_its_session() {
+    fn unwanted_resources_go_with_their_session() {
         let desired = DesiredSession::default();
         let _granted = desired.want(&uri(), 1);
         let (session, _) = desired.requests();

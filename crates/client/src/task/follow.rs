@@ -22,7 +22,7 @@ const CALL: &str = "tools/call";
 pub(crate) enum Followed {
     /// The result, as its call would have returned it.
     Done(Box<RawValue>),
-    /// Questions that somebody has to answer by hand.
+    /// Questions that must be answered by hand.
     Asked(InputRequests),
 }
 
@@ -115,7 +115,7 @@ pub(crate) async fn wait(
             .unwrap_or_else(|_| Err(CallError::overdue(server, CALL, Overdue::Total(limit)))),
     };
     match &followed {
-        // Nobody will answer, so the task need not wait.
+        // There will be no answer, so the task need not wait.
         Err(
             CallError::Deadline { .. }
             | CallError::InputRequired { .. }
@@ -159,7 +159,7 @@ pub(crate) fn give_up(connection: &Connection, ticket: &TaskTicket) {
     ))));
 }
 
-/// Questions for somebody to answer, if the client has offered to.
+/// The questions for the application to answer, if the client has offered to.
 fn offered(connection: &Connection, asked: InputRequests) -> Result<Followed, CallError> {
     let link = connection.link();
     match link.check_asks(&asked) {

@@ -19,7 +19,7 @@ use crate::{
 /// then; with the usual interval it is some seconds.
 const MAX_FAILURES: u32 = 5;
 
-/// How a task stands.
+/// The result of one poll of a task.
 pub(crate) struct Look {
     pub(crate) task: Task,
     pub(crate) state: LookState,

@@ -1,4 +1,4 @@
-//! How a task stands, as a stream.
+//! The status of a task, as a stream.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use turnbuckle_protocol::Task;
 use super::{TaskTicket, poll};
 use crate::{connection::Connection, error::CallError};
 
-/// How a task stands, now and whenever that changes, at the pace that the server asks for.
+/// The status of a task, now and whenever it changes, polled at the interval that the server asks for.
 ///
 /// Ends after the status that the task ended with, or after an error.
 ///

@@ -27,7 +27,7 @@ pub struct TaskTicket {
     /// How many milliseconds the server wants between two looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
-    /// The keys of the questions that were answered, so that nobody is asked twice.
+    /// The keys of the questions that were answered, so that no question is asked twice.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub answered: BTreeSet<String>,
 }

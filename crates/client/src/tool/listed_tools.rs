@@ -87,7 +87,7 @@ impl ListedTools {
         excluded
     }
 
-    /// The same for a whole list that somebody else read, who leaves out those that are named.
+    /// The same for a whole list that another component read, without the excluded tools.
     #[cfg(feature = "http")]
     pub(crate) fn learn_whole_over_http<'t>(
         &self,

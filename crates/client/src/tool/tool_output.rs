@@ -56,9 +56,9 @@ impl ToolOutput {
 
     /// The value the tool returned.
     ///
-    /// That is its structured content. Tools of older revisions have none and mostly write the
-    /// same value as JSON into their text, so that is read instead; text that is no JSON can be
-    /// had as a `String`.
+    /// That is its structured content. Tools of older revisions have no structured content and
+    /// mostly write the same value as JSON into their text, so that is parsed instead. Text that is
+    /// not JSON can be read as a `String`.
     ///
     /// # Errors
     /// [`CallError::ToolFailed`] with the text if the tool failed, [`CallError::OtherType`] if

@@ -64,7 +64,7 @@ async fn modern_servers_ask_by_the_result_of_the_call() {
                 })
             );
             assert_eq!(second["params"], first["params"].take());
-            // mrtr: without a state in the question there is none in the retry.
+            // mrtr: without a state in the question there must be no state in the retry.
             let seat = json!({"seat": asks()["seat"]});
             server
                 .answer(json!({"resultType": "input_required", "inputRequests": seat}))
@@ -104,7 +104,7 @@ async fn a_state_alone_is_sent_back_after_a_pause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_nobody_answers_is_an_error_with_the_question() {
+async fn a_question_without_an_answer_is_an_error_with_the_question() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
     let (error, ()) = tokio::join!(
         async { connection.call("t", ()).await.unwrap_err() },
@@ -129,7 +129,7 @@ async fn a_question_nobody_answers_is_an_error_with_the_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asks_more_than_anybody_would_answer_gets_no_answer() {
+async fn a_server_that_asks_too_many_questions_gets_no_answer() {
     let asked = |count: usize| -> Value {
         let ask = |number| (format!("dirs-{number}"), json!({"method": "roots/list"}));
         let requests: serde_json::Map<_, _> = (0..count).map(ask).collect();

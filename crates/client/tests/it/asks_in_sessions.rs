@@ -147,7 +147,7 @@ async fn what_was_not_offered_is_refused_with_the_right_code() {
 // rule: E7
 // elicitation, 2025-11-25: clients MUST ignore the end of a visit that they know nothing of.
 #[tokio::test(start_paused = true)]
-async fn the_end_of_a_visit_that_nobody_made_is_ignored() {
+async fn the_end_of_an_unknown_visit_is_ignored() {
     let (connection, mut server) = meet(&answering(), Revision::V2025_11_25).await;
     for params in [
         json!({"elicitationId": "unheard-of"}),

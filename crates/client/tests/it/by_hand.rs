@@ -221,7 +221,7 @@ async fn a_call_of_a_session_waits_for_answers_as_long_as_its_connection() {
         assert_eq!(seen, [1.0]);
         assert!(!pending.is_portable());
         assert_eq!(pending.asks().len(), 2);
-        // However long the person takes, the call's own time stands still.
+        // The deadline of the call is paused while the user answers.
         tokio::time::advance(std::time::Duration::from_mins(30)).await;
         let form = pending.asks().keys().next().unwrap().clone();
         let pending =

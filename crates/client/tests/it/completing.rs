@@ -1,4 +1,4 @@
-//! Completion while somebody types.
+//! Completion while the user types.
 
 use serde_json::json;
 use turnbuckle_client::protocol::{CompleteRequestParams, Reference, Revision};
@@ -28,7 +28,7 @@ async fn the_server_is_asked_when_the_typing_pauses_and_once_for_the_same() {
         let ((first, last), ()) = tokio::join!(typing, session);
         assert_eq!(first.unwrap(), None);
         assert_eq!(last.unwrap().unwrap().values, ["rust"]);
-        // Nobody answers a second request.
+        // A second request would get no answer.
         let again = field.complete(typed("rus")).await.unwrap().unwrap();
         assert_eq!(again.values, ["rust"]);
     }

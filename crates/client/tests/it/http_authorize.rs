@@ -318,7 +318,7 @@ impl Authorize for Slow {
 const IMPATIENT: Duration = Duration::from_millis(150);
 
 #[tokio::test]
-async fn the_time_in_which_somebody_signs_in_counts_against_nobody() {
+async fn the_time_of_a_sign_in_does_not_count_against_deadlines() {
     let is_known = Arc::new(AtomicBool::new(true));
     let known = is_known.clone();
     let site = Site::start(move |heard, answer| {
@@ -349,7 +349,7 @@ async fn the_time_in_which_somebody_signs_in_counts_against_nobody() {
         .handshake_timeout(IMPATIENT)
         .deadline(IMPATIENT);
     let server = client.connect(target).await.unwrap();
-    // One question, asked again when somebody had signed in.
+    // One request, sent again after the user had signed in.
     assert_eq!(
         site.lines(),
         ["POST server/discover", "POST server/discover"]

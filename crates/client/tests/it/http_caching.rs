@@ -13,7 +13,7 @@ use crate::{
     http_site::{Site, modern, plain},
 };
 
-/// Tools are for everybody, resources for who reads them.
+/// Tools are public, resources are private to the caller.
 async fn site() -> Site {
     modern(|heard, answer| {
         Box::pin(async move {
@@ -52,7 +52,7 @@ async fn public_is_shared_and_private_only_by_one_caller() {
     };
     use_both(&client.connect(site.target()).await.unwrap()).await;
     assert_eq!(count(), (1, 1));
-    // Nobody said that this is the same caller.
+    // The cache does not know that this is the same caller.
     use_both(&client.connect(site.target()).await.unwrap()).await;
     assert_eq!(count(), (1, 2));
     let ada = || client.connect(site.target()).caller("ada");
@@ -78,7 +78,7 @@ async fn public_is_shared_and_private_only_by_one_caller() {
     assert_eq!(count(), (3, 6));
 }
 
-/// Credentials that can become somebody else's.
+/// Credentials that can change to those of another user.
 #[derive(Clone)]
 struct Signed(Arc<Mutex<&'static str>>);
 
@@ -114,7 +114,7 @@ async fn private_results_are_kept_by_token() {
     let second = connect(&Signed::by("ada")).await.unwrap();
     use_both(&second).await;
     assert_eq!(reads(), 1);
-    // Somebody else signs in, on the same connection.
+    // Another user signs in on the same connection.
     *hook.0.lock().unwrap() = "bob";
     first.read("c:d").await.unwrap();
     use_both(&first).await;

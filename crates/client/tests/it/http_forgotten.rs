@@ -196,7 +196,7 @@ async fn a_stream_that_breaks_and_is_gone_means_another_session() {
         .await;
         let server = plain().connect(site.url()).await.unwrap();
         let mut news = server.news();
-        // Nobody calls anything: the stream alone finds it out.
+        // No call is made: the stream alone detects it.
         assert!(matches!(news.next().await, Some(News::ToolsChanged)));
         assert!(matches!(news.next().await, Some(News::ToolsChanged)));
         assert_eq!(site.count("POST initialize"), 2);

@@ -119,7 +119,7 @@ async fn what_is_cut_off_is_lost_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_an_error() {
+async fn a_response_that_is_not_http_is_an_error() {
     let answers: [fn(&Value) -> Vec<u8>; 5] = [
         |_| b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(),
         |_| b"HTTP/1.1 OK\r\n\r\n".to_vec(),
@@ -165,7 +165,7 @@ async fn unusual_answers_are_read_all_the_same() {
         },
         // Said to be text.
         |body| format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{body}").into(),
-        // A stream with everything that may stand in one, and the answer in two lines.
+        // A stream with every kind of field, and the answer in two lines.
         |body| {
             let body = body.to_string().replacen(':', ":\rdata:", 1);
             let head = "HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream;charset=UTF-8\r\n\r\n";
@@ -335,7 +335,7 @@ async fn what_follows_an_answer_on_its_stream_is_not_lost() {
 }
 
 #[tokio::test]
-async fn streams_that_stay_open_after_their_answers_hold_up_nobody() {
+async fn streams_that_stay_open_after_their_answers_do_not_block_others() {
     let site = Site::start(|heard, answer| {
         Box::pin(async move {
             match heard.line().as_str() {

@@ -136,7 +136,7 @@ async fn a_session_that_ends_is_opened_again_with_its_subscriptions_and_its_leve
     let server = client.connect(site.url()).await.unwrap();
     let listen = Listen::new().tools().resource("a:b");
     let mut changes = server.listen(listen).await.unwrap();
-    // Nobody calls anything: the end of the session is found out all the same.
+    // No call is made: the end of the session is detected all the same.
     loop {
         match change(&mut changes).await {
             Change::ToolsChanged => {}

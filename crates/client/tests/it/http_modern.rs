@@ -129,8 +129,8 @@ async fn an_answer_may_be_a_stream_with_what_belongs_to_the_call() {
         assert_eq!(call.await.unwrap().text(), "done");
         assert_eq!(seen, [1.0, 2.0]);
         assert!(matches!(news.next().await, Some(News::Log(_))));
-        // The rest of the stream is read in the background, so that its connection is free again. Each
-        // of these gives everybody else a turn, however busy the machine is.
+        // The rest of the stream is read in the background, so that its connection is free again.
+        // Each of these lets all other tasks run, however busy the machine is.
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

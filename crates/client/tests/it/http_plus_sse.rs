@@ -19,7 +19,7 @@ async fn old(endpoint: &'static str) -> Site {
     refusing(endpoint, 405).await
 }
 
-/// The same, which has this status for what is no stream and no message.
+/// The same, but with this status for everything that is neither a stream nor a message.
 async fn refusing(endpoint: &'static str, status: u16) -> Site {
     let (say, said) = mpsc::channel::<Say>(16);
     let said = Arc::new(Mutex::new(said));

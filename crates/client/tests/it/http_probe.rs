@@ -1,4 +1,4 @@
-//! Given only a URL, the client finds the transport and the era, and harms none of them.
+//! Given only a URL, the client finds the transport and the era without disturbing the server.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use turnbuckle_client::{ConnectError, Era, HttpTarget, Verdict, protocol::Revisi
 
 use crate::http_site::{Answer, Handling, Heard, Site, chain, initialized, modern, plain, text};
 
-/// How a server of a session answers a request that is no `initialize`.
+/// How a server with sessions answers a request other than `initialize`.
 type Odd = for<'a> fn(Heard, &'a mut Answer) -> Handling<'a>;
 
 /// A server of Streamable HTTP that answers the probe in its own way.
@@ -208,7 +208,7 @@ async fn refused_credentials_say_nothing_about_the_era() {
 
 #[tokio::test]
 async fn what_cannot_be_reached_is_told_at_once() {
-    // Bound, so that nobody else gets the port, but not listening.
+    // Bound, so that no other process gets the port, but not listening.
     let silent = tokio::net::TcpSocket::new_v4().unwrap();
     silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let url = format!("http://{}/mcp", silent.local_addr().unwrap());

@@ -337,7 +337,7 @@ async fn many_calls_that_find_a_session_expired_open_one() {
     );
     assert_eq!(one.unwrap().text(), "hello");
     assert_eq!(two.unwrap().text(), "hello");
-    // `ping` is answered by this server with a 202, which is none; it was repeated all the same.
+    // This server answers `ping` with a 202, which is not an answer; it was repeated all the same.
     assert!(matches!(three, Err(CallError::Malformed { .. })));
     assert_eq!(site.count("POST initialize"), 2);
 }

@@ -31,7 +31,7 @@ impl Heard {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The method of the message; empty where there is none.
+    /// The method of the message; empty if it has no method.
     pub(crate) fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }

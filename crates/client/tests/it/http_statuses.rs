@@ -44,7 +44,7 @@ async fn a_401_says_what_the_server_said() {
     assert!(error.to_string().contains("key expired"), "{error}");
 }
 
-/// Statuses by which servers, and what stands before them, say that they do not take something.
+/// Statuses by which servers and proxies refuse a request.
 pub(crate) const ERRORS: [u16; 15] = [
     400, 402, 403, 404, 405, 406, 408, 409, 410, 415, 422, 429, 500, 502, 503,
 ];

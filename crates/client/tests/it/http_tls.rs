@@ -116,7 +116,7 @@ async fn a_private_authority_is_believed_once_it_is_added_and_http2_is_spoken() 
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_none_is_told() {
+async fn an_unreadable_certificate_is_reported() {
     let site = Secured::start().await;
     let target = site.target().root_certificate("no certificate");
     let error = plain().connect(target).await.unwrap_err();

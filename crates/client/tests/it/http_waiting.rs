@@ -145,7 +145,7 @@ async fn sessions_that_keep_vanishing_are_no_storm_of_handshakes() {
             match heard.line().as_str() {
                 "POST initialize" => open(&heard, answer, number).await,
                 "POST notifications/initialized" => answer.status(202).await,
-                // As behind two replicas: nobody knows the session.
+                // As behind two replicas: the session is unknown.
                 _ => answer.status(404).await,
             }
         })

@@ -157,8 +157,8 @@ async fn what_is_not_acknowledged_is_refused_and_nothing_at_all_is_an_error() {
     });
     assert_eq!(
         nothing.unwrap_err().to_string(),
-        "server `script` does not offer `subscriptions/listen`: it tells of none of the changes \
-         that were asked for"
+        "server `script` does not offer `subscriptions/listen`: it reports none of the requested \
+         changes"
     );
 }
 
@@ -329,7 +329,7 @@ async fn a_session_tells_by_itself_and_is_asked_for_resources_once() {
             .expect(json!({"method": "resources/unsubscribe", "params": {"uri": "a:b"}}))
             .await;
         server.answer(json!({})).await;
-        // And asked for again by whoever wants it again.
+        // And subscribed again when it is wanted again.
         let (third, ()) = tokio::join!(connection.listen(Listen::new().resource("a:b")), async {
             server
                 .expect(json!({"method": "resources/subscribe"}))

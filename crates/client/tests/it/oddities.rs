@@ -162,7 +162,7 @@ async fn a_server_that_is_wedged_by_the_probe_costs_no_handshake_timeout() {
 }
 
 #[tokio::test]
-async fn a_server_that_prints_what_is_no_message_is_understood_all_the_same() {
+async fn a_server_that_prints_lines_that_are_not_messages_is_understood() {
     let command = server(
         r#"
 print("Welcome to the odd server!\n{\n[1,2\n\x00\xff", flush=True)
@@ -267,7 +267,7 @@ async fn the_verdict_is_remembered_for_the_same_program_and_corrected_when_it_is
     let command = server(
         "while True:\n  asked = hear()\n  if not served(asked) and 'id' in asked: error(asked, -32601)",
     );
-    // What a pinned client finds is no verdict on the server.
+    // The result of a pinned client says nothing about the server's other revisions.
     let pinned = client().only(NEWEST_LEGACY);
     assert_eq!(
         visit(&pinned, command.clone(), NEWEST_LEGACY).await,
@@ -332,7 +332,7 @@ async fn a_program_that_fails_at_once_is_quoted() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_server_times_out_with_what_was_tried() {
+async fn a_program_that_is_not_a_server_times_out_with_what_was_tried() {
     let client = client()
         .probe_timeout(Duration::from_millis(200))
         .handshake_timeout(Duration::from_millis(300));

@@ -200,7 +200,7 @@ async fn a_remembered_verdict_that_is_wrong_is_found_out() {
 // rule: V3
 // lifecycle: a client that cannot speak the version the server answered with SHOULD disconnect.
 #[tokio::test(start_paused = true)]
-async fn a_version_nobody_knows_ends_the_connection() {
+async fn an_unknown_version_ends_the_connection() {
     let (mut server, end) = Server::new();
     let client = plain();
     let (connection, ()) = tokio::join!(client.connect(end).into_future(), async {

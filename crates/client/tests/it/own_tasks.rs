@@ -59,7 +59,7 @@ async fn a_form_is_answered_with_a_task_whose_result_is_waited_for() {
     let listed = answer(&mut server, "q3", "tasks/list", json!({})).await;
     assert_eq!(listed["result"]["tasks"][0]["taskId"], task["taskId"]);
 
-    // Blocks until somebody has filled in the form.
+    // Blocks until the form has been filled in.
     ask(&mut server, "q4", "tasks/result", about.clone()).await;
     gate.add_permits(1);
     let result = server.expect(json!({"id": "q4"})).await;
@@ -74,7 +74,7 @@ async fn a_form_is_answered_with_a_task_whose_result_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_cancelled_bothers_nobody_any_more() {
+async fn a_cancelled_task_is_not_reported_any_more() {
     let (gate, client) = gated();
     let (_connection, mut server) = meet(&client, Revision::V2025_11_25).await;
     let created = answer(&mut server, "q1", "elicitation/create", form_as_task()).await;

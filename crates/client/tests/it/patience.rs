@@ -1,4 +1,4 @@
-//! How long calls wait, how they are given up, and that none waits for ever.
+//! How long calls wait and how they are cancelled; no call waits without end.
 
 use std::time::Duration;
 

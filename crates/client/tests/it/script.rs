@@ -67,7 +67,7 @@ impl Server {
         self.writer.write_all(line.as_bytes()).await.unwrap();
     }
 
-    /// Says something that is no message.
+    /// Writes a line that is not a message.
     pub(crate) async fn babble(&mut self, line: &str) {
         self.writer.write_all(line.as_bytes()).await.unwrap();
         self.writer.write_all(b"\n").await.unwrap();

@@ -100,7 +100,8 @@ impl CatalogResource {
         self.listed.text()
     }
 
-    /// Whether it is meant for a model. A resource that says nothing is meant for everybody.
+    /// Whether it is meant for a model. A resource without an audience is meant for models and
+    /// users.
     pub fn is_for_model(&self) -> bool {
         let annotations = self.resource().annotations.as_ref();
         annotations

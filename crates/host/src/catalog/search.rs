@@ -20,9 +20,9 @@ enum Fit {
 }
 
 impl Catalog {
-    /// The resources in whose name, title, URI or description every word of the query stands, the
-    /// best first: by where the words stand, then by priority, then by name. An empty query finds
-    /// all of them.
+    /// The resources whose name, title, URI or description contains every word of the query, best
+    /// matches first: by the field that contains the words, then by priority, then by name. An
+    /// empty query finds all resources.
     pub fn search_resources(&self, query: &str) -> Vec<Arc<CatalogResource>> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let mut found: Vec<(Fit, &Arc<CatalogResource>)> = self

@@ -1,4 +1,4 @@
-//! One server of a config file, as it stands there.
+//! One server of a config file, as it is written there.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -30,9 +30,9 @@ pub struct Input {
     pub id: String,
     /// What to ask for.
     pub description: String,
-    /// What it is if nobody says anything.
+    /// The value if the user gives none.
     pub default: Option<String>,
-    /// What there is to choose from; empty for anything.
+    /// The allowed values; empty if any value is allowed.
     pub options: Vec<String>,
     /// Whether it must not be shown while it is typed.
     pub is_secret: bool,

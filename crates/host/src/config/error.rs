@@ -6,7 +6,7 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There is no such file, or it may not be read.
+    /// The file does not exist, or may not be read.
     #[error("cannot read `{path}`")]
     Unreadable {
         /// The file.
@@ -49,8 +49,8 @@ pub enum ConfigError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// It is a text or a number where settings belong.
-    #[error("it is no object of settings")]
+    /// A string or a number where an object of settings belongs.
+    #[error("it is not an object of settings")]
     NotAnObject,
     /// Neither a command nor a URL.
     #[error("it has neither a `command` nor a `url`")]
@@ -86,7 +86,7 @@ pub enum EntryError {
         /// The setting that refers to it.
         key: String,
     },
-    /// An input that nobody gave.
+    /// An input that was not given.
     #[error("the input `{id}` ({description}) was not given (`{key}` needs it)")]
     InputMissing {
         /// Its id.
@@ -102,8 +102,8 @@ pub enum EntryError {
         /// The setting.
         key: String,
     },
-    /// An address that is none.
-    #[error("`{url}` is no http or https URL")]
+    /// An invalid URL.
+    #[error("`{url}` is not an http or https URL")]
     NotAUrl {
         /// What it is.
         url: String,

@@ -7,7 +7,7 @@ pub trait Variables {
     /// The value of an environment variable.
     fn environment(&self, name: &str) -> Option<String>;
 
-    /// What somebody gave for an input.
+    /// The value that the user gave for an input.
     fn input(&self, input: &Input) -> Option<String>;
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`; anything else in `${…}` is left
-    /// as it stands, for the server may know what to do with it.
+    /// unchanged, because the server may know what to do with it.
     pub(super) fn expand(&self, key: &str, text: &str) -> Result<String, EntryError> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;

@@ -13,7 +13,7 @@ use super::{ConfigError, Entry, Format, entry, section};
 pub struct File {
     /// Where it is.
     pub path: PathBuf,
-    /// Its servers, in the order they stand there.
+    /// Its servers, in the order of the file.
     pub entries: Vec<Entry>,
 }
 
@@ -24,8 +24,8 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ConfigError`]: there is none, it is malformed, or it is no list of servers. What is wrong
-    /// with one entry is said when that one is used.
+    /// [`ConfigError`]: the file does not exist, is malformed, or is not a list of servers. A
+    /// problem with one entry is reported when that entry is used.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.to_owned(),
@@ -43,7 +43,7 @@ impl File {
         Self::parse(path, &text)
     }
 
-    /// Reads the text of a file; `path` tells its format and stands in errors.
+    /// Reads the text of a file; `path` determines its format and is named in errors.
     ///
     /// # Errors
     /// As [`File::open`].

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// How a config file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JSON, with comments and trailing commas if somebody put them there.
+    /// JSON, possibly with comments and trailing commas.
     Json,
     /// TOML.
     Toml,
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Reads a text, with everything that is in it in the order it stands there.
+    /// Parses a text and keeps the order of its members.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match self {

@@ -14,7 +14,7 @@ pub struct Catalogue {
     folder: PathBuf,
 }
 
-/// An entry that has the name somebody asked for.
+/// An entry that has the requested name.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The entry.

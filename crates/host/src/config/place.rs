@@ -17,7 +17,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceOwner {
-    /// A project, which may be anybody's.
+    /// A project. Its files may come from anyone.
     Project,
     /// The user: it is in the home folder or among the settings.
     User,
@@ -28,7 +28,7 @@ pub enum PlaceOwner {
 /// The folders that places are relative to.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The folder somebody works in; its parents count too.
+    /// The current folder; its parents count too.
     pub folder: PathBuf,
     /// The home folder.
     pub home: Option<PathBuf>,

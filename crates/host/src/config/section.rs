@@ -1,4 +1,4 @@
-//! Where the servers stand in a file.
+//! Finds the servers in a file.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ pub(super) struct Section<'a> {
     pub(super) servers: Vec<(String, &'a Value)>,
 }
 
-/// All sections of a file. `None`: it is no list of servers at all.
+/// All sections of a file. `None` if it is not a list of servers at all.
 pub(super) fn sections<'a>(document: &'a Value) -> Option<Vec<Section<'a>>> {
     let root = document.as_object()?;
     let mut found: Vec<Section<'a>> = servers(root)

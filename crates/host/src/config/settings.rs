@@ -12,13 +12,14 @@ pub struct Settings {
     pub start_timeout: Option<Duration>,
     /// How long a call may take.
     pub call_timeout: Option<Duration>,
-    /// The only tools that are used; `None` for all. `*` stands for any text.
+    /// The only tools that are used; `None` for all. `*` matches any text.
     pub included_tools: Option<Vec<String>>,
     /// Tools that are not used.
     pub excluded_tools: Vec<String>,
-    /// Tools that the file would have called without asking. A file is no consent: these are used
-    /// only where [`HostBuilder::trust_approvals_of_files`](crate::HostBuilder::trust_approvals_of_files)
-    /// was called.
+    /// Tools that the file would have called without asking. An entry in a file is not consent:
+    /// these are used only if
+    /// [`HostBuilder::trust_approvals_of_files`](crate::HostBuilder::trust_approvals_of_files) was
+    /// called.
     pub approved_tools: Vec<String>,
     /// The keys of the entry that are not honoured, with the reason.
     pub not_honoured: Vec<NotHonoured>,
@@ -88,7 +89,7 @@ const WITHOUT_EFFECT: [(&str, &str); 16] = [
     ("scopes", "the server says which scopes it wants"),
     (
         "trust",
-        "a file is no consent; allow the server in the policy or when asked",
+        "an entry in a file is not consent; allow the server in the policy or when asked",
     ),
     ("extension", "the host installs no extensions"),
     ("gallery", "it is a note of the editor"),
@@ -116,8 +117,8 @@ impl Settings {
 
     fn take(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
         match key {
-            // Cline and Roo Code write seconds, Gemini CLI and Amazon Q milliseconds. Nobody means
-            // less than a second, or a quarter of an hour and more.
+            // Cline and Roo Code write seconds, Gemini CLI and Amazon Q milliseconds. A limit below
+            // a second or above a quarter of an hour is never meant.
             "timeout" => {
                 let number = number(value)?;
                 let unit = if number >= 1_000.0 { 0.001 } else { 1.0 };

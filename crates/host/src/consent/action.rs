@@ -33,8 +33,8 @@ pub enum Action<'a> {
     },
     /// A tool is called.
     Call {
-        /// The tool, as its server describes it. Its annotations are hints of a server that nobody
-        /// has to believe: they are no reason to skip consent.
+        /// The tool as its server describes it. Its annotations are unverified hints: they are not
+        /// a reason to skip consent.
         tool: &'a Tool,
         /// The arguments; `None` while the catalog is made.
         arguments: Option<&'a RawValue>,
@@ -189,8 +189,8 @@ impl<'a> Action<'a> {
     }
 }
 
-/// The host of a URL, which is who is really visited: what stands between `//` and the path, without
-/// a user name in front of it.
+/// The host of a URL, which is the one that is really visited: the text between `//` and the path,
+/// without a user name in front of it.
 pub(crate) fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);

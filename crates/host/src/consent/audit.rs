@@ -47,7 +47,7 @@ pub struct AuditRecord {
     pub names: Vec<String>,
     /// What came of it: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
     pub outcome: &'static str,
-    /// Who decided: `policy`, `grant`, `user`, `nobody`.
+    /// Who decided: `policy`, `grant`, `user`, or `nobody` if there is no user interface to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
     /// For how long it was allowed.
@@ -152,7 +152,7 @@ impl Audit {
         }
     }
 
-    /// Whether anybody wants records: making one costs time.
+    /// Whether records are kept: making one costs time.
     pub(crate) fn is_wanted(&self) -> bool {
         !matches!(self.sink, Sink::Nowhere)
     }

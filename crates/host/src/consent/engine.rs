@@ -29,9 +29,9 @@ pub enum Denied {
     /// The person said no.
     #[error("the user did not allow it")]
     ByUser,
-    /// It has to be asked about, and there is nobody to ask.
+    /// The user would have to be asked, and there is no user interface.
     #[error(
-        "a person has to allow it, and nobody can be asked; allow it in the policy or grant it before"
+        "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
     )]
     NobodyToAsk,
     /// The server asks more than it may at a time.

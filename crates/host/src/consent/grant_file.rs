@@ -152,7 +152,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Nobody but the user has to know.
+/// Only the user may read the file.
 #[cfg(unix)]
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)

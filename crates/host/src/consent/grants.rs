@@ -102,7 +102,7 @@ impl Grants {
         Ok(count)
     }
 
-    /// Reads the file again if somebody has changed it.
+    /// Reads the file again if it has changed.
     pub(crate) fn read_again(&self) -> Result<(), GrantFileError> {
         let Some(file) = &self.file else {
             return Ok(());
@@ -247,12 +247,12 @@ mod tests {
         let again = Grants::open(file.clone()).unwrap();
         assert_eq!(again.list(), grants.list());
         assert!(again.covers(None, &key(&git, "push", "a")));
-        // Somebody revokes one of them.
+        // One grant is revoked.
         assert_eq!(again.revoke(|grant| grant.subject == "push").unwrap(), 1);
         grants.read_again().unwrap();
         assert!(!grants.covers(None, &key(&git, "push", "a")));
         assert!(grants.covers(None, &key(&git, "log", "a")));
-        // Somebody deletes the file.
+        // The file is deleted.
         std::fs::remove_file(&file).unwrap();
         grants.read_again().unwrap();
         assert!(grants.list().is_empty());

@@ -7,12 +7,12 @@ use crate::fleet::matches;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// It may happen, without a word to anybody.
+    /// The action is allowed without asking.
     Allow,
-    /// It may not. The reason is for the person, and for the model where a tool was called.
+    /// The action is denied. The reason is for the user, and for the model if a tool was called.
     Deny(String),
-    /// A person decides: by a grant that was given before, or by being asked. Where nobody can be
-    /// asked, it may not happen.
+    /// The user decides: by a grant that was given before, or by being asked. Without a user
+    /// interface the action is denied.
     Ask,
 }
 
@@ -76,7 +76,7 @@ impl Rules {
         Self::default()
     }
 
-    /// Allows an action for servers and subjects that fit. `*` stands for any text.
+    /// Allows an action for servers and subjects that match. `*` matches any text.
     pub fn allow(self, kind: ActionKind, server: &str, subject: &str) -> Self {
         self.with(kind, server, subject, Decision::Allow)
     }

@@ -1,4 +1,4 @@
-//! Two schemas, compared for whoever writes values for the one or reads values of the other.
+//! Compares two schemas for callers that write values for them or read values of them.
 //!
 //! A schema of arguments may take more than before, and a schema of results may give less: both are
 //! compatible. The other way round breaks callers.
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Effect, change::Of, offer::became, schema_rule};
 
-/// On which side of a call a schema stands.
+/// On which side of a call a schema is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
     /// The caller writes such values.
@@ -18,7 +18,8 @@ pub(super) enum Position {
     Output,
 }
 
-/// How deep schemas are compared. A schema may refer to itself; nobody nests as deep otherwise.
+/// How deep schemas are compared. A schema may refer to itself; real schemas are not nested as deep
+/// otherwise.
 const MAX_DEPTH: usize = 24;
 
 /// Two schemas, and where in them we are.
@@ -236,7 +237,8 @@ fn variant_name(part: &Value, place: usize) -> String {
     }
 }
 
-/// What a reference inside the schema refers to, through others; itself if there is none.
+/// The schema that a reference leads to, through others; the schema itself if it is not a
+/// reference.
 fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..MAX_DEPTH {

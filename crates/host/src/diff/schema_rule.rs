@@ -83,7 +83,7 @@ fn choices(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value)
     match (was, is) {
         (Some(was), Some(is)) => {
             for gone in was.iter().filter(|choice| !is.contains(choice)) {
-                at.judge(path, true, format!("{gone} is no choice any more"));
+                at.judge(path, true, format!("{gone} is no longer a choice"));
             }
             for added in is.iter().filter(|choice| !was.contains(choice)) {
                 at.judge(path, false, format!("{added} is a choice now"));

@@ -14,7 +14,7 @@ const KEPT_LINES: usize = 20;
 pub enum FailureKind {
     /// The policy or the user did not allow it to be started.
     NotAllowed,
-    /// Its entry cannot be used as it stands. It is not tried again before the entry changes.
+    /// Its entry cannot be used. It is not tried again before the entry changes.
     Misconfigured,
     /// It could not be started or reached, or did not answer.
     NotStarted,

@@ -25,12 +25,12 @@ impl ToolFilter {
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text. It takes time proportional to the
-/// product of both lengths at worst.
+/// Whether a text matches a pattern in which `*` matches any text. It takes time proportional to
+/// the product of both lengths at worst.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut in_pattern) = (0, 0);
-    // Where the last star stands, and how much of the text it has taken.
+    // The position of the last star, and how much of the text it has matched.
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(in_pattern) {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (pattern, text, fits) in [
             ("*", "", true),
             ("*", "anything", true),

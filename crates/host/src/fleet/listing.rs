@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// How many problems of one list are reported: the first ones show what is wrong.
 const MAX_PROBLEMS: usize = 50;
 
-/// How long one page may take. A list is no work; a server that needs longer hangs.
+/// How long one page may take. Listing is cheap; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Something that servers list.
@@ -187,7 +187,7 @@ struct Page<'a> {
 /// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
 ///
 /// # Errors
-/// If a page cannot be had, or is no page.
+/// If a page cannot be read, or is malformed.
 pub(crate) async fn read<T: Kind>(
     connection: &Connection,
     before: &Arc<List<T>>,

@@ -119,7 +119,7 @@ impl Fleet {
 }
 
 impl Drop for Fleet {
-    /// Somebody may still hold a server, to follow a resource; its connection ends all the same.
+    /// A server may still be held to follow a resource; its connection ends all the same.
     fn drop(&mut self) {
         for member in self.members.write().values() {
             member.upstream.set_live(None);

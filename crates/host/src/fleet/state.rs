@@ -30,7 +30,7 @@ pub enum ServerState {
         /// The pause.
         pause: Duration,
     },
-    /// It failed. With a pause it is tried again after that; without one, when somebody asks for it.
+    /// It failed. With a pause it is tried again after that; without one, when it is needed.
     Failed {
         /// Why.
         failure: Arc<Failure>,
@@ -47,8 +47,8 @@ impl ServerState {
         matches!(self, Self::Ready(_))
     }
 
-    /// Whether nothing happens before somebody asks for the server, a long rest is over or the
-    /// config changes.
+    /// Whether nothing will happen until the server is needed, a long pause is over or the config
+    /// changes.
     pub fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting | Self::Restarting { .. })
     }

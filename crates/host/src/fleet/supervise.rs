@@ -118,7 +118,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Lets some time pass after a failure, or waits until somebody asks.
+    /// Waits some time after a failure, or until the server is needed.
     async fn after(&self, pace: &mut Pace, failure: Failure, was_ready_for: Option<Duration>) {
         let kind = failure.kind;
         let failure = Arc::new(failure);
@@ -272,7 +272,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Keeps the lists for the next run. Writing a file takes no time that anybody waits for.
+    /// Stores the lists for the next run. The file is written in the background.
     fn keep_lists(&self) {
         let folder = self.shared.lists.as_ref();
         let path = folder.and_then(|folder| known::path(folder, &self.upstream.origin));

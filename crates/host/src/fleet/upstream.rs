@@ -150,7 +150,7 @@ impl Upstream {
         self.wanted.notify_one();
     }
 
-    /// Waits for the next time that somebody needs the server.
+    /// Forgets that the server was needed; it waits for the next time.
     pub(super) fn forget_want(&self) {
         self.is_wanted.store(false, Ordering::Release);
     }
@@ -221,7 +221,7 @@ impl Upstream {
         }
     }
 
-    /// The connection, started if there is none.
+    /// The connection, started if necessary.
     ///
     /// # Errors
     /// Why the server is not there. While it rests after many failures, that is said at once.

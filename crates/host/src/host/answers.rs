@@ -24,7 +24,7 @@ use crate::{
 /// How many tokens of context a sampling request may be given. It is what a small model holds.
 const MAX_CONTEXT_TOKENS: u64 = 8_192;
 
-/// The answers for one server. What nobody can answer is not offered.
+/// The answers for one server. Capabilities that cannot be answered are not declared.
 pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
     let mut answers = Answers::new().roots(server.roots.clone());
     if shared.consent.user.is_some() {

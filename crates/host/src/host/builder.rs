@@ -174,8 +174,8 @@ impl HostBuilder {
         Ok(self)
     }
 
-    /// Asks people through this user interface. Without one nobody can be asked, and the answer to
-    /// every question is no.
+    /// Asks the user through this interface. Without one, everything that needs the user's consent
+    /// is denied.
     pub fn user(mut self, user: impl UserInterface) -> Self {
         self.user = Some(Arc::new(user));
         self

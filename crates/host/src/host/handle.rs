@@ -207,8 +207,8 @@ impl Host {
         }
     }
 
-    /// The connection to a server, started if there is none: for what the host itself has no method
-    /// for. What is sent over it passes by the policy.
+    /// The connection to a server, started if necessary: for requests that the host has no method
+    /// for. Requests sent over it bypass the policy.
     ///
     /// # Errors
     /// [`HostError::NoServer`] and [`HostError::Unavailable`].

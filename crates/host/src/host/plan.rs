@@ -107,7 +107,7 @@ impl Plan {
         if self.approvals == Approvals::Reported && !settings.approved_tools.is_empty() {
             let tools = settings.approved_tools.join("`, `");
             let text = format!(
-                "the file approves `{tools}`, which is not honoured: a file is no consent; allow them \
+                "the file approves `{tools}`, which is not honoured: an entry in a file is not consent; allow them \
                  when asked, or trust the approvals of files"
             );
             notes.push(about(entry, text));

@@ -54,7 +54,7 @@ impl Host {
                     reloaded.changed.push(id);
                 }
                 Some(known) => {
-                    // Somebody who changes nothing but asks again wants what failed tried again.
+                    // A reload without changes tries failed servers again.
                     if let ServerState::Failed { .. } = known.state() {
                         known.want();
                     }

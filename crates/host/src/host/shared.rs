@@ -198,7 +198,7 @@ impl FleetHooks for Hooks {
         }
         // The catalog has what can be called, so a failed server leaves it.
         self.0.catalog_changed();
-        // Nobody has to listen.
+        // Fails only if there is no listener.
         let _ = self.0.states.send((server.id().clone(), state.clone()));
     }
 

@@ -39,7 +39,7 @@ async fn a_question_carries_the_id_of_the_host_and_not_the_name_of_the_server() 
     assert_eq!(asked[0].who.server.as_str(), "liar");
     assert_eq!(asked[0].who.calls_itself.as_deref(), Some("bank"));
     assert_eq!(asked[0].who.conversation, Some(conversation.id()));
-    // What the liar offers stands under its own id, too.
+    // The liar's tools are listed under its own id, too.
     let catalog = host.catalog();
     assert_eq!(
         catalog.tool("liar__echo").unwrap().server().as_str(),

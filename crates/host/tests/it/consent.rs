@@ -258,7 +258,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
         "{text}"
     );
 
-    // Another program, where nobody can be asked.
+    // Another program, without a user interface.
     let host = with(starting(), None).grants(&file).unwrap().open().await;
     within("start", host.ready()).await;
     assert_eq!(echo(&host).await, Outcome::Done);
@@ -267,7 +267,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
     assert_eq!(echo(&host).await, Outcome::NobodyToAsk);
     host.close().await;
 
-    // Another program under the same name has none of its grants.
+    // Another program under the same name does not get its grants.
     std::fs::write(&file, &text).unwrap();
     let host = Host::builder("host-tests", "1")
         .policy(starting())

@@ -144,7 +144,7 @@ async fn an_attached_resource_is_read_again_when_it_changes() {
     assert_eq!(uris, ["test://a/notes"]);
 
     let mut updates = host.follow("test://a/notes").unwrap();
-    // Following begins with a change: nobody knows what happened before.
+    // Following begins with a change, because it is unknown what happened before.
     let update = within("the first update", updates.next()).await;
     assert_eq!(update, Some(ResourceUpdate::Changed));
     within("a fresh reading", read_until_fresh(&conversation)).await;

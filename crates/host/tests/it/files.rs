@@ -89,7 +89,7 @@ fn a_bad_entry_leaves_the_others_alone() {
     assert_eq!(
         said,
         [
-            Err("it is no object of settings".to_owned()),
+            Err("it is not an object of settings".to_owned()),
             Err("it has neither a `command` nor a `url`".to_owned()),
             Ok(remote(
                 "https://example.com/mcp",

@@ -130,7 +130,7 @@ async fn context_of_other_servers_goes_to_the_model_only_with_consent() {
             .await
             .unwrap();
         assert!(output.text().contains(wanted), "{}", output.text());
-        // Another conversation has none of it.
+        // Another conversation does not see any of it.
         let other = host.conversation();
         let all = json!({"context": "allServers"});
         let output = within("a call", other.call("blue__sample", all))

@@ -133,7 +133,7 @@ async fn every_key_is_honoured_or_reported() {
     assert_eq!(state.failure().unwrap().kind, FailureKind::Misconfigured);
     let catalog = host.catalog();
     assert!(catalog.tool("good__echo").is_some() && catalog.tool("good__die").is_none());
-    // A file is no consent.
+    // An entry in a file is not consent.
     let called = within("a call", host.call("good__echo", ())).await;
     assert!(
         matches!(called, Err(HostError::Denied { .. })),

@@ -1,4 +1,4 @@
-//! Servers that die, hang, flood, never start, or are many: none of them touches another.
+//! Servers that die, hang, flood, never start, or are many do not affect each other.
 
 use std::{path::Path, time::Duration};
 
@@ -115,7 +115,7 @@ async fn a_call_that_hangs_ends_with_its_deadline_and_the_server_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_floods_keeps_nobody_else_from_working() {
+async fn a_server_that_floods_does_not_affect_the_others() {
     let host = trusting()
         .server("flood", server(&[]))
         .server("other", server(&[]))

@@ -35,7 +35,7 @@ impl Anthropic {
         Self::compatible(ANTHROPIC, model, Some(key), settings)
     }
 
-    /// v1/v1/messages`.
+    /// A model of another server with the same API. The URL is the part before `/v1/messages`.
     ///
     /// # Errors
     /// If the URL, the key or the settings cannot be used, or the key would be sent without TLS to

@@ -1,8 +1,8 @@
 //! The application's hook for authorization. The connection's clock is stopped while it runs.
 //!
-//! A hook may have to send a person to sign in. That is no fault of the server, so it does not count
-//! against what the server was asked: neither against a call nor against the search for what the
-//! server speaks, which would take the silence for an answer.
+//! A hook may have to send a user to sign in. The server is not slow then, so this time does not
+//! count against its deadlines: neither against that of a call nor against that of the probe, which
+//! would take the silence for an answer.
 
 use std::{
     future::poll_fn,
@@ -22,7 +22,7 @@ use crate::link::Link;
 #[derive(Clone)]
 pub(crate) struct AuthorizeHook {
     hook: Arc<dyn Authorize>,
-    /// The connection that it works for; there is none before it is opened.
+    /// The connection that it works for; empty before it is opened.
     link: Arc<Mutex<Weak<Link>>>,
 }
 

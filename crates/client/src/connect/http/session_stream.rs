@@ -52,7 +52,8 @@ async fn listen(link: Arc<Link>, http: Arc<Http>, opens: oneshot::Sender<()>) {
     race(sessions, link.lifecycle.ended()).await;
 }
 
-/// Reads the stream of one session, and comes back when it breaks, until the server has none.
+/// Reads the stream of one session and reopens it when it breaks, until the server says that there
+/// is no stream.
 async fn follow(
     link: &Link,
     http: &Http,
@@ -82,7 +83,7 @@ async fn follow(
                         http.receive(event.data.as_bytes(), None);
                     }
                 }
-                // Quiet streams are cut by what stands between, which is no failure either.
+                // Proxies cut quiet streams, which is not a failure either.
                 if is_useful || begun.elapsed() >= QUIET_STREAM {
                     position.has_succeeded();
                     tokio::time::sleep(position.wait()).await;
@@ -115,8 +116,8 @@ fn can_come_back(status: StatusCode, had_stream: bool) -> bool {
     is_passing(status) || (had_stream && !is_final)
 }
 
-/// There is no stream. transports: 405 says so. A 404 may say the same, or that the session is over;
-/// where there was a stream before, it is the session.
+/// The server has no stream. transports: 405 says so. A 404 may say the same, or that the session
+/// is over; if there was a stream before, it means the session.
 async fn leave(link: &Link, http: &Http, session: &Session, status: StatusCode, had_stream: bool) {
     tracing::debug!(server = &**link.server(), %status, "has no stream of its own");
     if !is_gone(status) || !session.can_expire() {

@@ -88,7 +88,7 @@ impl HttpTarget {
         self.with(|settings| settings.with_root_certificates(pem))
     }
 
-    /// Believes every server to be who it says. Anybody on the way can then read and change
+    /// Accepts every server certificate. An attacker on the network can then read and change
     /// everything: for tests only.
     #[cfg(feature = "tls")]
     pub fn danger_trust_anybody(self) -> Self {
