@@ -76,6 +76,6 @@ pub async fn test_tool_with_task(
     background.begin().await;
     match answer {
         Answer::Accepted(Name { name }) => Ok(format!("Hello, {name}!")),
-        _ => Ok("Hello, whoever you are!".into()),
+        _ => Ok("Hello, stranger!".into()),
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use tracing_subscriber::EnvFilter;
 
-/// What is logged unless `RUST_LOG` says otherwise: what somebody should look at.
+/// What is logged unless `RUST_LOG` is set: only what the user should look at.
 const DEFAULT_FILTER: &str = "warn";
 
 /// Sends what the libraries log to stderr, filtered by `RUST_LOG`.

@@ -23,7 +23,7 @@ pub(crate) struct Exchange {
     pub(crate) method: String,
     pub(crate) params: Value,
     before: Vec<Value>,
-    /// Null if there was none until the end.
+    /// Null if there was no answer until the end.
     pub(crate) answer: Value,
     after: Vec<Value>,
 }
@@ -43,7 +43,7 @@ impl Recording {
         let text = fs::read_to_string(path)
             .map_err(|error| Failed::usage(format!("cannot read `{}`: {error}", path.display())))?;
         Self::parse(&text).map_err(|error| {
-            Failed::usage(format!("`{}` is no recording: {error}", path.display()))
+            Failed::usage(format!("`{}` is not a recording: {error}", path.display()))
         })
     }
 

@@ -11,7 +11,7 @@ pub(crate) fn block_on<T>(command: impl Future<Output = Outcome<T>>) -> Outcome<
         .build()
         .map_err(|error| Failed::new(Code::Connect, error))?;
     let outcome = runtime.block_on(command);
-    // Nobody waits any more: a lookup of a name may still block a thread.
+    // The result is there, but a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }

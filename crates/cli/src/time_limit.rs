@@ -1,4 +1,4 @@
-//! How long a command may take. While a person thinks about an answer, the time stands still.
+//! How long a command may take. The clock is paused while the user thinks about an answer.
 
 use std::{
     cell::Cell,
@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// A time that runs out, except while it stands still. Clones are the same time.
+/// A time limit that can be paused. Clones share the same clock.
 #[derive(Clone)]
 pub(crate) struct TimeLimit(Rc<Clock>);
 
@@ -29,7 +29,7 @@ impl TimeLimit {
         }))
     }
 
-    /// Waits for somebody outside, who is given all the time there is.
+    /// Pauses the clock while the user is waited for.
     pub(crate) async fn stopped<T>(&self, wait: impl Future<Output = T>) -> T {
         self.0.stopped.set(Some(Instant::now()));
         self.0.changed.notify_one();
@@ -66,7 +66,7 @@ mod tests {
         let started = Instant::now();
         let person = limit.stopped(tokio::time::sleep(Duration::from_millis(80)));
         tokio::select! {
-            () = limit.exhausted() => panic!("it ran out while somebody was asked"),
+            () = limit.exhausted() => panic!("it ran out while the user was asked"),
             () = person => {}
         }
         limit.exhausted().await;

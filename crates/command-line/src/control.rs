@@ -4,7 +4,7 @@
 //! over what was printed before, to change colours. Others turn the direction of text around, so that
 //! it reads as what it is not. A program that reads gets every byte as it came.
 //!
-//! Our own colours go the same way, and are known by a mark that nobody else can guess.
+//! Our own colours pass the same filter; they carry a random mark that other text cannot have.
 
 use std::{
     borrow::Cow,
@@ -36,7 +36,7 @@ pub fn tell(line: &str) {
 pub fn is_order(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
-        // Directions of text, separators of lines, and tags that nobody sees.
+        // Directions of text, separators of lines, and invisible tags.
         '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}'
         | '\u{2028}'

@@ -18,7 +18,7 @@ Exit codes:
   3    cannot connect
   4    the server answered with an error, or broke the protocol
   5    authorization is missing or was refused
-  6    input is needed, and there is nobody to ask
+  6    input is needed, and there is no terminal to ask on
   7    timed out
   8    what was to be printed, recorded or kept could not be written
   130  interrupted";
@@ -33,13 +33,13 @@ pub enum Code {
     Tool = 1,
     /// Usage or arguments: nothing was called.
     Usage = 2,
-    /// There is no connection.
+    /// The connection could not be opened.
     Connect = 3,
     /// The server answered with an error, or broke the protocol.
     Protocol = 4,
     /// Authorization is missing or was refused.
     Authorization = 5,
-    /// Input is needed, and there is nobody to ask.
+    /// Input is needed, and there is no terminal to ask on.
     Input = 6,
     /// It took too long.
     Timeout = 7,
@@ -139,7 +139,7 @@ impl Failed {
         self.rejection.as_deref()
     }
 
-    /// The error alone, for whoever shows it in another way.
+    /// The error alone, without causes and hint.
     pub fn said(&self) -> String {
         self.source.to_string()
     }
@@ -150,7 +150,7 @@ impl Failed {
     }
 }
 
-/// Causes that say in other words what stands around them.
+/// Causes that only repeat the error around them.
 const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
 
 /// The error, its causes, and the hint: what a person sees.

@@ -85,7 +85,7 @@ fn shown(headers: &HeaderMap) -> Map<String, Value> {
     each.collect()
 }
 
-/// Headers whose values are nobody's business, beside those that the client marked.
+/// Headers whose values are secret, besides those that the client marked.
 const SECRET: [&str; 4] = ["cookie", "set-cookie", "dpop", "mcp-session-id"];
 
 fn is_secret(name: &HeaderName) -> bool {

@@ -1,4 +1,4 @@
-//! Inputs of config files, `${input:…}`: asked for at the terminal, where the environment has none.
+//! Inputs of config files, `${input:…}`: read from the environment, else asked for at the terminal.
 
 use std::{
     collections::BTreeMap,

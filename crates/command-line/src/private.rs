@@ -28,7 +28,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     builder().recursive(true).create(path)
 }
 
-/// Makes a folder for its owner alone, below another and under a name that nobody guesses.
+/// Makes a folder that only its owner can open, with a random name, inside another folder.
 ///
 /// # Errors
 /// If it cannot be made, or the system has no random bytes.
@@ -36,7 +36,7 @@ pub fn make_unique_folder(below: &Path, start: &str) -> io::Result<std::path::Pa
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
     let path = below.join(format!("{start}-{:016x}", u64::from_ne_bytes(random)));
-    // A folder of this name that somebody else made is not used.
+    // An existing folder of this name is not used.
     builder().create(&path)?;
     Ok(path)
 }

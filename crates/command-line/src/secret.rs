@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// What stands where a secret was.
+/// The text that replaces a secret.
 pub const MASK: &str = "***";
 
-/// A value shorter than this is no secret, and would be found everywhere, in characters.
+/// The least length of a secret, in characters: a shorter value would be found everywhere.
 const MIN_SECRET: usize = 6;
 
 /// Members whose values are secrets, in lower case and without separators.
@@ -30,14 +30,14 @@ pub struct Secrets(Vec<String>);
 impl Secrets {
     /// Adds a secret; of `Bearer x` the last word.
     pub fn add(&mut self, value: &str) {
-        // `Bearer x`: the word before it is no secret.
+        // `Bearer x`: the word before it is not a secret.
         let value = value.rsplit(' ').next().unwrap_or(value);
         if value.chars().count() >= MIN_SECRET {
             self.0.push(value.to_owned());
         }
     }
 
-    /// The message without secrets. One that has none stays as it is, to the byte.
+    /// The message without secrets. A message that has no secrets stays the same, to the byte.
     pub fn mask(&self, message: &str) -> String {
         let mut text = message.to_owned();
         for secret in &self.0 {

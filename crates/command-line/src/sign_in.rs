@@ -94,19 +94,19 @@ pub fn remembered() -> Outcome<OAuth> {
     store().map(kept_in)
 }
 
-/// Uses and renews the tokens that there are, and never sends anybody to a browser: a command that
-/// a script runs must not wait for a person. `None` where nothing can be kept.
+/// Uses and renews the stored tokens, and never opens a browser: a command that a script runs must
+/// not wait for a user. `None` if tokens cannot be stored.
 pub fn silent() -> Option<OAuth> {
-    Some(remembered().ok()?.browser(Nobody))
+    Some(remembered().ok()?.browser(NoBrowser))
 }
 
-/// Nobody signs in here.
-struct Nobody;
+/// A browser that cannot be opened.
+struct NoBrowser;
 
 type Prepared = Result<Box<dyn Visit>, Box<dyn std::error::Error + Send + Sync>>;
 
-impl Browser for Nobody {
+impl Browser for NoBrowser {
     fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Prepared> {
-        Box::pin(async { Err("nobody has signed in to this server".into()) })
+        Box::pin(async { Err("you have not signed in to this server".into()) })
     }
 }

@@ -1,5 +1,5 @@
-//! Config files of projects: somebody else may have written them, so they are used once the user has
-//! agreed to what is in them.
+//! Config files of projects: they may come from anyone, so they are used only once the user has
+//! agreed to their content.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ pub enum Consent {
     Ask,
     /// The user has agreed on the command line.
     Given,
-    /// It is not used, and nothing is said: somebody only looks.
+    /// The file is ignored silently, for commands that only list.
     Never,
 }
 
@@ -63,7 +63,7 @@ pub fn is_trusted(path: &Path) -> bool {
 /// Goes on if the user has agreed to the file as it is now, or does so.
 ///
 /// # Errors
-/// If the user does not agree, or nobody can be asked.
+/// If the user does not agree, or cannot be asked.
 pub fn check(path: &Path, consent: Consent) -> Outcome {
     if is_trusted(path) {
         return Ok(());

@@ -234,7 +234,8 @@ fn milliseconds(started: Instant) -> f64 {
     (started.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// A message as a line of NDJSON, without its secrets. What is no JSON is there as a text.
+/// A message as a line of NDJSON, without its secrets. A message that is not JSON is written as a
+/// string.
 pub fn line(
     started: Instant,
     direction: &'static str,

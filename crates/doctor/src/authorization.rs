@@ -25,14 +25,14 @@ const MAX_SHOWN: usize = 200;
 
 struct Visitor<'r> {
     report: &'r Report,
-    /// Without the headers of the server: those are nobody else's business.
+    /// Without the headers of the server: they may be secret and are not sent elsewhere.
     settings: &'r AgentSettings,
     limits: Limits,
 }
 
-/// The server wants a token, and there is none.
+/// The server requires a token, and there is none.
 pub(crate) fn needed(report: &Report, first: &Exchange) {
-    let said = "the server wants to know who asks (HTTP 401)";
+    let said = "the server requires authorization (HTTP 401)";
     report.add(first.finding(&auth::NEEDED, said));
 }
 
@@ -148,7 +148,7 @@ impl Visitor<'_> {
     /// Looks at an authorization server.
     async fn server(&self, issuer: &str) {
         let Ok(address) = Address::parse(issuer) else {
-            let said = format!("`{issuer}` is no URL of an authorization server");
+            let said = format!("`{issuer}` is not the URL of an authorization server");
             self.report.add(Finding::of(&auth::SERVERS, said));
             return;
         };

@@ -68,7 +68,7 @@ fn look_at(connection: &Connection<'_>, tool: &Value, name: &str, exchange: &Exc
     if exchange.code() == Some(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
         || exchange.heard.iter().any(is_asked)
     {
-        // It wants to ask somebody, and there is nobody here.
+        // The tool asks the user something, and there is no user here.
         return;
     }
     let Some(result) = exchange.result() else {

@@ -105,8 +105,8 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// The page in the newest revision that the server was spoken to in: a rule of another revision
-    /// is none of its. Pages are named by the newest revision that has them.
+    /// The page of the newest revision that was spoken with the server: rules of other revisions do
+    /// not apply to it. Pages are named by the newest revision that has them.
     pub(crate) fn page_for(self, spoken: &[String]) -> String {
         let Some((date, page)) = self.page.split_once('/') else {
             return self.page.to_owned();
@@ -144,7 +144,7 @@ pub(crate) struct Check {
     pub(crate) severity: Severity,
     /// The claim that is checked.
     pub(crate) claim: &'static str,
-    /// Whom it breaks, where that is not everybody.
+    /// Which peers it breaks, if not all of them.
     pub(crate) breaks: &'static str,
     pub(crate) rule: Option<Rule>,
     /// What to do.

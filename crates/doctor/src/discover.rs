@@ -119,7 +119,7 @@ fn shape(connection: &Connection<'_>, result: &Value) {
         .as_array()
         .and_then(|versions| versions.iter().map(Value::as_str).collect());
     if versions.as_ref().is_none_or(Vec::is_empty) || !result["capabilities"].is_object() {
-        let said = "`supportedVersions` is no list of dates, or `capabilities` no object";
+        let said = "`supportedVersions` is not a list of dates, or `capabilities` is not an object";
         report.add(Finding::of(&discover::SHAPE, said).seen(format!("← {result}")));
         return;
     }

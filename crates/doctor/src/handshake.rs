@@ -13,7 +13,7 @@ use super::{
     table::{handshake, http},
 };
 
-/// Opens a session; the result of `initialize`, or the answer that was none.
+/// Opens a session; returns the result of `initialize`, or the exchange that failed.
 pub(crate) async fn open(
     connection: &mut Connection<'_>,
     asked: Revision,

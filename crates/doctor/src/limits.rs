@@ -29,7 +29,7 @@ const MAX_SILENCE: Duration = Duration::from_millis(250);
 /// 2 s: what hosts give before SIGTERM.
 const MAX_ENDING: Duration = Duration::from_secs(2);
 
-/// An hour: whoever asks for more means "as long as it takes".
+/// An hour: a longer limit means "as long as it takes".
 const MAX_TOTAL: Duration = Duration::from_hours(1);
 
 impl Limits {

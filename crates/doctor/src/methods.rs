@@ -10,8 +10,8 @@ use super::{
     table::{http, methods},
 };
 
-/// A name that nobody has: what is asked for by it does not run.
-pub(crate) const NOBODY: &str = "turnbuckle-doctor-no-such-thing";
+/// A name that no tool, prompt or resource has, so that nothing runs when it is called.
+pub(crate) const NO_SUCH_NAME: &str = "turnbuckle-doctor-no-such-thing";
 
 /// Looks at how nonsense is answered.
 pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) {
@@ -24,7 +24,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
     unknown_method(connection).await;
     text_id(connection).await;
     if capabilities["tools"].is_object() {
-        let params = json!({ "name": NOBODY, "arguments": {} });
+        let params = json!({ "name": NO_SUCH_NAME, "arguments": {} });
         let exchange = connection.ask("tools/call", params).await;
         refused(
             connection,
@@ -36,7 +36,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
     }
     if capabilities["prompts"].is_object() {
         let exchange = connection
-            .ask("prompts/get", json!({ "name": NOBODY }))
+            .ask("prompts/get", json!({ "name": NO_SUCH_NAME }))
             .await;
         let right = [code::INVALID_PARAMS];
         refused(
@@ -48,7 +48,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
         );
     }
     if capabilities["resources"].is_object() {
-        let uri = format!("{NOBODY}:///nothing");
+        let uri = format!("{NO_SUCH_NAME}:///nothing");
         let exchange = connection
             .ask("resources/read", json!({ "uri": uri }))
             .await;
@@ -166,7 +166,8 @@ fn refused(
     }
 }
 
-/// A notification that nobody knows gets no answer. HTTP has a status for it, looked at elsewhere.
+/// An unknown notification must get no answer. HTTP has a status for it, which is checked
+/// elsewhere.
 async fn notification(connection: &mut Connection<'_>) {
     if connection.is_http() {
         return;
@@ -180,7 +181,7 @@ async fn notification(connection: &mut Connection<'_>) {
         Transport::Events(events) => events.listen(time).await,
         Transport::Http(_) => return,
     };
-    // What has an id is late, or comes twice, and is no answer to what had none.
+    // A message with an id is late or repeated; it does not answer a notification, which has no id.
     let is_answer = |message: &&Value| {
         message.get("method").is_none()
             && message["id"].is_null()
@@ -198,9 +199,9 @@ async fn notification(connection: &mut Connection<'_>) {
     }
 }
 
-/// Sends a line that is no JSON, last of all: some servers end of it.
+/// Sends a line that is not JSON, last of all, because some servers exit then.
 pub(crate) async fn garbage(connection: &mut Connection<'_>) {
-    connection.report.step("sending a line that is no JSON");
+    connection.report.step("sending a line that is not JSON");
     let limit = connection.limits.probe;
     let Transport::Stdio(stdio) = &mut connection.transport else {
         return;
@@ -210,11 +211,11 @@ pub(crate) async fn garbage(connection: &mut Connection<'_>) {
         connection.report.mute(true);
         return;
     }
-    let _ = stdio.write_text("this is no JSON\n", limit).await;
+    let _ = stdio.write_text("this is not JSON\n", limit).await;
     let time = connection.limits.silence;
     let _ = stdio.listen(time).await;
     if let Some(how) = stdio.how_gone() {
-        let said = format!("after a line that is no JSON: {how}");
+        let said = format!("after a line that is not JSON: {how}");
         let finding = Finding::of(&methods::GARBAGE, said);
         connection
             .report
@@ -228,11 +229,11 @@ pub(crate) async fn garbage(connection: &mut Connection<'_>) {
     };
     let exchange = connection.ask(method, json!({})).await;
     if matches!(exchange.answer, Answer::Message(_)) {
-        let said = "survives what is no JSON";
+        let said = "survives a line that is not JSON";
         connection.report.ok_unless_found(&methods::GARBAGE, said);
         return;
     }
-    let said = format!("after a line that is no JSON: {}", exchange.came());
+    let said = format!("after a line that is not JSON: {}", exchange.came());
     connection
         .report
         .add(exchange.finding(&methods::GARBAGE, said));

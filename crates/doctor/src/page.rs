@@ -7,7 +7,7 @@ use super::{
     table,
 };
 
-/// What stands before the tables.
+/// The text before the tables.
 const INTRODUCTION: &str = include_str!("page.md");
 
 /// The page.

@@ -129,7 +129,7 @@ impl<'r> Program<'r> {
             &stdout::TOO_LONG,
         ];
         if unreadable.iter().any(|check| self.report.has(check)) {
-            // It may well answer; nobody can read it.
+            // It may well answer, but the answer cannot be read.
             return;
         }
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
@@ -304,7 +304,7 @@ async fn last_words(connection: &Connection<'_>) -> Vec<String> {
 
 fn stray_finding(stray: &Stray) -> Finding {
     let (check, said, line) = match stray {
-        Stray::Text(line) => (&stdout::STRAY, "a line on stdout is no message", line),
+        Stray::Text(line) => (&stdout::STRAY, "a line on stdout is not a message", line),
         Stray::Framing(line) => (
             &stdout::FRAMING,
             "messages come with headers, as of a language server",
@@ -313,7 +313,7 @@ fn stray_finding(stray: &Stray) -> Finding {
         Stray::Piece(line) => (&stdout::PRETTY, "a message goes over several lines", line),
         Stray::Encoding(line) => (
             &stdout::ENCODING,
-            "a line on stdout is no UTF-8, or begins with a byte order mark",
+            "a line on stdout is not UTF-8, or begins with a byte order mark",
             line,
         ),
         Stray::TooLong => {

@@ -79,7 +79,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Code scanning wants a file for each result, and a server has none: its name stands for it.
+/// Code scanning requires a file for each result. A server has no file, so its name is used.
 fn file(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
     let name = name.split_once("://").map_or(name, |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! Who answers: the command line first, then the person at the terminal, then nobody.
+//! Answers a server's questions: from the command line first, then from the user at the terminal, else by an error.
 
 use std::collections::BTreeSet;
 
@@ -23,18 +23,18 @@ pub(crate) struct Answerer {
     pub(super) roots: Vec<Root>,
     /// Whether pages are opened once the person agreed.
     pub(super) opens: bool,
-    /// Whether somebody is at the terminal.
+    /// Whether a user is at the terminal.
     pub(super) is_attended: bool,
 }
 
-/// Nobody could answer: what was asked, and why there is no answer.
+/// A question without an answer: what was asked, and why there is no answer.
 pub(crate) struct Unanswered {
     pub(crate) asked: serde_json::Value,
     pub(crate) failed: Failed,
 }
 
 impl Answerer {
-    /// Says which answers of the command line nobody asked for: they may be misspelt.
+    /// Reports the answers of the command line that no question asked for: they may be misspelt.
     pub(crate) fn tell_unasked(&self) {
         for name in self.prepared.unasked() {
             let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
@@ -75,7 +75,7 @@ impl Answerer {
         };
         let mut open: BTreeSet<&str> = asks.keys().filter(is_agreed).map(|key| &**key).collect();
         if open.len() < asks.len() {
-            // Somebody said no: nothing is waited for.
+            // The user declined, so there is nothing to wait for.
             return Ok(());
         }
         let told = async {
@@ -105,7 +105,7 @@ impl Answerer {
             return Ok(answer);
         }
         if !self.is_attended {
-            return Err(self.nobody(server, key, ask));
+            return Err(self.unattended(server, key, ask));
         }
         match ask {
             InputRequest::Elicit(elicit) => match &**elicit {
@@ -122,8 +122,9 @@ impl Answerer {
         }
     }
 
-    /// Input is needed, and there is nobody to ask. The hint is what would have answered.
-    fn nobody(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
+    /// Input is needed, and there is no terminal to ask on. The hint shows an option that would
+    /// have answered.
+    fn unattended(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
         let (what, examples) = match ask {
             InputRequest::Elicit(elicit) => match &**elicit {
                 ElicitRequestParams::Form(form) => (
@@ -144,7 +145,7 @@ impl Answerer {
         let examples = examples.join(" --answer ");
         Failed::new(
             Code::Input,
-            format!("`{server}` asks, and nobody is there to answer: {what}"),
+            format!("`{server}` needs input, and there is no terminal to ask on: {what}"),
         )
         .hint(format!("pass --answer {examples}"))
     }

@@ -62,7 +62,8 @@ pub(super) async fn turn() -> OwnedMutexGuard<()> {
     TURN.clone().lock_owned().await
 }
 
-/// Takes a line back when nobody waits for it any more, and the terminal out of raw mode.
+/// Removes the input line when its answer is no longer wanted, and takes the terminal out of raw
+/// mode.
 pub(super) struct Withdrawal {
     id: u64,
     is_withdrawn: Arc<AtomicBool>,

@@ -132,8 +132,8 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// Reads what was typed. Enter takes the default; without one, an optional field is left out,
-    /// yes-or-no is no, and anything else is asked for again.
+    /// Reads what was typed. Enter takes the default. Without a default, an optional field is left
+    /// out, yes-or-no means no, and anything else is asked for again.
     pub(super) fn read(&self, text: &str) -> Result<Typed, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -157,7 +157,7 @@ impl<'f> Field<'f> {
                 .ok_or_else(|| "type y or n".to_owned()),
             PrimitiveSchema::Number(_) => serde_json::from_str::<Number>(text)
                 .map(ElicitValue::Number)
-                .map_err(|_| format!("`{text}` is no number")),
+                .map_err(|_| format!("`{text}` is not a number")),
             PrimitiveSchema::MultiSelect(_) | PrimitiveSchema::TitledMultiSelect(_) => text
                 .split(',')
                 .map(|part| self.choice(part.trim()))
@@ -185,7 +185,7 @@ impl<'f> Field<'f> {
             .and_then(|number| choices.get(number.checked_sub(1)?));
         by_number
             .map(|(value, _)| value.clone())
-            .ok_or_else(|| format!("`{text}` is none of the choices; type a number or a name"))
+            .ok_or_else(|| format!("`{text}` is not one of the choices; type a number or a name"))
     }
 
     /// The rules of the schema.
@@ -303,12 +303,12 @@ mod tests {
                 "",
                 "it is needed; Ctrl-D declines",
             ),
-            (json!({"type": "number"}), "old", "`old` is no number"),
+            (json!({"type": "number"}), "old", "`old` is not a number"),
             (json!({"type": "boolean"}), "maybe", "type y or n"),
             (
                 json!({"type": "string", "enum": ["a"]}),
                 "2",
-                "`2` is none of the choices; type a number or a name",
+                "`2` is not one of the choices; type a number or a name",
             ),
         ] {
             assert_eq!(read(schema, true, text), Err(wanted.to_owned()));

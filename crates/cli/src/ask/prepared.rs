@@ -23,9 +23,9 @@ pub(super) struct Prepared {
     answers: Map<String, Value>,
     /// The names of those that the command line gave.
     given: Vec<String>,
-    /// Those that somebody asked for.
+    /// The answers that a question asked for.
     asked: RefCell<BTreeSet<String>>,
-    /// Questions that were answered, each as it was put.
+    /// Questions that were answered, each with its text.
     answered: RefCell<BTreeSet<String>>,
 }
 
@@ -38,7 +38,9 @@ impl Prepared {
         let mut given: Vec<String> = Vec::new();
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| {
-                Failed::usage(format!("`{word}` is no answer: write --answer field=value"))
+                Failed::usage(format!(
+                    "`{word}` is not an answer; write --answer field=value"
+                ))
             })?;
             let (key, value) = match key.strip_suffix(':') {
                 Some(key) => {
@@ -62,7 +64,7 @@ impl Prepared {
         })
     }
 
-    /// What the command line answers and nobody asked for.
+    /// Answers of the command line that no question asked for.
     pub(super) fn unasked(&self) -> impl Iterator<Item = &str> {
         let given = self.given.iter().map(String::as_str);
         given.filter(|name| !self.asked.borrow().contains(*name))

@@ -10,7 +10,7 @@ use turnbuckle_command_line::{
 
 use super::line;
 
-/// The name of the model, where a person stands in for it.
+/// The name of the model if the user answers in place of a model.
 pub(super) const MODEL: &str = "human";
 
 /// Shows everything that was sent, and takes an answer of one or more lines, ended by an empty one.

@@ -195,8 +195,9 @@ fn shape(tool: &Tool, schema: &Value) -> String {
     format!("it is {}", signature::of(&tool.name, schema))
 }
 
-/// Names that nobody told us of are sent, with a word about it: the schema allows them. Those that
-/// are nearly another may be refused: what was meant would be silently left out.
+/// Arguments that the schema does not name are sent with a warning, because the schema allows them.
+/// A name that is close to another may be refused, because the argument that was meant would be
+/// silently left out.
 pub(crate) fn known(of: &str, tree: &Tree, schema: &Value, misspelt: Misspelt) -> Outcome {
     for Unknown { name, nearest } in argument::unknown(tree, schema) {
         let meant = match (nearest, misspelt) {
@@ -256,7 +257,7 @@ pub(crate) fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<Stri
     Some(problems.join("; "))
 }
 
-/// What is wrong, in words for whoever typed it.
+/// The problem, in words for the user who typed it.
 fn problem(violation: &Violation) -> String {
     if violation.keyword != Keyword::Required {
         return violation.to_string();
@@ -267,7 +268,7 @@ fn problem(violation: &Violation) -> String {
         pointer => format!("{pointer}: "),
     };
     match &violation.nearest {
-        Some(typed) => format!("{place}{name} is missing, and {typed} is no argument"),
+        Some(typed) => format!("{place}{name} is missing, and {typed} is not an argument"),
         None => format!("{place}{name} is missing"),
     }
 }

@@ -66,5 +66,5 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
 
 pub(super) fn pair(word: &str) -> Outcome<(&str, &str)> {
     word.split_once('=')
-        .ok_or_else(|| Failed::usage(format!("`{word}` is no `argument=value`")))
+        .ok_or_else(|| Failed::usage(format!("`{word}` must be written `argument=value`")))
 }

@@ -14,7 +14,7 @@ use crate::{
 /// fish: `turnbuckle completions fish > ~/.config/fish/completions/turnbuckle.fish`.
 /// Servers are asked for what they have when you press the key, for two seconds at the most, and the
 /// answer is remembered for a minute. A server that is a command is started for it; in bash and zsh
-/// also one that stands after `--` already, behind the word that you complete.
+/// also one that is already written after `--`, behind the word that you complete.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
@@ -33,7 +33,7 @@ enum Shell {
 /// What the scripts ask: the words after the program's name, the last of which is being typed.
 #[derive(Args)]
 pub(crate) struct Suggest {
-    /// How many of the words stand behind the one that is being typed.
+    /// How many of the words are behind the one that is being typed.
     #[arg(long, default_value = "0")]
     behind: usize,
 

@@ -17,9 +17,9 @@ use crate::{runtime::stop_signal, show::print};
 /// Look at servers in the browser: call, read, answer, and see every message.
 ///
 /// Opens a page on this machine that is connected to the servers named: URLs, names from config
-/// files, or a command after `--`. All servers of the config files are listed beside them, to be
-/// connected to by a click. The connections live in this process and end with it; the page is for
-/// this machine alone, and for whoever has the URL with its key.
+/// files, or a command after `--`. All servers of the config files are listed beside them; a click
+/// connects. The connections live in this process and end with it. The page can only be opened on
+/// this machine, with the URL that contains its key.
 #[derive(Args)]
 pub(crate) struct Inspect {
     /// The servers to connect to.
@@ -52,7 +52,7 @@ pub(crate) fn run(inspect: &Inspect) -> Outcome {
         .build()
         .map_err(|error| Failed::new(Code::Connect, error))?;
     let outcome = runtime.block_on(inspect.serve());
-    // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
+    // The result is there, but a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }

@@ -139,10 +139,10 @@ impl Load {
     }
 }
 
-/// Room is made ahead for so many times.
+/// Memory is reserved for this many times.
 const MAX_TIMES: usize = 100_000;
 
-/// The time that so many percent of the calls kept.
+/// The time within which this percentage of the calls ended.
 fn at(sorted: &[Duration], percent: usize) -> Duration {
     let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(place).copied().unwrap_or_default()

@@ -91,7 +91,7 @@ pub(crate) fn run(login: &Login) -> Outcome {
         return Err(Failed::new(Code::Output, said));
     }
     match signed {
-        SignIn::NotNeeded => eprintln!("{url} lets everybody in: no sign-in is needed"),
+        SignIn::NotNeeded => eprintln!("{url} does not ask for a sign-in"),
         SignIn::Already => eprintln!("you are signed in to {url} already"),
         _ => {
             eprintln!("signed in to {url}");
@@ -119,7 +119,7 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
     if store.has_found() {
         eprintln!("signed out of {url}");
     } else {
-        eprintln!("nobody was signed in to {url}");
+        eprintln!("you were not signed in to {url}");
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ fn url(server: &str, lookup: Lookup<'_>) -> Outcome<String> {
     match target::find(server, lookup)?.launch {
         Launch::Remote(remote) => Ok(remote.url),
         Launch::Command { .. } => Err(Failed::usage(format!(
-            "`{server}` is a program on this machine, which nobody signs in to"
+            "`{server}` is a program on this machine; it needs no sign-in"
         ))),
     }
 }

@@ -15,10 +15,10 @@ use crate::{demo, runtime::stop_signal};
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
 /// Point a client at it to see what the client can do: every content kind, progress, cancellation,
-/// structured results, errors, templates, completion, questions in the middle of a call, log messages, a
-/// task, and a list and a resource that change. One address serves
-/// every revision; which one a client speaks is read off each of its requests. Beside the endpoint is the
-/// page of `turnbuckle inspect`, connected to this server, for whoever has the URL with its key.
+/// structured results, errors, templates, completion, elicitation, sampling, log messages, a task,
+/// and a list and a resource that change. One address serves every revision; the revision is read
+/// from each request. The page of `turnbuckle inspect` is served beside the endpoint, connected to
+/// this server; it opens only with the URL that contains its key.
 #[derive(Args)]
 pub(crate) struct Serve {
     /// Speak over stdin and stdout, one message a line.
@@ -91,9 +91,9 @@ impl Serve {
     }
 }
 
-/// Serves at an address, with the page beside it where nobody else reaches it.
+/// Serves at an address, with the page beside it if only this machine can reach it.
 async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Error + Send + Sync>> {
-    // Heard from the start: whoever stops it while it begins is not overheard.
+    // Registered first, so that a signal during the start is not missed.
     let stop = stop_signal();
     let listener = Listener::bind(serve.listen.clone()).await?;
     let address = listener.local_address();

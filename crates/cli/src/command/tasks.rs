@@ -19,7 +19,7 @@ use crate::{
     show::{self, Table, print, print_json, print_shown},
 };
 
-/// Look after tasks: list them, see how one stands, wait for its result, cancel it.
+/// Work with tasks: list them, show the status of one, wait for its result, cancel it.
 ///
 /// `call --task` starts one and prints its id. Servers of 2025-11-25 can list tasks; those of
 /// 2026-07-28 cannot, but know the one whose id you have.
@@ -79,11 +79,11 @@ impl Tasks {
         let mut task = session.connection.task(ticket);
         match action {
             "get" => {
-                let standing = task.status().await?;
+                let status = task.status().await?;
                 if self.json {
-                    return session.print_exact("tasks/get", &standing);
+                    return session.print_exact("tasks/get", &status);
                 }
-                let value = serde_json::to_value(&standing).unwrap_or_default();
+                let value = serde_json::to_value(&status).unwrap_or_default();
                 row(&value)
                     .lines()
                     .iter()

@@ -10,7 +10,7 @@ use turnbuckle::{
 /// The longest text that the client's model is asked for, in tokens: a few sentences.
 const MAX_TOKENS: u64 = 200;
 
-/// Who somebody is.
+/// A person's details.
 #[derive(Form)]
 pub(super) struct Person {
     /// What to call you.
@@ -40,12 +40,12 @@ pub(super) async fn greet(Ask(ask): Ask) -> Result<String, ToolError> {
             Tone::Plain => format!("Hello, {name}!"),
             Tone::Formal => format!("A very good day to you, {name}."),
         },
-        Answer::Declined => "Hello, whoever you are!".to_owned(),
+        Answer::Declined => "Hello, stranger!".to_owned(),
         Answer::Cancelled => "Another time, then.".to_owned(),
     })
 }
 
-/// What somebody says before a deployment.
+/// The confirmation before a deployment.
 #[derive(Form)]
 pub(super) struct Confirmation {
     #[form(title = "Really?")]
@@ -54,7 +54,7 @@ pub(super) struct Confirmation {
     reason: String,
 }
 
-/// Deploys (nothing, in truth) once somebody has confirmed it.
+/// Deploys (nothing, in truth) once the user has confirmed it.
 #[tool(destructive)]
 pub(super) async fn deploy(
     Ask(ask): Ask,
@@ -88,7 +88,7 @@ pub(super) async fn visit(Ask(ask): Ask) -> Result<String, ToolError> {
     Ok(match answer {
         Answer::Accepted(()) => "The page may be opened.",
         Answer::Declined => "The page stays closed.",
-        Answer::Cancelled => "Nobody decided.",
+        Answer::Cancelled => "No decision was made.",
     }
     .to_owned())
 }

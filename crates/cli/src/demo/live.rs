@@ -12,7 +12,7 @@ use turnbuckle::{
     Background, Changes, Log, Progress, State, protocol::LoggingLevel, resource, tool,
 };
 
-/// How often `tick` was called at this server, whoever called it.
+/// How often `tick` was called at this server, by any caller.
 #[derive(Clone, Default)]
 pub(super) struct Ticks(Arc<AtomicU64>);
 

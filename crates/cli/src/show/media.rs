@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_that_a_server_made_up_is_no_path() {
+    fn a_type_that_a_server_made_up_is_not_used_as_a_path() {
         assert_eq!(extension("image/png"), "png");
         assert_eq!(extension("image/svg+xml; charset=utf-8"), "svg");
         assert_eq!(extension("../../etc/pass.wd"), "passwd");

@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-/// A row as one line, or as two where its last cell would have no room.
+/// A row as one line, or as two if its last cell does not fit.
 fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>) -> Vec<String> {
     let styled = |text: &str, style: Option<Style>| {
         style.map_or_else(|| text.to_owned(), |style| style.out(text))
@@ -49,7 +49,8 @@ fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>
         return vec![INDENT.to_owned()];
     };
     let (mut line, mut used) = (INDENT.to_owned(), INDENT.len());
-    // What stands between the first cell and the last is a word, and never cut: the first makes room.
+    // The cells between the first and the last are single words and are never cut; the first is cut
+    // instead.
     let words: usize = cells[1..last.max(1)]
         .iter()
         .map(|(text, _)| text.width() + 2)

@@ -64,7 +64,7 @@ fn folder() -> Option<PathBuf> {
     Some(caches.join("turnbuckle").join("completion"))
 }
 
-/// What a server has may be nobody else's business.
+/// Only the user may read what a server offers.
 #[cfg(unix)]
 fn make(folder: &PathBuf) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;

@@ -8,15 +8,16 @@ use super::Candidate;
 pub(super) struct Line<'p> {
     /// The command, once there is one.
     pub(super) command: Option<&'p Command>,
-    /// The words that are no options, without the command.
+    /// The words that are not options, without the command.
     pub(super) words: Vec<String>,
     /// The options, as they were typed, each with its value.
     pub(super) options: Vec<Vec<String>>,
     /// What is being typed.
     pub(super) current: String,
-    /// The server, if it is a command that stands after `--` already, behind what is being typed.
+    /// The server, if it is a command that is already written after `--`, behind the word being
+    /// typed.
     pub(super) given: Vec<String>,
-    /// What should stand there.
+    /// What is expected there.
     pub(super) wanted: Wanted<'p>,
 }
 
@@ -25,7 +26,7 @@ const SERVER_FIRST: [&str; 8] = [
     "call", "complete", "get", "list", "load", "read", "tasks", "watch",
 ];
 
-/// What should stand at the end.
+/// What is expected at the end.
 pub(super) enum Wanted<'p> {
     Command,
     Option,
@@ -37,7 +38,7 @@ pub(super) enum Wanted<'p> {
 }
 
 impl<'p> Line<'p> {
-    /// Reads words, the last of which is being typed, and those that stand behind it.
+    /// Reads words, the last of which is being typed, and those behind it.
     pub(super) fn read(program: &'p Command, words: &[String], behind: &[String]) -> Self {
         let mut line = Self::read_typed(program, words);
         let mut behind = behind.iter().map(|word| unquoted(word));

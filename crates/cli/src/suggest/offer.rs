@@ -34,7 +34,7 @@ pub(super) fn options(line: &Line<'_>) -> Option<Options> {
             words.extend(option.iter().cloned());
         }
     }
-    // What is seen here is seen by nobody, and what is recorded would not be what was meant.
+    // These options would print or record something during completion, where it is not seen.
     let mut options = Connecting::try_parse_from(words).ok()?.options;
     (options.wire, options.record, options.timeout) = (false, None, Some(PATIENCE));
     Some(options)
@@ -84,7 +84,7 @@ impl Listing {
         self.all("prompts", "name")
     }
 
-    /// Resources, and templates as far as they are no variables.
+    /// Resources, and templates up to their first variable.
     pub(super) fn resources(&self) -> Vec<Candidate> {
         let mut all = self.all("resources", "uri");
         for template in self.templates() {

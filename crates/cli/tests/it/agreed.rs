@@ -70,9 +70,9 @@ for asked in messages():
 "#;
     let output = run(&["call", "t", "--answer", "v1=accept"], body);
     assert_eq!(stdout(&output), "a.txt\n", "{}", stderr(&output));
-    let nobody = run(&["call", "t"], body);
-    assert_eq!(nobody.status.code(), Some(6), "{nobody:?}");
-    let said = stderr(&nobody);
+    let unattended = run(&["call", "t"], body);
+    assert_eq!(unattended.status.code(), Some(6), "{unattended:?}");
+    let said = stderr(&unattended);
     assert!(said.contains("https://a.example/in"), "{said}");
     assert!(said.contains("--answer v1=accept"), "{said}");
 }
@@ -106,9 +106,12 @@ fn what_a_task_asks_is_answered() {
         let output = run(words, TASK);
         assert_eq!(stdout(&output), "12A\n", "{words:?}: {}", stderr(&output));
     }
-    let nobody = run(&["call", "t"], TASK);
-    assert_eq!(nobody.status.code(), Some(6), "{nobody:?}");
-    assert!(stderr(&nobody).contains("Which seat?"), "{nobody:?}");
+    let unattended = run(&["call", "t"], TASK);
+    assert_eq!(unattended.status.code(), Some(6), "{unattended:?}");
+    assert!(
+        stderr(&unattended).contains("Which seat?"),
+        "{unattended:?}"
+    );
 }
 
 // rule: T4

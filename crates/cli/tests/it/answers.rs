@@ -129,7 +129,7 @@ fn one_tool_is_shown_whole_with_an_example_that_works() {
             assert!(shown.contains(wanted), "{wanted}: {shown}");
         }
     }
-    // Each tool that asks for nothing and fails never has one that can be run as it stands.
+    // Each tool that has no arguments and never fails has an example that can be run unchanged.
     for tool in ["echo", "add", "weather", "order"] {
         let shown = stdout(&place.run(&["list", "lab", tool]));
         let line = shown.lines().last().expect("it has an example").trim();
@@ -221,12 +221,12 @@ fn addresses_that_are_nearly_right_get_a_hint() {
 }
 
 #[test]
-fn signing_out_where_nobody_signed_in_says_so() {
+fn signing_out_without_a_sign_in_says_so() {
     let place = Place::new();
     let output = place.run(&["logout", "http://127.0.0.1:9/mcp"]);
     assert!(output.status.success(), "{output:?}");
     assert!(
-        stderr(&output).contains("nobody was signed in"),
+        stderr(&output).contains("you were not signed in"),
         "{output:?}"
     );
 }

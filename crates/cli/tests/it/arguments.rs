@@ -27,11 +27,11 @@ fn mistakes_are_named_and_nothing_is_called() {
                 "-H",
                 "Authorization Bearer hush",
             ],
-            "error: what was given to `--header` is none: it has no colon\nhint: write `--header 'Name: value'`\n",
+            "error: the value of `--header` is not a header: it has no colon\nhint: write `--header 'Name: value'`\n",
         ),
         (
             &["call", "lab", "echo", "text=hi", "-H", "X Key: hush"],
-            "error: `X Key: …` is no header\nhint: write `--header 'Name: value'`\n",
+            "error: `X Key: …` is not a header\nhint: write `--header 'Name: value'`\n",
         ),
         (
             &["call", "lab", "echo", "text=hi", "-H", "X-Tenant: a"],
@@ -70,9 +70,9 @@ fn what_is_like_nothing_is_sent_with_a_warning() {
     assert_eq!(place.run(&words).status.code(), Some(0));
 }
 
-/// Where nobody can insist, what is misspelt is sent with a word about what was probably meant.
+/// Without a schema that forbids it, a misspelt argument is sent with a warning.
 #[test]
-fn what_cannot_be_insisted_on_is_told_alone() {
+fn a_misspelt_argument_without_a_schema_is_a_warning_only() {
     let place = Place::with_lab();
     for (words, wanted) in [
         (
@@ -97,7 +97,7 @@ fn what_cannot_be_insisted_on_is_told_alone() {
     }
 }
 
-/// Wherever `-` stands, the words change what came from stdin.
+/// Wherever `-` is written, the words change the object from stdin.
 #[test]
 fn stdin_is_read_before_the_words() {
     let place = Place::with_lab();
@@ -110,7 +110,7 @@ fn stdin_is_read_before_the_words() {
 }
 
 #[test]
-fn a_port_that_does_not_exist_is_no_other_port() {
+fn an_invalid_port_is_not_cut_to_another_port() {
     let (place, demo) = (Place::new(), HttpDemo::start());
     let port = demo.url.split([':', '/']).nth(4).expect("it has a port");
     let url = demo.url.replace(port, "99999");

@@ -14,7 +14,7 @@ fn an_open_server_needs_no_sign_in() {
     let (place, demo) = (Place::new(), HttpDemo::start());
     let output = place.run(&["login", &demo.url]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let wanted = format!("{} lets everybody in: no sign-in is needed\n", demo.url);
+    let wanted = format!("{} does not ask for a sign-in\n", demo.url);
     assert_eq!(stderr(&output), wanted);
     assert_eq!(stdout(&output), "");
 }
@@ -139,10 +139,11 @@ fn a_stream_that_breaks_is_gone_on_with() {
     assert!(place.read("session").contains("it took a while"));
 }
 
-/// A server that says where its streams are and keeps none of them: what is not asked for is heard
-/// anew, what has no answer is given up after a while, and a batch or a cancellation holds nothing up.
+/// A server that names its streams but keeps none of them: the stream without a request is
+/// reopened, a request without an answer fails after a while, and a batch or a cancellation blocks
+/// nothing.
 #[test]
-fn streams_that_are_not_kept_leave_nobody_waiting() {
+fn streams_that_are_not_kept_do_not_block_the_client() {
     let place = Place::new();
     let site = crate::doctor::Site::broken("forgets", &[]);
     let (file, url) = (

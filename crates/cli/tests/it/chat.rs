@@ -80,7 +80,7 @@ fn events_are_lines_of_json() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_a_tool_is_not_called() {
+fn without_a_terminal_a_tool_is_not_called() {
     let place = Place::with_lab();
     for allowed in [&[][..], &["--allow", "lab/echo"], &["--allow", "other/add"]] {
         let words = [&["--json", "--prompt", "1+2?"][..], allowed].concat();
@@ -94,7 +94,7 @@ fn where_nobody_can_be_asked_a_tool_is_not_called() {
     }
 }
 
-/// A server that asks the model is refused where nobody sees the question, and answered where it is
+/// A server that asks the model is refused if no user sees the question, and answered if it is
 /// allowed.
 #[test]
 fn sampling_needs_consent_too() {
@@ -206,7 +206,7 @@ fn without_a_model_it_says_how_to_get_one() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// A stand-in for an API that takes one request and gives one answer. It gives back the request.
+/// A fake API that takes one request and gives one answer. It returns the request.
 fn api(
     status: &'static str,
     kind: &'static str,

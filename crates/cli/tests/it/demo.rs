@@ -141,7 +141,8 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // A test that failed leaves no process behind; one that has ended already is no matter.
+        // A test that failed leaves no process behind; errors for one that has ended already are
+        // ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -135,7 +135,7 @@ impl Site {
                 break port;
             }
         };
-        // It must be able to say more, to nobody.
+        // Its output must be read, or it would block.
         std::thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         Self { process, port }
     }

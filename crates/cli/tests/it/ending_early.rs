@@ -69,7 +69,7 @@ fn ctrl_c_ends_a_call_at_a_url() {
 
 /// A server that ends neither with its input nor when it is asked to is killed, all of it.
 #[test]
-fn a_stubborn_server_is_no_orphan() {
+fn a_stubborn_server_does_not_become_an_orphan() {
     let place = Place::new();
     let mark = format!("3600.{}", std::process::id());
     let script = format!("trap '' TERM INT; {BINARY} serve --stdio; sleep {mark}");

@@ -132,7 +132,7 @@ impl HttpDemo {
             let url = line[start..].split_whitespace().next()?;
             url.ends_with("/mcp").then(|| url.to_owned())
         });
-        // Whoever announces itself at length is heard to the end.
+        // The rest of the output is read, or the program would block.
         std::thread::spawn(move || lines.for_each(drop));
         let url = found.expect("the demo server says where it is");
         Self { child, url }

@@ -6,7 +6,7 @@ use crate::program::{Place, stderr};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
-/// Runs a command of the binary on its own demo server, with nobody at the terminal.
+/// Runs a command of the binary on its own demo server, without a terminal.
 fn on_demo(words: &[&str]) -> Output {
     Command::new(BINARY)
         .args(words)
@@ -21,7 +21,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_ends_with_six_and_is_told() {
+fn a_question_without_a_terminal_ends_with_six_and_is_shown() {
     for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
         let output = on_demo(&["call", "greet", "--json", "--revision", revision]);
         assert_eq!(output.status.code(), Some(6), "{revision}: {output:?}");
@@ -53,7 +53,7 @@ fn answers_given_ahead_are_used() {
         ),
         (
             &["call", "greet", "--answer", "person=decline"],
-            "Hello, whoever you are!\n",
+            "Hello, stranger!\n",
         ),
         (
             &["call", "visit", "--answer", "page=accept"],
@@ -87,7 +87,7 @@ fn exit_codes_tell_what_happened() {
         (
             &["call", "weather", "plcae=Oslo"],
             2,
-            "`place` is missing, and `plcae` is no argument\n\
+            "`place` is missing, and `plcae` is not an argument\n\
              hint: it is weather(place: string, unit?: \"celsius\"|\"fahrenheit\")\n",
         ),
         (&["call", "greet", "--answer", "name="], 2, ""),
@@ -128,7 +128,7 @@ fn a_recording_answers_as_the_server_did() {
     assert_eq!(compared.status.code(), Some(0), "{compared:?}");
 }
 
-/// All that is needed is asked for at once, and what nobody asked for is told.
+/// All that is needed is asked for at once, and answers without a question are reported.
 #[test]
 fn answers_that_are_missing_unasked_for_or_repeated_are_named() {
     let place = Place::with_lab();

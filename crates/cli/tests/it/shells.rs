@@ -5,7 +5,7 @@ use crate::{
     terminal::Terminal,
 };
 
-/// What is typed before the key, and what stands there after it.
+/// What is typed before the key, and what the line shows after it.
 const TYPED: [(&str, &str); 5] = [
     ("turnbuckle repl", "turnbuckle replay"),
     ("turnbuckle call la", "turnbuckle call lab"),
@@ -41,8 +41,8 @@ fn completes<'p>(place: &'p Place, shell: &str, start: &str, load: &str) -> Term
     terminal
 }
 
-/// The cursor goes back to before the command, which is the server. fish shows its completions no
-/// more of the line than stands before the cursor.
+/// The cursor goes back to before the command, which is the server. fish passes only the part
+/// before the cursor to its completions.
 fn completes_before_a_command(terminal: &Terminal<'_>) {
     let behind = " -- turnbuckle serve --stdio";
     terminal.type_text(&format!("turnbuckle call weat{behind}"));

@@ -155,6 +155,6 @@ fn a_keyring_seals_what_is_kept() {
     );
     let token = place.read("tokens");
     assert!(!is_kept(&place.path().join("data"), token.trim()));
-    // Whoever has the files and not the keyring has nothing.
+    // The files are useless without the keyring.
     assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
 }

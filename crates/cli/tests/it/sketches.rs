@@ -80,7 +80,7 @@ fn deploy_at_a_terminal() {
 }
 
 #[test]
-fn deploy_with_nobody_at_the_terminal() {
+fn deploy_without_a_terminal() {
     needs("jq");
     let (place, _demo) = lab();
     let line = "turnbuckle call lab deploy env=prod --json </dev/null \

@@ -69,7 +69,7 @@ fn every_kind_of_word_is_offered() {
     }
 }
 
-/// A command that stands behind the cursor is the server.
+/// A command behind the cursor is the server.
 #[test]
 fn a_server_that_is_a_command_is_asked() {
     let place = Place::new();
@@ -103,7 +103,7 @@ fn the_answer_is_remembered_for_a_while() {
     assert_eq!(offered(&place, &["call", "lab", "ec"]), ["echo"]);
 }
 
-/// A server that does not answer holds nobody up for long, and is no error.
+/// A server that does not answer delays completion only briefly, and is not an error.
 #[test]
 fn a_silent_server_is_not_waited_for() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Config files of projects, which somebody else may have written.
+//! Config files of projects, which may come from anyone.
 
 use crate::program::{BINARY, Place, stderr, stdout};
 
@@ -79,12 +79,12 @@ fn a_projects_url_gets_no_secret() {
     let output = output.expect("the binary runs");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     listener.set_nonblocking(true).expect("it can be looked at");
-    assert!(listener.accept().is_err(), "somebody connected");
+    assert!(listener.accept().is_err(), "a client connected");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_file_of_somebody_else_does_not_hide_the_users_own() {
+fn a_file_of_another_user_does_not_hide_the_users_own() {
     let place = Place::with_lab();
     let entry = r#"{"mcpServers":{"lab":{"command":"touch","args":["started"]}}}"#;
     place.write("strange", entry);
@@ -99,10 +99,10 @@ fn a_file_of_somebody_else_does_not_hide_the_users_own() {
     let output = place.run(&["list", "lab"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let said = stderr(&output);
-    assert!(said.contains("belongs to somebody else"), "{said}");
+    assert!(said.contains("belongs to another user"), "{said}");
     assert!(!has_started(&place));
     let said = stderr(&place.run(&["servers"]));
-    assert!(said.contains("belongs to somebody else"), "{said}");
+    assert!(said.contains("belongs to another user"), "{said}");
 }
 
 #[test]

@@ -6,19 +6,16 @@ use crate::program::{BINARY, Place, stderr, stdout};
 fn a_wrong_address_is_named_before_anything_is_connected_to() {
     let place = Place::new();
     for (address, wanted) in [
-        ("http://", "error: `http://` is no URL of a server\n"),
-        (
-            "http://[::1",
-            "error: `http://[::1` is no URL of a server\n",
-        ),
-        ("ftp://x/y", "error: `ftp://x/y` is no URL of a server\n"),
+        ("http://", "error: `http://` is not a server URL\n"),
+        ("http://[::1", "error: `http://[::1` is not a server URL\n"),
+        ("ftp://x/y", "error: `ftp://x/y` is not a server URL\n"),
         (
             "http://ada:sesame@127.0.0.1:1/mcp",
             "error: the URL of the server has credentials in it\n",
         ),
         (
             "gopher://x/y?key=sesame",
-            "error: `gopher://x/y` is no URL of a server\n",
+            "error: `gopher://x/y` is not a server URL\n",
         ),
     ] {
         let output = place.run(&["list", address]);
@@ -31,7 +28,7 @@ fn a_wrong_address_is_named_before_anything_is_connected_to() {
 }
 
 #[test]
-fn a_hint_about_a_command_can_be_run_as_it_stands() {
+fn a_hint_with_a_command_can_be_run_unchanged() {
     let place = Place::new();
     for (words, what, rest) in [
         (&["call"][..], "list", ""),
@@ -83,8 +80,7 @@ fn an_input_of_a_config_file_can_be_given() {
     assert_eq!(stdout(&place.shell(line)), "hi\n");
 }
 
-/// What was given for an input, or stands in a variable that is named like a secret, is for the
-/// server alone.
+/// The value of an input, or of a variable that is named like a secret, is only sent to the server.
 #[test]
 fn what_is_filled_in_is_not_shown() {
     let place = Place::new();
@@ -172,9 +168,9 @@ fn a_hint_about_a_name_says_in_which_file_it_is() {
     assert!(stdout(&place.shell(line)).contains("lab"));
 }
 
-/// What answers and is no server is told in words, once.
+/// A response that is not from an MCP server is explained once.
 #[test]
-fn what_is_no_server_is_told_as_what_it_is() {
+fn a_response_that_is_not_from_a_server_is_explained() {
     let place = Place::new();
     for (fault, wanted) in [
         (

@@ -70,7 +70,7 @@ impl Kinds {
         self == Self::default()
     }
 
-    /// A text as the first of the allowed kinds that it fits. `None`: it fits none of them.
+    /// Reads a text as the first of the allowed kinds that it fits. `None` if it fits no kind.
     pub(super) fn read(self, text: &str) -> Option<Tree> {
         let json = || Tree::parse(text).ok();
         let is_number =

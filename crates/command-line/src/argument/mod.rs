@@ -3,11 +3,11 @@
 //! | word | means |
 //! |---|---|
 //! | `name=Ada` | a value, of the type that the schema has for `name` |
-//! | `age:=3` | JSON, as it stands |
-//! | `text=@file`, `shape:=@file` | what a file holds, as text or as JSON |
+//! | `age:=3` | JSON, unchanged |
+//! | `text=@file`, `shape:=@file` | the content of a file, as text or as JSON |
 //! | `address.city=Oslo` | a value inside an object |
 //! | `tags+=new`, `sizes+:=3` | one more in a list |
-//! | `-` | an object of JSON from stdin, which the other words change |
+//! | `-` | a JSON object from stdin; the other words change it |
 //!
 //! Numbers are sent as the digits they were typed with. What is given twice is a mistake.
 

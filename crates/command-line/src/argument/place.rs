@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// How many schemas are looked at in one place, which bounds the work. More are read by nobody.
+/// How many schemas are looked at in one place, which bounds the work. Real schemas have far fewer.
 const MAX_SCHEMAS: usize = 1_000;
 
 /// Keywords whose schemas may apply too, in a list.

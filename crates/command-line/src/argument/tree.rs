@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 128;
 /// JSON, with leaves as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tree {
-    /// Anything that is no container: JSON as it will be sent.
+    /// Anything but a container: JSON as it will be sent.
     Leaf(String),
     /// Members in their order.
     Object(Vec<(String, Tree)>),
@@ -153,7 +153,7 @@ impl Tree {
     }
 }
 
-/// How deep JSON is nested, found in one pass. What is no JSON has some depth too.
+/// How deep JSON is nested, found in one pass. Text that is not JSON gets some depth too.
 fn depth(json: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = json.bytes();

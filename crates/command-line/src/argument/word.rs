@@ -11,12 +11,12 @@ use super::{
 };
 use crate::failure::{Failed, Outcome};
 
-/// Why words are no arguments. Nothing was sent.
+/// Why words cannot be read as arguments. Nothing was sent.
 #[derive(Debug, thiserror::Error)]
 enum ArgumentError {
-    #[error("`{word}` is no argument: write key=value, key:=json, key=@file, or - for stdin")]
+    #[error("`{word}` is not an argument; write key=value, key:=json, key=@file, or - for stdin")]
     NoAssignment { word: String },
-    #[error("`{key}` wants {expected}, and `{value}` is none")]
+    #[error("`{key}` must be {expected}, got `{value}`")]
     WrongKind {
         key: String,
         expected: String,
@@ -26,7 +26,7 @@ enum ArgumentError {
     List { key: String },
     #[error("`{key}` has no list to add to")]
     NotAList { key: String },
-    #[error("`{key}` leads into something that is no object")]
+    #[error("`{key}` leads into a value that is not an object")]
     NoWay { key: String },
     #[error("`{key}` is not valid JSON")]
     NotJson {
@@ -280,11 +280,11 @@ mod tests {
         for (words, wanted) in [
             (
                 &["name"][..],
-                "`name` is no argument: write key=value, key:=json, key=@file, or - for stdin",
+                "`name` is not an argument; write key=value, key:=json, key=@file, or - for stdin",
             ),
             (
                 &["age=old"],
-                "`age` wants a whole number or null, and `old` is none",
+                "`age` must be a whole number or null, got `old`",
             ),
             (
                 &["tags=a"],
@@ -293,7 +293,7 @@ mod tests {
             (&["name=a", "name+=b"], "`name` has no list to add to"),
             (
                 &["name=a", "name.b=c"],
-                "`name.b` leads into something that is no object",
+                "`name.b` leads into a value that is not an object",
             ),
             (
                 &["age=1", "age=2"],

@@ -54,7 +54,7 @@ pub(super) async fn everything(messages: &mut impl Messages, until: Instant) -> 
     heard
 }
 
-/// What a message is to somebody who waits for an answer with this id.
+/// The kind of a message, seen by a caller that waits for the answer with this id.
 pub(super) enum MessageKind {
     Answer,
     Request(Value),

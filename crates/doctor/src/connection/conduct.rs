@@ -38,7 +38,7 @@ pub(crate) fn look(report: &Report, spoken: &Spoken, exchange: &Exchange) {
         found(&methods::ENVELOPE, wrong.to_owned());
     }
     let (sent, came) = (&exchange.sent["id"], &message["id"]);
-    // An error about a message whose id could not be read has none.
+    // An error about a message whose id could not be read has no id.
     let is_unread = came.is_null() && message.get("error").is_some();
     if sent != came && !is_unread {
         found(

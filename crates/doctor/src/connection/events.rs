@@ -22,7 +22,7 @@ pub(crate) struct EventsTransport {
     posts: HttpTransport,
 }
 
-/// Why a URL is no such server.
+/// Why a URL is not a server of this kind.
 pub(crate) enum NotEvents {
     /// It answered something else; the status and media type say what.
     Other {

@@ -44,7 +44,7 @@ pub(crate) struct Exchange {
 pub(crate) enum Answer {
     /// A message of JSON-RPC.
     Message(Value),
-    /// A body that is none.
+    /// A body that is not JSON-RPC.
     Other(String),
     /// A body without a byte, or nothing, where nothing was expected.
     Nothing,
@@ -92,7 +92,7 @@ impl Exchange {
         }
     }
 
-    /// The code of an error; 0 if it has none.
+    /// The code of an error; 0 if the error has no code.
     pub(crate) fn code(&self) -> Option<i64> {
         let error = self.error()?;
         Some(error["code"].as_i64().unwrap_or_default())
@@ -123,7 +123,7 @@ impl Exchange {
                 Some(code) => format!("error {code}"),
                 None => "a result".to_owned(),
             },
-            Answer::Other(_) => "a body that is no JSON-RPC".to_owned(),
+            Answer::Other(_) => "a body that is not JSON-RPC".to_owned(),
             Answer::Nothing if status.is_some() => String::new(),
             Answer::Nothing => "an empty answer".to_owned(),
             Answer::Silence => "no answer in time".to_owned(),

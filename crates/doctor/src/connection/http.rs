@@ -144,7 +144,7 @@ impl HttpTransport {
     pub(crate) async fn reply(&self, post: Post) -> Result<Reply, HttpError> {
         let mut headers = HeaderMap::new();
         for (name, value) in post.headers {
-            // What cannot stand in a header was put there by the server (its session's id).
+            // A value that is not allowed in a header came from the server (its session id).
             let (Ok(name), Ok(value)) = (
                 HeaderName::from_bytes(name.as_bytes()),
                 HeaderValue::from_str(&value),
@@ -204,7 +204,7 @@ async fn read_events(events: &mut Events, id: Option<&Value>, heard: &mut Vec<Va
             Err(error) => return Answer::Gone(error_chain::in_one_line(&error)),
         };
         let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
-            // Events without data prime a stream; others than messages are somebody else's.
+            // Events without data prime a stream; events of other kinds are ignored.
             continue;
         };
         if matches!(kind(&message, id), MessageKind::Answer) {

@@ -37,7 +37,7 @@ pub(crate) struct StdioTransport {
     writer: ChildWriter,
     /// A line that has begun.
     line: Vec<u8>,
-    /// Lines on stdout that are no messages.
+    /// Lines on stdout that are not messages.
     pub(crate) stray: Vec<Stray>,
     /// Why it cannot be talked to any more.
     gone: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) enum Stray {
     Framing(String),
     /// A piece of JSON that goes over several lines.
     Piece(String),
-    /// Bytes that are no UTF-8, or a byte order mark.
+    /// Bytes that are not UTF-8, or a byte order mark.
     Encoding(String),
     TooLong,
 }

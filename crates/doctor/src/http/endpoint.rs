@@ -1,4 +1,4 @@
-//! What the endpoint does with other methods of HTTP, and with what is no JSON.
+//! What the endpoint does with other HTTP methods, and with bodies that are not JSON.
 
 use serde_json::{Value, json};
 use turnbuckle::{protocol::http::header, transport::http::client::Method};
@@ -18,7 +18,7 @@ pub(super) async fn look_legacy(connection: &mut Connection<'_>) {
     let transport = transport.clone();
     connection
         .report
-        .step("asking with GET, and with what is no JSON");
+        .step("asking with GET, and with a body that is not JSON");
     let mut headers = vec![("accept", "text/event-stream".to_owned())];
     if let Some(session) = &transport.session {
         headers.push((header::SESSION_ID, session.clone()));
@@ -31,9 +31,11 @@ pub(super) async fn look_legacy(connection: &mut Connection<'_>) {
     bad_json(connection, &transport).await;
 }
 
-/// What is no JSON is refused in each era.
+/// A body that is not JSON is refused in each era.
 pub(super) async fn look_modern(connection: &mut Connection<'_>, transport: &HttpTransport) {
-    connection.report.step("asking with what is no JSON");
+    connection
+        .report
+        .step("asking with a body that is not JSON");
     bad_json(connection, transport).await;
 }
 
@@ -98,7 +100,7 @@ fn shown(head: &Head) -> String {
 async fn bad_json(connection: &Connection<'_>, transport: &HttpTransport) {
     let sent = json!({ "method": "(no JSON)" });
     let mut post = transport.post(&connection.spoken, &sent);
-    "{ this is no JSON".clone_into(&mut post.body);
+    "{ this is not JSON".clone_into(&mut post.body);
     let exchange = transport
         .send(post, Value::Null, connection.limits.probe)
         .await;
@@ -106,11 +108,11 @@ async fn bad_json(connection: &Connection<'_>, transport: &HttpTransport) {
     if (400..500).contains(&status) {
         connection
             .report
-            .ok(&http::BAD_JSON, "what is no JSON is refused");
+            .ok(&http::BAD_JSON, "a body that is not JSON is refused");
         return;
     }
     let said = format!(
-        "a body that is no JSON is answered with {}",
+        "a body that is not JSON is answered with {}",
         came(&exchange)
     );
     let finding = Finding::of(&http::BAD_JSON, said);

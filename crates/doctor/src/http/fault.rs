@@ -1,4 +1,4 @@
-//! What it is that answered, where it was no server.
+//! Explains responses that are not from an MCP server.
 
 use turnbuckle::transport::http::client::{Address, AgentSettings};
 

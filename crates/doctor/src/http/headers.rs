@@ -12,7 +12,7 @@ use turnbuckle::{
 use crate::{
     check::Check,
     connection::{Connection, Exchange, HttpTransport, conduct},
-    methods::NOBODY,
+    methods::NO_SUCH_NAME,
     table::headers,
 };
 
@@ -24,7 +24,10 @@ pub(super) async fn look(connection: &mut Connection<'_>, transport: &HttpTransp
     let older = Revision::LATEST_LEGACY.to_string();
     let discovery = ("server/discover", json!({}));
     // A tool that does not exist: nothing runs, whatever the server makes of the headers.
-    let call = ("tools/call", json!({ "name": NOBODY, "arguments": {} }));
+    let call = (
+        "tools/call",
+        json!({ "name": NO_SUCH_NAME, "arguments": {} }),
+    );
     let cases: [(&'static Check, _, &str, Option<String>); 4] = [
         (
             &headers::VERSION_MISMATCH,

@@ -1,4 +1,4 @@
-//! The usual places of an endpoint, tried where there was none.
+//! The usual paths of an endpoint, tried if the given URL has no endpoint.
 
 use serde_json::json;
 use turnbuckle::{Revision, transport::http::client::Address};

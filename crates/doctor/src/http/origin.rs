@@ -1,4 +1,4 @@
-//! Requests as a web page of somebody else would send them.
+//! Requests as a foreign web page would send them.
 
 use serde_json::json;
 use turnbuckle::transport::http::client::{HeaderMap, HeaderValue};

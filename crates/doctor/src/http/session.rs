@@ -115,7 +115,7 @@ async fn guessable(connection: &Connection<'_>, fresh: &HttpTransport, id: &str)
     }
 }
 
-/// Asks without an id, with one that nobody has, or with that of the talk.
+/// Sends a request without a session id, with an unknown one, or with that of this session.
 async fn ask(connection: &mut Connection<'_>, id: Option<&str>) -> Option<Exchange> {
     let number = connection.next_id();
     let Transport::Http(transport) = &connection.transport else {
@@ -145,8 +145,8 @@ async fn missing(connection: &mut Connection<'_>) {
 }
 
 async fn unknown(connection: &mut Connection<'_>) {
-    let nobody = "00000000-0000-4000-8000-000000000000";
-    let Some(exchange) = ask(connection, Some(nobody)).await else {
+    let unknown_id = "00000000-0000-4000-8000-000000000000";
+    let Some(exchange) = ask(connection, Some(unknown_id)).await else {
         return;
     };
     if exchange.status() == Some(404) {

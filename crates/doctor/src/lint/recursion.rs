@@ -29,7 +29,7 @@ pub(super) fn look(place: &Place<'_>, root: &Value) {
     }
 }
 
-/// Whether what a reference stands for refers to it again.
+/// Whether the target of a reference refers to the reference again.
 fn reaches(root: &Value, start: &str) -> bool {
     let mut seen = HashSet::new();
     let mut left = vec![start.to_owned()];

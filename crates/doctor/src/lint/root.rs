@@ -1,4 +1,4 @@
-//! Schemas as a whole, and what stands at their root.
+//! Schemas as a whole, and the keywords at their root.
 
 use serde_json::Value;
 use turnbuckle::schema::{Schema, SchemaError};

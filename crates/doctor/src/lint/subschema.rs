@@ -77,7 +77,7 @@ const TELLING: [&str; 8] = [
 /// A schema inside of another.
 pub(super) struct Sub<'s> {
     pub(super) schema: &'s Value,
-    /// Where it stands.
+    /// Its JSON pointer.
     pub(super) pointer: String,
     role: Role,
     /// In how many objects or arrays its values are.
@@ -212,7 +212,7 @@ pub(super) fn look(place: &Place<'_>, sub: &Sub<'_>) {
     {
         found(
             &schema::ENUM,
-            "`enum` has values that are no text, or empty",
+            "`enum` has values that are not text, or empty",
         );
     }
     if let Some(format) = sub.schema["format"].as_str()
@@ -223,7 +223,7 @@ pub(super) fn look(place: &Place<'_>, sub: &Sub<'_>) {
             &format!("the format `{format}` is not known"),
         );
     }
-    // At the root some of these are told as what cannot stand there.
+    // At the root some of these are reported as not allowed there.
     let is_root = sub.role == Role::Root;
     for keyword in UNSUPPORTED {
         if has(keyword) && !(is_root && keyword == "not") {
@@ -258,7 +258,7 @@ fn look_at_properties(sub: &Sub<'_>, found: &impl Fn(&'static crate::check::Chec
     let required = sub.schema["required"].as_array().into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         let is_there = properties.is_some_and(|properties| properties.contains_key(name));
-        // In a union, the properties may stand beside it.
+        // In a union, the properties may be beside it.
         let is_alone = sub.schema.get("type").is_some() || properties.is_some();
         if !is_there && is_alone && sub.schema.get("$ref").is_none() {
             found(

@@ -45,7 +45,7 @@ fn seen(place: &Place<'_>, text: Option<&str>, pointer: &str) {
 fn is_invisible(letter: char) -> bool {
     match letter {
         '\n' | '\r' | '\t' => false,
-        // The last range is tags: an alphabet that nobody sees and models read.
+        // The last range is tags: an alphabet that is invisible to users but not to models.
         '\u{200b}'
         | '\u{200e}'
         | '\u{200f}'

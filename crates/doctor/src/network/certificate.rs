@@ -14,7 +14,7 @@ const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// Reads the dates of a certificate in DER. `None` if it is none.
+/// Reads the dates of a certificate in DER. `None` if it is not a certificate.
 pub(super) fn validity(der: &[u8]) -> Option<Validity> {
     let mut certificate = Reader(der);
     let mut body = Reader(certificate.of(SEQUENCE)?);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_none() {
+    fn bytes_that_are_not_a_certificate_have_no_dates() {
         for der in [
             &b""[..],
             b"\x30",

@@ -1,4 +1,4 @@
-//! A raw look at a port whose answer was no HTTP: what does it speak?
+//! Looks at a port whose answer was not HTTP, to find out what it speaks.
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -37,7 +37,7 @@ pub(crate) async fn look(report: &Report, address: &Address, limits: Limits) -> 
         stream.read(&mut bytes).await
     };
     let Ok(Ok(count @ 1..)) = timeout(limits.probe, connection).await else {
-        // Some close at once when the first bytes are no TLS.
+        // Some servers close at once when the first bytes are not TLS.
         let is_tls = match reach(&place, limits.probe).await {
             Ok(stream) => is_spoken(&place.0, stream, limits).await,
             Err(_) => false,

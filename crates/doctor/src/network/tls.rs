@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_hours(24 * 14);
 
 const DAY: u64 = 86_400;
 
-/// Makes a TLS connection and looks at the certificate. `None` if there can be none.
+/// Makes a TLS connection and looks at the certificate. `None` if no connection can be made.
 pub(super) async fn look(
     report: &Report,
     host: &str,

@@ -125,7 +125,7 @@ async fn resolve(place: &HostAndPort, limit: Duration) -> Result<Vec<SocketAddr>
     all.dedup();
     all.truncate(MAX_ADDRESSES);
     if all.is_empty() {
-        return Err("the name is known and has none".to_owned());
+        return Err("the name has no addresses".to_owned());
     }
     Ok(all)
 }
@@ -188,7 +188,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_that_does_not_answer_is_told_though_another_does() {
         let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        // Bound, so that nobody else gets the port, but not listening.
+        // Bound, so that no other process gets the port, but not listening.
         let closed = tokio::net::TcpSocket::new_v4().unwrap();
         closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let addresses = vec![closed.local_addr().unwrap(), open.local_addr().unwrap()];

@@ -17,7 +17,7 @@ pub(crate) fn hints(connection: &Connection<'_>, method: &str, result: &Value) {
             .ok_unless_found(&cache::HINTS, "hints on every list");
         return;
     }
-    let said = "a result lacks `ttlMs` or `cacheScope`, or they are none";
+    let said = "a result lacks `ttlMs` or `cacheScope`, or they are malformed";
     let (time, scope) = (&result["ttlMs"], &result["cacheScope"]);
     let finding = Finding::of(&cache::HINTS, said).at(format!("`{method}`"));
     let seen = format!("← \"ttlMs\": {time}, \"cacheScope\": {scope}");

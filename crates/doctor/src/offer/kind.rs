@@ -164,7 +164,7 @@ async fn cursor(connection: &mut Connection<'_>, kind: Kind) {
     if kind != Kind::Tools {
         return;
     }
-    let params = json!({ "cursor": crate::methods::NOBODY });
+    let params = json!({ "cursor": crate::methods::NO_SUCH_NAME });
     let exchange = connection.ask(kind.method(), params).await;
     if exchange.code() == Some(code::INVALID_PARAMS) {
         connection.report.ok(&lists::CURSOR, "cursors are checked");

@@ -1,4 +1,4 @@
-//! A list, page by page, to its end or to where it has none.
+//! A list, read page by page to its end or to the limit.
 
 use std::collections::HashSet;
 
@@ -116,7 +116,7 @@ fn next(
             Next::End
         }
         Some(other) => {
-            let said = "`nextCursor` is no text";
+            let said = "`nextCursor` is not a string";
             let finding = Finding::of(&lists::SHAPE, said).at(format!("`{}`", kind.method()));
             connection
                 .report

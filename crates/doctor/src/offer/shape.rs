@@ -108,7 +108,7 @@ pub(super) fn look(report: &Report, kind: Kind, entries: &[Value]) {
 
 fn look_at(report: &Report, entry: &Value, members: &[Member], place: &str) {
     if !entry.is_object() {
-        report.add(Finding::of(&lists::SHAPE, "an entry is no object").at(place));
+        report.add(Finding::of(&lists::SHAPE, "an entry is not an object").at(place));
         return;
     }
     for (name, kind, need) in members {

@@ -30,7 +30,7 @@ fn fault(uri: &str) -> Option<&'static str> {
         .is_some_and(|first| first.is_ascii_alphabetic())
         && letters.all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
     if !is_scheme {
-        return Some("what stands before the colon of a URI is no scheme");
+        return Some("the text before the colon of a URI is not a scheme");
     }
     let is_bare = |letter: char| letter.is_whitespace() || "<>\"\\^`{}|".contains(letter);
     rest.contains(is_bare)

@@ -27,6 +27,6 @@ checks! { Connect;
     CLEARTEXT Warning "connect.cleartext" {
         claim: "Requests to other machines are encrypted.",
         rule: "2026-07-28/basic/authorization/security-considerations" "",
-        fix: "Use `https`; over `http` anybody between can read tokens and change answers.",
+        fix: "Use `https`; over `http` anyone on the network can read tokens and change answers.",
     }
 }

@@ -20,13 +20,13 @@ checks! { Headers;
     }
     METHOD_MISMATCH Error "headers.method-mismatch" {
         claim: "`Mcp-Method` that differs from the body is refused with 400 and -32020.",
-        breaks: "everybody who routes or filters by the header: a request can pass for another",
+        breaks: "proxies and gateways that route or filter by the header: a request can pass for another",
         rule: "2026-07-28/basic/transports/streamable-http" "X2",
         fix: "Compare the header with `method`.",
     }
     NAME_MISMATCH Error "headers.name-mismatch" {
         claim: "`Mcp-Name` that differs from the body is refused with 400 and -32020.",
-        breaks: "everybody who routes or filters by the header",
+        breaks: "proxies and gateways that route or filter by the header",
         rule: "2026-07-28/basic/transports/streamable-http" "X2",
         fix: "Compare the header with `params.name` or `params.uri`.",
     }

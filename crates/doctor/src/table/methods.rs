@@ -10,7 +10,7 @@ checks! { Methods;
     }
     ID Error "methods.id" {
         claim: "Answers have the id of their request: the same value, of the same type.",
-        breaks: "clients that find the request by its id; they wait for ever",
+        breaks: "clients that find the request by its id; they wait without end",
         rule: "2026-07-28/basic" "J4",
         fix: "Give the id back as it came: 7 is not \"7\".",
     }

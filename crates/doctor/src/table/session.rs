@@ -10,7 +10,7 @@ checks! { Session;
     }
     GUESSABLE Warning "session.guessable" {
         claim: "The ids of two sessions differ, and cannot be guessed.",
-        breaks: "users whose session somebody else takes over",
+        breaks: "users whose session an attacker takes over",
         rule: "2025-11-25/basic/transports" "H9",
         fix: "Use a random UUID or 16 random bytes.",
     }

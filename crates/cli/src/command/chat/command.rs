@@ -71,7 +71,7 @@ pub(crate) struct Chat {
     json: bool,
 
     /// Allow something without asking: a tool as SERVER/TOOL, or another action as
-    /// ACTION:SERVER/SUBJECT, such as `start:git` or `sample:git`. `*` stands for any text (may be
+    /// ACTION:SERVER/SUBJECT, such as `start:git` or `sample:git`. `*` matches any text (may be
     /// repeated).
     #[arg(long = "allow", value_name = "SERVER/TOOL")]
     allow: Vec<String>,

@@ -33,7 +33,7 @@ impl History {
         let excess = lines.len().saturating_sub(MAX_LINES);
         lines.drain(..excess);
         if excess > 0 {
-            // Written anew from time to time, so that the file does not grow for ever.
+            // Rewritten from time to time, so that the file does not grow without limit.
             let text: Vec<_> = lines.iter().map(|line| written(line)).collect();
             let _ = std::fs::write(&file, text.concat());
         }

@@ -20,7 +20,7 @@ use crate::{
     show::tell,
 };
 
-/// 2,000 characters of an argument or a message are shown before somebody agrees to it.
+/// 2,000 characters of an argument or a message are shown before the user agrees to it.
 const MAX_SHOWN: usize = 2000;
 
 /// How many questions are open.
@@ -301,7 +301,7 @@ enum Reviewed {
 }
 
 async fn review(who: &Who, what: &str, now: &str) -> Reviewed {
-    // Where it is not known which conversation asks, there is none to allow it for.
+    // If it is unknown which conversation asks, it cannot be allowed for a conversation.
     let (line, has_chat) = match who.conversation {
         Some(_) => ("  y once, c for this chat, e edit, n no [n] ", true),
         None => ("  y once, e edit, n no [n] ", false),
@@ -326,7 +326,7 @@ async fn review(who: &Who, what: &str, now: &str) -> Reviewed {
     }
 }
 
-/// The text of a message, without what is no text.
+/// The text of a message, without its other content.
 fn text_of(content: &[SamplingContent]) -> String {
     let texts = content.iter().filter_map(SamplingContent::as_text);
     texts.collect::<Vec<_>>().join("\n")

@@ -39,9 +39,9 @@ pub(super) async fn get(
     })?;
     let mut given = BTreeMap::new();
     for word in words {
-        let (key, value) = word
-            .split_once('=')
-            .ok_or_else(|| Failed::usage(format!("`{word}` is no argument: write name=value")))?;
+        let (key, value) = word.split_once('=').ok_or_else(|| {
+            Failed::usage(format!("`{word}` is not an argument; write name=value"))
+        })?;
         given.insert(key.to_owned(), value.to_owned());
     }
     for argument in prompt.prompt().arguments.iter().flatten() {

@@ -52,8 +52,8 @@ pub(super) fn add(
     Ok(with_tokens(builder, all))
 }
 
-/// The servers of a file that was named, or of all that there are. Files that nobody named may come
-/// with a project, so their servers are asked about before they start.
+/// The servers of the given file, or of all config files. Files that were not given may come with a
+/// project, so their servers are asked about before they start.
 fn from_files(
     builder: HostBuilder,
     config: Option<&PathBuf>,
@@ -84,7 +84,7 @@ fn from_files(
     Ok(with_tokens(builder, all))
 }
 
-/// Uses the tokens that somebody signed in for, as other commands do.
+/// Uses the tokens of earlier sign-ins, as other commands do.
 fn with_tokens(builder: HostBuilder, servers: Vec<(String, Server)>) -> HostBuilder {
     let tokens: HashMap<String, _> = servers
         .into_iter()

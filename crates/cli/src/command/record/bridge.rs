@@ -160,7 +160,8 @@ impl Bridge {
         let Some(id) = envelope.id().filter(|_| !is_opening).cloned() else {
             let refused = self.exchange(&envelope, line.clone()).await;
             if let Some(refusal) = refused {
-                // An older server hears messages elsewhere; if not, the refusal stands.
+                // An older server takes messages elsewhere; if it does not, the refusal is passed
+                // on.
                 match self.open_events(tasks).await {
                     Ok(()) => drop(self.exchange(&envelope, line).await),
                     Err(_) => self.deliver(&refusal),

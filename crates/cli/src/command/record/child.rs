@@ -1,4 +1,4 @@
-//! A server that is a program: its pipes, with somebody who writes along.
+//! A server that is a program: its pipes, with every message recorded.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read, Write},
@@ -44,7 +44,7 @@ fn start(launch: &Launch) -> Outcome<process::Child> {
         folder,
     } = launch
     else {
-        return Err(Failed::usage("the server is no program"));
+        return Err(Failed::usage("the server is not a program"));
     };
     let mut command = process::Command::new(program);
     command

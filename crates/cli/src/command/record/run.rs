@@ -13,7 +13,7 @@ use super::{bridge, child, sheet::Sheet};
 
 use crate::runtime::block_on;
 
-/// Record a session: stand between a client and a server, and write down every message.
+/// Record a session: relay messages between a client and a server, and write each one to a file.
 ///
 /// Give `turnbuckle record FILE SERVER` to a client in place of a command: it speaks over stdin and
 /// stdout, whether the server is a program, a URL, or a name from a config file. Each line of the

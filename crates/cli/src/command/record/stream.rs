@@ -1,4 +1,4 @@
-//! Streams of events of a session: passed on, and gone on with where they broke.
+//! Event streams of a session: relayed, and resumed when they break.
 
 use std::time::{Duration, Instant};
 
@@ -29,10 +29,11 @@ const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 /// with nothing said is a failure too.
 const MAX_FAILURES: u32 = 6;
 
-/// A stream that stood so long was there, even if nothing was said: what is between ends it then.
-const STOOD: Duration = Duration::from_secs(10);
+/// A stream that lasted this long counts as successful even without messages: proxies cut quiet
+/// streams.
+const QUIET_STREAM: Duration = Duration::from_secs(10);
 
-/// Where a stream stands.
+/// The position of a stream.
 #[derive(Debug, Default)]
 struct StreamPosition {
     last: Option<String>,
@@ -57,8 +58,8 @@ impl StreamPosition {
 }
 
 impl Bridge {
-    /// Passes on the messages of a stream up to the answer to a request. A stream that breaks is
-    /// gone on with, if its server says where it was. `false`: there is no answer.
+    /// Relays the messages of a stream up to the answer to a request. A stream that breaks is
+    /// resumed, if its server gave event ids. `false` if there is no answer.
     pub(super) async fn answered(&self, mut events: Events, id: Option<&Id>) -> bool {
         let mut position = StreamPosition::default();
         loop {
@@ -157,7 +158,7 @@ impl Bridge {
                 Ok(None) | Err(_) => break,
             }
         }
-        if opened.elapsed() >= STOOD {
+        if opened.elapsed() >= QUIET_STREAM {
             position.failures = 0;
         }
         false
@@ -177,9 +178,9 @@ impl Bridge {
 /// What came of asking for a stream.
 enum Asked {
     Stream(Box<Events>),
-    /// There is none.
+    /// There is no stream.
     Refused,
-    /// There may be one later.
+    /// There may be a stream later.
     Lost,
 }
 

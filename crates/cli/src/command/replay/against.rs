@@ -22,8 +22,8 @@ const OF_CONNECTIONS: [&str; 3] = ["initialize", "server/discover", "subscriptio
 /// How many differences of one result are shown.
 const MAX_SHOWN: usize = 20;
 
-/// What the recorded client could be asked: a server asks nobody who cannot answer. Answers are in
-/// the requests that follow.
+/// The capabilities of the recorded client: a server does not ask a client that cannot answer. The
+/// answers are in the requests that follow.
 pub(super) fn offer(recording: &Recording) -> Option<Answers> {
     let is_asked =
         |exchange: &Exchange| exchange.answer["result"]["resultType"] == "input_required";
@@ -50,7 +50,7 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
         if let (Some(old), Some(new)) = (then["requestState"].as_str(), now.get("requestState")) {
             states.insert(old.to_owned(), new.clone());
         }
-        // How an error is worded is nobody's contract.
+        // The wording of an error is not part of any contract.
         let both_failed = now.get("error").is_some() && then.get("error").is_some();
         let (then, now) = (replay.compared(&then), replay.compared(&now));
         if then != now && !both_failed {

@@ -12,8 +12,8 @@ use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
 use crate::recording::Recording;
 
-/// Requests that wait while an answer of the client is awaited. A client that sends more without
-/// answering is none that was recorded.
+/// Requests that wait while an answer of the client is awaited. No recorded client sends more
+/// without answering.
 const MAX_WAITING: usize = 1024;
 
 pub(super) fn run(recording: Recording) -> Outcome {

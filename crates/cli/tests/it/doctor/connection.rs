@@ -4,7 +4,7 @@ use tokio::net::TcpSocket;
 
 use super::*;
 
-/// A port at which nothing listens, and nobody else can for as long as the socket is kept.
+/// A port at which nothing listens, and no other process can while the socket is kept.
 fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("there are sockets");
     socket
@@ -38,7 +38,7 @@ fn a_proxy_that_is_not_there() {
     assert!(!diagnosis.report.to_string().contains("sesame"));
 }
 
-/// A port that says this to everybody.
+/// A port that answers every connection with this text.
 fn answering(said: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = listener.local_addr().expect("it has one").port();
@@ -139,7 +139,7 @@ fn certificates_that_are_too_old() {
 }
 
 #[test]
-fn a_certificate_for_somebody_else() {
+fn a_certificate_for_another_name() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let (certificate_file, key) = certificate(folder.path(), "other.example", -30, 300);
     let site = Site::broken("none", &[&certificate_file, &key]);

@@ -58,7 +58,7 @@ faults! {
             "methods.unknown-tool"
         ];
     every_answer_twice: program("twice") 4 ["cancel.survives"] [];
-    // Nobody can read these two, and that is what is told: not that they are silent.
+    // These two cannot be read, and the report says so instead of calling them silent.
     a_message_without_an_end: program("too-long") 4 ["stdout.too-long"] [];
     a_mark_before_each_message: program("encoding", "--era", "legacy") 4 ["stdout.encoding"] [];
     results_that_cannot_be_used: program("results", "--call") 4
@@ -74,7 +74,7 @@ faults! {
         ["auth.needed", "auth.servers"] ["auth.challenge"];
     metadata_with_a_server_that_is_none: site("stranger") 5
         ["auth.needed", "auth.server-metadata"] ["auth.challenge"];
-    sessions_that_nobody_can_name: site("sloppy") 4
+    sessions_with_unusable_ids: site("sloppy") 4
         ["session.id"] ["handshake.echo", "http.get", "origin.status"];
     sessions_that_do_not_end: site("undeletable") 0 [] ["session.delete"];
     sessions_that_end_with_the_wrong_status: site("forgetful") 4

@@ -23,7 +23,7 @@ fn a_person_reads_what_was_seen_the_rule_and_the_fix() {
     let (stdout, stderr, code) = text(&["--", "python3", path]);
     assert_eq!(code, 4);
     for line in [
-        "  error stdout      a line on stdout is no message  [stdout.stray]",
+        "  error stdout      a line on stdout is not a message  [stdout.stray]",
         "                    seen:   stdout: Server listening on stdio...",
         "                    rule:   2025-11-25/basic/transports (S1)",
         "     ok handshake   2025-11-25",
@@ -39,7 +39,7 @@ fn a_person_reads_what_was_seen_the_rule_and_the_fix() {
     );
     let last = stdout.lines().last().expect("there are lines");
     assert!(last.contains(" checks, 1 error, "), "{last}");
-    assert!(stderr.starts_with("error: a line on stdout is no message [stdout.stray]\nhint: "));
+    assert!(stderr.starts_with("error: a line on stdout is not a message [stdout.stray]\nhint: "));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn code_scanning_reads_sarif() {
 }
 
 #[test]
-fn a_word_too_many_is_no_second_server() {
+fn a_word_too_many_is_not_a_second_server() {
     let (_, stderr, code) = text(&["http://127.0.0.1:1/mcp", "tools"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("`tools` is one word too many"), "{stderr}");

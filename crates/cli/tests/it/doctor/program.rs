@@ -16,7 +16,7 @@ fn a_program_that_may_not_be_executed() {
     diagnosis.errors_are(3, &["start.not-executable"]);
 }
 
-/// What is there and cannot be started is told apart from what is not there.
+/// A program that cannot be started is distinguished from one that does not exist.
 #[cfg(unix)]
 #[test]
 fn programs_that_cannot_be_started() {
@@ -102,7 +102,7 @@ fn a_server_that_does_not_survive_the_probe_for_its_era() {
 
 /// It ends of what was sent to try it, not of the request before.
 #[test]
-fn a_server_that_ends_of_a_line_that_is_no_json() {
+fn a_server_that_exits_on_a_line_that_is_not_json() {
     let diagnosis = broken("naive");
     diagnosis.errors_are(0, &[]);
     diagnosis.warns_of("methods.garbage");
