@@ -18,7 +18,7 @@ struct Name {
     name: String,
 }
 
-/// Greets whoever it is told to.
+/// Greets the person whose name the user enters.
 #[tool]
 async fn greet(Ask(ask): Ask) -> Result<String, ToolError> {
     let who: Name = ask.form("who", "Who are you?").await?.accepted()?;

@@ -19,16 +19,16 @@ enum Cut {
     Slices,
 }
 
-/// Where an order goes: one of several shapes, told apart by `to`.
+/// Where an order goes: one of several shapes, distinguished by `to`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "to", rename_all = "lowercase")]
 enum Destination {
-    /// A table in the house.
+    /// A table in the restaurant.
     Table {
         /// Its number.
         number: u8,
     },
-    /// Somebody's home.
+    /// A home address.
     Home {
         /// Street and number.
         street: String,

@@ -1,4 +1,4 @@
-//! An authorization server for tests and demos: everybody is signed in at once, and nothing is
+//! An authorization server for tests and demos: every user is signed in at once, and nothing is
 //! secret. `authorization_server ADDRESS` prints its issuer and listens until it is stopped.
 
 use turnbuckle_test_authorization::AuthorizationServer;

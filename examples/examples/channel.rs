@@ -1,5 +1,5 @@
-//! A transport that is no byte stream: messages over channels, as WebSocket frames or a message queue
-//! would carry them.
+//! A transport that is not a byte stream: messages over channels, as WebSocket frames or a message
+//! queue would carry them.
 //!
 //! ```text
 //! cargo run -p examples --example channel

@@ -42,7 +42,7 @@ async fn save(title: String) -> anyhow::Result<String> {
 /// Refuses the request itself: a JSON-RPC error, with data for programs.
 #[tool(read_only)]
 async fn secret() -> Result<String, Reject> {
-    Err(Reject::new(-31_403, "nobody may know").with_data(serde_json::json!({ "level": "top" })))
+    Err(Reject::new(-31_403, "this is classified").with_data(serde_json::json!({ "level": "top" })))
 }
 
 /// Breaks. What went wrong is ours to know: the peer gets a number, the log the story.

@@ -19,9 +19,10 @@ impl Extract for Language {
         {
             None => Ok(Self("en".to_owned())),
             Some(language) if language.len() == 2 => Ok(Self(language.to_owned())),
-            Some(other) => {
-                Err(Reject::invalid_params(format!("`{other}` is no two-letter language")).into())
-            }
+            Some(other) => Err(Reject::invalid_params(format!(
+                "`{other}` is not a two-letter language code"
+            ))
+            .into()),
         }
     }
 }

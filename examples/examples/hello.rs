@@ -6,7 +6,7 @@
 
 use turnbuckle::prelude::*;
 
-/// Greets somebody by name.
+/// Greets a person by name.
 #[tool(read_only)]
 async fn greet(name: String) -> String {
     format!("Hello, {name}!")

@@ -29,7 +29,7 @@ async fn open(
     #[extract] log: Log,
 ) -> &'static str {
     let times = counter.0.fetch_add(1, Ordering::Relaxed) + 1;
-    // Whoever listens is told; nobody waits for anybody.
+    // Notifies the listeners, without waiting for them.
     changes.resource("door://count");
     log.info(json!({ "times": times }));
     "open"

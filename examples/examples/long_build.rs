@@ -29,7 +29,7 @@ async fn build(
     if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
         return Err(ToolError::new(format!("there is no part `{unknown}`")));
     }
-    // From here on nobody needs to hold a connection open.
+    // From here on the client need not keep a connection open.
     background.begin().await;
     for (number, part) in (1..).zip(&parts) {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -12,13 +12,16 @@ use std::{
 
 use turnbuckle::{Paging, Reject, ResourcePage, prelude::*, protocol, suggest};
 
-/// Stands for a database: notes by title.
+/// A stand-in for a database: notes by title.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl Notes {
     fn titles_after(&self, last: &str, limit: usize) -> Vec<String> {
-        let notes = self.0.lock().expect("nobody panics with the lock");
+        let notes = self
+            .0
+            .lock()
+            .expect("no code panics while it holds the lock");
         let later = notes.keys().filter(|title| title.as_str() > last);
         later.take(limit).cloned().collect()
     }
@@ -48,7 +51,10 @@ async fn note(
     State(notes): State<Notes>,
     #[complete(titles)] title: String,
 ) -> Result<String, Reject> {
-    let notes = notes.0.lock().expect("nobody panics with the lock");
+    let notes = notes
+        .0
+        .lock()
+        .expect("no code panics while it holds the lock");
     let text = notes.get(&title).cloned();
     text.ok_or_else(|| Reject::resource_not_found(&format!("note://{title}")))
 }
@@ -61,7 +67,10 @@ fn write(
     title: String,
     text: String,
 ) -> &'static str {
-    let mut map = notes.0.lock().expect("nobody panics with the lock");
+    let mut map = notes
+        .0
+        .lock()
+        .expect("no code panics while it holds the lock");
     let before = map.insert(title.clone(), text);
     drop(map);
     match before {

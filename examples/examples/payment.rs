@@ -25,7 +25,7 @@ impl Till {
         order
     }
 
-    /// Whether an order is paid. Here somebody always pays; a real one asks the service.
+    /// Whether an order is paid. Here every order is; a real one asks the payment service.
     fn is_paid(&self, order: u32) -> bool {
         let orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         orders.contains(&order)
@@ -47,7 +47,8 @@ async fn buy(
     let page = format!("https://pay.example/orders/{order}");
     let visit = ask
         .url("pay", format!("Please pay for \"{title}\"."), &*page)
-        // Before 2025-11-25 nobody can be sent anywhere: the model passes the address on.
+        // Before 2025-11-25 a server cannot send the user to a page: the model passes the address
+        // on.
         .or(Answer::Cancelled);
     match visit.await? {
         // They agreed to go there. Whether they paid, the till knows.

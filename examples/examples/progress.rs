@@ -24,7 +24,7 @@ async fn boil(#[extract] progress: Progress, eggs: u32) -> String {
     format!("{eggs} eggs are done")
 }
 
-/// Counts the primes below a limit, on a thread where it disturbs nobody.
+/// Counts the primes below a limit, on a thread for blocking work.
 #[tool(read_only)]
 async fn primes(#[extract] cancelled: Cancelled, below: u64) -> Result<String, ToolError> {
     let counted = tokio::task::spawn_blocking(move || {

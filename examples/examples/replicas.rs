@@ -1,5 +1,5 @@
-//! One server in several processes: whoever asks for a task, answers it or cancels it may reach
-//! another one than the one that works on it.
+//! One server in several processes: a client that starts a task, answers its questions or cancels
+//! it may reach another process than the one that works on it.
 //!
 //! ```text
 //! KITCHEN_REDIS=redis://127.0.0.1/ cargo run -p examples --example replicas -- 127.0.0.1:8001

@@ -1,4 +1,4 @@
-//! State that handlers share: given once, taken by type. A state that nobody gave is found at start-up.
+//! State that handlers share: given once, taken by type. If a state is missing, building the server fails.
 //!
 //! ```text
 //! cargo run -p examples --example state

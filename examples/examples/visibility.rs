@@ -1,6 +1,6 @@
 //! Tools that only some callers see. To the others they do not exist.
 //!
-//! Who calls is said by whoever accepts the connection, never by the client itself.
+//! The code that accepts the connection says who the caller is, never the client itself.
 //!
 //! ```text
 //! cargo run -p examples --example visibility
@@ -12,7 +12,7 @@ use turnbuckle::{Caller, Streams, client::Client, prelude::*, transport::duplex}
 struct Role(&'static str);
 
 async fn open(caller: Caller) -> String {
-    format!("opened for {}", caller.id().unwrap_or("somebody"))
+    format!("opened for {}", caller.id().unwrap_or("an unknown caller"))
 }
 
 async fn demolish() -> &'static str {

@@ -2,7 +2,7 @@
 
 use turnbuckle::prelude::*;
 
-/// Greets somebody by name.
+/// Greets a person by name.
 #[tool]
 async fn greet(name: String) -> String {
     format!("Hello, {name}!")

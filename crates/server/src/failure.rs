@@ -39,9 +39,9 @@ pub enum Failure {
     Unaskable(Reject),
     /// We are at fault. The peer sees a number, whatever the server shows of other errors.
     Fault(Fault),
-    /// An error that nobody expected. It is logged, and the peer sees what
-    /// [`Server::show_errors`](crate::Server::show_errors) allows: a number unless that is set. Of a
-    /// tool it is a result with `isError`, for the model to read.
+    /// An unexpected error. It is logged, and the peer sees what
+    /// [`Server::show_errors`](crate::Server::show_errors) allows: by default a number. From a tool
+    /// it becomes a result with `isError`, for the model to read.
     Unexpected(Fault),
 }
 

@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is `sha256:` and 64 small hexadecimal digits")]
 pub struct BadDigest;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn a_malformed_digest_is_refused() {
         let good = Digest::of(b"x").to_string();
         assert_eq!(good.parse(), Ok(Digest::of(b"x")));
         for bad in [

@@ -40,8 +40,8 @@ impl SkillEntry {
 pub enum SkillResources {
     /// All of them, `SKILL.md` included.
     Listed(Vec<SkillFile>),
-    /// They are made when they are read, so nobody can say what is in them. A host may decline
-    /// such a skill.
+    /// They are generated when they are read, so their content is not known in advance. A host may
+    /// decline such a skill.
     #[default]
     Dynamic,
 }

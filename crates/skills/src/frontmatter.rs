@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_skill_says_why() {
+    fn a_malformed_skill_is_refused_with_a_reason() {
         for text in [
             "",
             "---",

@@ -34,8 +34,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! That a digest matches says that listing and content agree, and not that either is to be trusted:
-//! both come from the same server. A skill is instructions from somebody else; ask the user.
+//! A digest that matches says that listing and content agree, not that either is to be trusted:
+//! both come from the same server. A skill is instructions from a third party; ask the user.
 
 #[cfg(feature = "client")]
 mod client;

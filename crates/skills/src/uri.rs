@@ -3,7 +3,8 @@
 /// The file that makes a directory a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// Agent Skills: 1 to 64 small letters, digits and hyphens, none of them at an end or doubled.
+/// Agent Skills: 1 to 64 small letters, digits and hyphens, without a hyphen at either end or two
+/// in a row.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=64).contains(&name.len())
@@ -25,7 +26,8 @@ pub(crate) fn last_segment(uri: &str) -> &str {
     uri.rsplit('/').next().unwrap_or_default()
 }
 
-/// A path as it stands in an address. What is not plain is percent-encoded, segment by segment.
+/// A path as it is written in an address. Special characters are percent-encoded, segment by
+/// segment.
 pub(crate) fn encode(path: &str) -> String {
     use std::fmt::Write as _;
 

@@ -12,14 +12,14 @@ use turnbuckle_protocol::TraceContext;
 use crate::otel;
 
 thread_local! {
-    /// What was said of the trace by whoever asked for the work that this thread does now.
+    /// The trace context of the request that this thread serves now.
     static CARRIED: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
 /// The trace that messages sent from here belong to.
 ///
-/// With feature `opentelemetry` it is that of the current span, if it has one. Otherwise, and if
-/// it has none, it is what came with the request that is being served, passed on as it came.
+/// With feature `opentelemetry` it is that of the current span, if it has one. Otherwise it is the
+/// one that came with the request that is being served, unchanged.
 pub fn current() -> Option<TraceContext> {
     let carried = CARRIED.with_borrow(Clone::clone);
     match otel::current() {

@@ -1,12 +1,12 @@
 //! Traces of Model Context Protocol calls: where they come from, where they go on, and what is said
 //! of them.
 //!
-//! Servers and clients use this room; programs rarely do. It holds three things: the trace that the
-//! current work belongs to ([`current`], [`carry`]), the spans of both sides by the conventions of
-//! OpenTelemetry ([`Operation`]), and, with feature `opentelemetry`, the way between these and
-//! OpenTelemetry's own contexts.
+//! Servers and clients use this crate; programs rarely do. It holds three things: the trace that
+//! the current work belongs to ([`current`], [`carry`]), the spans of both sides by the conventions
+//! of OpenTelemetry ([`Operation`]), and, with feature `opentelemetry`, the conversion between
+//! these and OpenTelemetry's own contexts.
 //!
-//! While nobody wants spans and no request names a trace, all of it costs a look at a flag.
+//! Without a subscriber for spans and without a trace in the request, all of it costs one check of a flag.
 
 mod current;
 mod operation;

@@ -12,7 +12,7 @@ use crate::otel;
 /// Where spans are filtered by: `RUST_LOG=turnbuckle::mcp=info`.
 const TARGET: &str = "turnbuckle::mcp";
 
-/// Whether anybody wants spans. One look at a flag while nobody does.
+/// Whether a subscriber wants spans. It costs one check of a flag if not.
 pub fn are_spans_wanted() -> bool {
     tracing::span_enabled!(target: "turnbuckle::mcp", Level::INFO)
 }
@@ -111,7 +111,7 @@ impl Operation<'_> {
         span
     }
 
-    /// The conventions want names of which there are few, so a URI is no part of it.
+    /// The conventions require names of low cardinality, so a URI is left out.
     fn name(&self) -> String {
         match self.target {
             Target::Tool(name) | Target::Prompt(name) => format!("{} {name}", self.method),

@@ -44,6 +44,6 @@ pub(crate) fn set_parent(span: &Span, remote: &TraceContext) {
         true,
         state.unwrap_or(TraceState::NONE),
     );
-    // A span that has begun already, or that nobody exports, has no parent to be given.
+    // A span that has begun already, or that is not exported, cannot be given a parent.
     let _ = span.set_parent(Context::new().with_remote_span_context(remote));
 }

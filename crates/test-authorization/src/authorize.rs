@@ -1,4 +1,4 @@
-//! Where people are sent: everybody is signed in, and says yes, at once.
+//! The authorization endpoint: every user is signed in and agrees at once.
 
 use super::{
     fault::Fault,
@@ -13,7 +13,7 @@ const CODE_LIFETIME: u64 = 60;
 /// Sends the person back with a code, or with an error.
 pub(super) async fn serve(site: &Site, query: &[u8]) -> Result<Reply, Problem> {
     let form = Form::parse(query)?;
-    // Until both are known to be good, nobody is sent anywhere (RFC 6749, 4.1.2.1).
+    // Until both are known to be valid, the browser is not redirected (RFC 6749, 4.1.2.1).
     let client = site.client(form.need("client_id")?).await?;
     let redirect = form.need("redirect_uri")?;
     if !client.may_return_to(redirect) {

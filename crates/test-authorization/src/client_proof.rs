@@ -22,7 +22,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Refuses a client that anybody could say to be.
+    /// Refuses a client that has not authenticated itself.
     pub(super) fn proved(self) -> Result<Client, Problem> {
         if self.is_proved {
             return Ok(self.client);
@@ -48,7 +48,7 @@ impl Site {
         }
         if let Some(assertion) = form.get("client_assertion") {
             if form.get("client_assertion_type") != Some(ASSERTION) {
-                let message = "`client_assertion_type` is none that is known";
+                let message = "unknown `client_assertion_type`";
                 return Err(Problem::new("invalid_client", message));
             }
             return self.with_assertion(assertion, form).await.map(Some);
@@ -100,7 +100,7 @@ impl Site {
         }
         let token_endpoint = self.url("/token");
         if !is_for(claims.get("aud"), &[&self.issuer, &token_endpoint]) {
-            return Err(unproved("the assertion is for somebody else"));
+            return Err(unproved("the assertion has another audience"));
         }
         if claims.get("exp").and_then(Value::as_u64) <= Some(now()) {
             return Err(unproved("the assertion has expired"));

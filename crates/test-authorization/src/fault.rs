@@ -46,7 +46,7 @@ pub enum Fault {
     WrongAudience(String),
     /// Access tokens say that they are of this issuer.
     WrongTokenIssuer(String),
-    /// Access tokens have none of the scopes that were asked for.
+    /// Access tokens lack the scopes that were requested.
     NoScopes,
     /// Access tokens are signed with a key that is not published.
     UnknownKey,
@@ -58,9 +58,9 @@ pub enum Fault {
     RefuseRefresh,
     /// A place answers with this status.
     Status(Endpoint, u16),
-    /// A place answers with something that is no JSON.
+    /// An endpoint answers with something that is not JSON.
     Garbage(Endpoint),
-    /// A place answers after this time.
+    /// An endpoint answers after this time.
     Slow(Endpoint, Duration),
 }
 

@@ -13,7 +13,7 @@ use super::{
 pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::parse(body)?;
     let client = site.known_client(headers, &form).await?;
-    // RFC 7662, 2.1: whoever asks MUST prove who it is.
+    // RFC 7662, 2.1: the client MUST authenticate itself.
     client
         .ok_or_else(|| Problem::new("invalid_client", "who asks?"))?
         .proved()?;

@@ -1,8 +1,8 @@
 //! An authorization server for tests and demos, on this machine.
 //!
 //! It does what real ones do (metadata, registration, codes with PKCE, refresh tokens that rotate,
-//! machine flows, introspection, revocation, DPoP) and, unlike them, what one asks it to get wrong.
-//! Whoever comes is signed in at once, without a page: it is no place for anything secret.
+//! machine flows, introspection, revocation, DPoP) and, unlike them, can be told to make mistakes.
+//! Every user is signed in at once, without a page, so do not protect anything secret with it.
 //!
 //! ```
 //! use turnbuckle_test_authorization::{AuthorizationServer, Fault};

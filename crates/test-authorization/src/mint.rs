@@ -15,7 +15,7 @@ use super::{
 const LONG_AGO: u64 = 3600;
 
 /// A token of your own being written, without any flow.
-#[must_use = "it is no token until it is minted"]
+#[must_use = "no token is made until `mint` is called"]
 pub struct Minting<'a> {
     site: &'a Site,
     claims: Map<String, Value>,

@@ -24,7 +24,7 @@ impl Site {
         if all.next().is_some() {
             return Err(bad("there are two proofs"));
         }
-        let proof = proof.to_str().map_err(|_| bad("the proof is no text"))?;
+        let proof = proof.to_str().map_err(|_| bad("the proof is not text"))?;
         let proof = Jws::parse(proof).map_err(|error| bad(&error.to_string()))?;
         if proof.header().typ.as_deref() != Some("dpop+jwt") {
             return Err(bad("`typ` is not `dpop+jwt`"));

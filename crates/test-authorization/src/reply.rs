@@ -56,7 +56,7 @@ pub(super) fn document(body: &Value) -> Reply {
     reply
 }
 
-/// JSON that nobody keeps.
+/// JSON that must not be cached.
 pub(super) fn json(body: &Value) -> Reply {
     json_with(StatusCode::OK, body)
 }
@@ -69,8 +69,8 @@ pub(super) fn json_with(status: StatusCode, body: &Value) -> Reply {
     // RFC 6749, 5.1: MUST, where there are tokens in it.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // Pages may be clients too.
-    let anybody = HeaderValue::from_static("*");
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
+    let any_origin = HeaderValue::from_static("*");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any_origin);
     reply
 }
 

@@ -27,7 +27,7 @@ pub struct AuthorizationServer {
     pub(super) key: Option<SigningKey>,
 }
 
-/// Somebody else whose assertions are taken.
+/// Another issuer whose assertions are accepted.
 #[derive(Clone, Debug)]
 pub(super) struct Trusted {
     pub(super) issuer: String,
@@ -65,10 +65,10 @@ pub enum StartError {
     /// The address cannot be listened at.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// There is no key to sign with.
+    /// The key to sign with could not be made.
     #[error("no key could be made to sign tokens with")]
     Key(#[from] KeyError),
-    /// The address is none of TCP.
+    /// The address is not a TCP address.
     #[error("the server listens at no TCP address")]
     NoAddress,
 }
@@ -80,7 +80,7 @@ impl Default for AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// A server at a free port of 127.0.0.1 that signs everybody in as `tester`.
+    /// A server at a free port of 127.0.0.1 that signs every user in as `tester`.
     pub fn new() -> Self {
         Self {
             address: "127.0.0.1:0".into(),
@@ -112,7 +112,7 @@ impl AuthorizationServer {
         self
     }
 
-    /// Signs everybody in as this person.
+    /// Signs every user in as this person.
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self

@@ -40,7 +40,7 @@ pub(super) struct State {
     pub(super) assertions: HashSet<String>,
 }
 
-/// What somebody was granted.
+/// What was granted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grant {
     pub(super) client: String,
@@ -192,7 +192,7 @@ impl<T> Table<T> {
     }
 }
 
-/// Text that nobody can guess.
+/// Random text.
 ///
 /// # Panics
 /// If the machine has no randomness, without which no test of this kind means anything.

@@ -20,7 +20,7 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
             .starts_with(b"application/x-www-form-urlencoded")
     });
     if !is_form {
-        return Err(Problem::new("invalid_request", "the body is no form"));
+        return Err(Problem::new("invalid_request", "the body is not a form"));
     }
     let form = Form::parse(body)?;
     let key = site.proved_key(headers)?;
@@ -38,7 +38,7 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
         JWT_BEARER => grant::assertion(asking)?,
         TOKEN_EXCHANGE => grant::exchange(asking)?,
         other => {
-            let message = format!("`{other}` is no grant that is known here");
+            let message = format!("`{other}` is not a supported grant type");
             return Err(Problem::new("unsupported_grant_type", message));
         }
     };

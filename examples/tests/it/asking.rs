@@ -38,7 +38,7 @@ fn client() -> Client {
 }
 
 #[tokio::test]
-async fn booking_asks_whoever_can_be_asked() {
+async fn booking_asks_clients_of_every_revision_that_can_be_asked() {
     for revision in [
         Revision::V2025_06_18,
         Revision::V2025_11_25,
@@ -57,7 +57,7 @@ async fn booking_asks_whoever_can_be_asked() {
     let server = connect_as(&client().only(Revision::V2025_03_26), "booking").await;
     let output = server.call("book", json!({"flight": "XY1"})).await;
     let output = output.expect("it answers");
-    // The seat has a fallback, the passenger has none.
+    // The seat has a fallback, the passenger does not.
     assert_eq!(output.is_error, Some(true));
     assert!(output.text().contains("2025-06-18"), "{}", output.text());
 }
@@ -134,7 +134,7 @@ impl Process {
         }
     }
 
-    /// One request, with nobody to answer what comes back.
+    /// One request, without a handler for the questions that come back.
     async fn send(&self, more: Value) -> Result<Value, i64> {
         let mut params = json!({"name": "book", "arguments": {"flight": "XY1"}});
         let members = params.as_object_mut().expect("an object");

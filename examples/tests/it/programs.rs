@@ -195,7 +195,7 @@ async fn socket_serves_each_connection() {
 }
 
 #[tokio::test]
-async fn protected_lets_in_whoever_has_a_token() {
+async fn protected_admits_clients_with_a_token() {
     let expected = "stranger: refused\nrobot\nrobot noted: buy milk\n";
     assert_eq!(printed("protected", &[]).await, expected);
 }

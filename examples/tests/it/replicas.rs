@@ -75,7 +75,7 @@ async fn redis(folder: &Path) -> (Child, String) {
 async fn begin(client: &Connection, tool: &str) -> TaskHandle {
     match client.call(tool, json!({})).task().await {
         Ok(Started::Task(task)) => task,
-        other => panic!("`{tool}` is no task: {other:?}"),
+        other => panic!("`{tool}` is not a task: {other:?}"),
     }
 }
 

@@ -232,7 +232,7 @@ async fn progress_is_reported_and_work_is_cancelled() {
     let endless = server.call("primes", json!({ "below": u64::MAX }));
     let late = endless.deadline(Duration::from_millis(100)).await;
     assert!(matches!(late, Err(CallError::Deadline { .. })), "{late:?}");
-    // The thread that counted would keep the process from ending, had nobody told it.
+    // The counting thread would keep the process from ending if it were not cancelled.
     let start = Instant::now();
     server.close().await;
     assert!(
@@ -246,7 +246,7 @@ async fn read(server: &Connection, uri: &str) -> String {
     let result = server.read(uri).await.expect("the resource is read");
     match result.contents.into_iter().next() {
         Some(ResourceContents::Text(contents)) => contents.text,
-        other => panic!("{uri} is no text: {other:?}"),
+        other => panic!("{uri} is not text: {other:?}"),
     }
 }
 
@@ -264,7 +264,7 @@ async fn resources_are_read_by_uri_and_template() {
         "page 2 of a/b"
     );
     for uri in ["space://planets/pluto", "space://archive/a/../b"] {
-        let error = server.read(uri).await.expect_err("there is none");
+        let error = server.read(uri).await.expect_err("it does not exist");
         assert!(
             error
                 .rejection()
@@ -310,7 +310,7 @@ async fn prompts_complete_their_arguments() {
 }
 
 #[tokio::test]
-async fn layers_stand_around_calls() {
+async fn layers_wrap_calls() {
     let server = connect("layers").await;
     assert_eq!(text(&server, "spend", json!({})).await, "Ada has 2 left");
     let refused = server

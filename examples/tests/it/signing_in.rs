@@ -31,8 +31,8 @@ fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a folder can be made");
     let browser = home.path().join("browser");
     std::fs::write(&browser, BROWSER).expect("it can be written to");
-    let anybody = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&browser, anybody).expect("its owner may do so");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&browser, executable).expect("its owner may do so");
     home
 }
 

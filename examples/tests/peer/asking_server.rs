@@ -1,5 +1,5 @@
 //! A server of 2025-06-18 in bare JSON that asks its client for something: each tool is named after
-//! what it asks for. It stands in for the servers of others in the tests of client examples.
+//! what it asks for. It takes the place of third-party servers in the tests of client examples.
 
 use std::io::{self, BufRead as _, Lines, StdinLock, Write as _};
 

@@ -93,13 +93,13 @@ impl Catalog {
         Arc::clone(&self.0.snapshot.read())
     }
 
-    /// The same catalog, for somebody outside of the server.
+    /// The same catalog, as a handle for use outside of the server.
     pub(crate) fn handed_out(&self) -> Self {
         self.0.hand_out();
         self.clone()
     }
 
-    /// Several changes as one: nobody sees some of them without the others, and clients are told
+    /// Several changes as one: clients never see some of them without the others, and are notified
     /// once.
     pub fn edit(&self) -> CatalogEdit {
         CatalogEdit::new(Arc::clone(&self.0))
@@ -113,8 +113,8 @@ impl Catalog {
         self.edit().add_tool(tool).apply()
     }
 
-    /// Adds a tool, in the place of the one with its name if there is one. There is no moment
-    /// without the tool; calls under way go on with the old one.
+    /// Adds a tool, and replaces the one with its name if there is one. There is no moment without
+    /// the tool; calls in progress finish with the old one.
     ///
     /// # Errors
     /// If the tool cannot be served; the catalog is unchanged then.
@@ -122,7 +122,7 @@ impl Catalog {
         self.edit().replace_tool(tool).apply()
     }
 
-    /// Removes a tool; false if there is none of this name. Calls under way go on.
+    /// Removes a tool; `false` if no tool has this name. Calls in progress finish.
     pub fn remove_tool(&self, name: &str) -> bool {
         is_changed(self.edit().remove_tool(name))
     }
@@ -154,7 +154,7 @@ impl Catalog {
         self.edit().replace_prompt(prompt).apply()
     }
 
-    /// Removes a prompt; false if there is none of this name.
+    /// Removes a prompt; `false` if no prompt has this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
         is_changed(self.edit().remove_prompt(name))
     }
@@ -175,7 +175,7 @@ impl Catalog {
         self.edit().replace_resource(resource).apply()
     }
 
-    /// Removes the resource at this URI or the template; false if there is none.
+    /// Removes the resource or the template with this URI; `false` if there is none.
     pub fn remove_resource(&self, uri: &str) -> bool {
         is_changed(self.edit().remove_resource(uri))
     }

@@ -1,15 +1,15 @@
 //! Cursors: where the next page of a list begins.
 //!
-//! `t7` stands for the seventh tool that everybody sees. An entry that only some callers see is named
-//! by the entry before it that everybody sees, and by a fingerprint of its own key: `t7-` and sixteen
-//! hexadecimal digits. Neither tells of entries that the caller does not see, and both mean the
-//! same to every process that serves the same list.
+//! `t7` means the seventh tool that every caller sees. An entry that only some callers see is named
+//! by the entry before it that every caller sees, and by a fingerprint of its own key: `t7-` and
+//! sixteen hexadecimal digits. Neither reveals entries that the caller does not see, and both mean
+//! the same to every process that serves the same list.
 
 /// A place in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
-    /// The number of the last entry of the page, or of the one before it that everybody sees; 0 if
-    /// there is none.
+    /// The number of the last entry of the page, or of the one before it that every caller sees; 0
+    /// if there is no such entry.
     pub(super) number: u64,
     /// The fingerprint of the last entry of the page, if only some callers see it.
     pub(super) restricted: Option<u64>,
@@ -41,8 +41,8 @@ impl Cursor {
     }
 }
 
-/// FNV-1a of a key. It must be the same in every process, and need not withstand anybody: keys are
-/// the author's.
+/// FNV-1a of a key. It must be the same in every process. It need not resist attacks, because the
+/// author chooses the keys.
 pub(crate) fn fingerprint(key: &str) -> u64 {
     key.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

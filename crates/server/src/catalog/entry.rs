@@ -1,4 +1,4 @@
-//! What stands on the shelves: tools, prompts, resources and templates, ready to be called.
+//! The entries of the catalog: tools, prompts, resources and templates, ready to be called.
 
 use std::sync::Arc;
 

@@ -37,8 +37,8 @@ impl LiveCatalog {
         }
     }
 
-    /// Somebody outside of the server can fill the lists from now on: they are declared to every
-    /// client that connects, unless the author chose which.
+    /// The lists can be filled from outside of the server from now on: they are declared to every
+    /// client that connects, unless the author chose which lists are declared.
     pub(super) fn hand_out(&self) {
         // Lists that are declared already leave the catalog, and what was written of it, as it is.
         let _ = self.change(

@@ -1,4 +1,4 @@
-//! What a server offers: the parts of it that exist, for everybody or for one caller.
+//! What a server offers: its non-empty parts, for every caller or for one.
 //!
 //! Capabilities are declared and methods served by it. An entry with a rule of who sees it counts
 //! only for those callers, so a caller that sees no prompt is not told that there are any.
@@ -38,8 +38,8 @@ impl BitOrAssign for Offer {
 }
 
 impl Offer {
-    /// The lists that a catalog can fill while the server runs. Completion is no list: a client is
-    /// not told when it begins, so only an author who says so declares it early.
+    /// The lists that a catalog can fill while the server runs. Completion is not a list: clients
+    /// are not notified when it becomes available, so only the author can declare it early.
     pub(crate) const FILLABLE: Self = Self {
         tools: true,
         prompts: true,
@@ -54,7 +54,7 @@ impl Offer {
         self.tools || self.prompts || self.resources
     }
 
-    /// The capabilities that stand for it, without logging and tasks, which are declared otherwise.
+    /// Its capabilities, without logging and tasks, which are declared elsewhere.
     pub(crate) fn capabilities(self) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::default();
         if self.tools {

@@ -84,7 +84,7 @@ impl Resource {
         self
     }
 
-    /// Its size in bytes. A template has none.
+    /// Its size in bytes. Not for templates.
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
@@ -117,10 +117,11 @@ impl Resource {
         self
     }
 
-    /// Lists the resources of the template, for example from a database: an async function of
-    /// extractors that gives a [`ResourcePage`](crate::ResourcePage) or a `Vec` of resources, for
-    /// [one page](crate::Paging) and for whoever asks. They follow the resources that were added one by
-    /// one. Say with [`Changes`](crate::Changes) when the list or a resource in it changes.
+    /// Lists the resources of the template, for example from a database. The callback is an async
+    /// function of extractors that returns a [`ResourcePage`](crate::ResourcePage) or a `Vec` of
+    /// resources, for [one page](crate::Paging) and for the current caller. They follow the
+    /// resources that were added one by one. Report with [`Changes`](crate::Changes) when the list
+    /// or a resource in it changes.
     ///
     /// ```
     /// use turnbuckle_protocol as protocol;

@@ -175,7 +175,9 @@ pub(crate) fn tool(
         .as_ref()
         .and_then(|execution| execution.task_support.clone());
     if begins_task && task.is_none() {
-        return Err(about.invalid("takes `Background` and is no task: say `task`"));
+        return Err(about.invalid(
+            "uses `Background` but is not a task; add `task` to its attribute or call `.task()`",
+        ));
     }
     let arguments = Arc::new(arguments);
     let entry = ToolEntry {

@@ -41,8 +41,8 @@ pub enum SetupError {
         /// The type.
         state: &'static str,
     },
-    /// A handler wants a state that nobody gave.
-    #[error("{kind} `{key}` wants `State<{state}>`: give it with `.state(…)`")]
+    /// A handler needs a state that was not given.
+    #[error("{kind} `{key}` needs `State<{state}>`; add it with `.state(…)`")]
     MissingState {
         /// What kind of thing.
         kind: &'static str,

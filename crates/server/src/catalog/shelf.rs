@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{Caller, Fault, Reject};
 
-/// Entries in the order in which they were added. Each that everybody sees has a number that is
-/// never given again, so a cursor stays good when others come and go. An entry that only some
-/// callers see has no number of its own, since a gap would tell the others of it: it has that of the
+/// Entries in the order in which they were added. Each entry that every caller sees has a number
+/// that is never used again, so a cursor stays valid when others come and go. An entry that only
+/// some callers see has no number of its own, since a gap would reveal it: it has the number of the
 /// entry before it.
 pub(crate) struct Shelf<E> {
     entries: Vec<(u64, Arc<E>)>,
@@ -82,8 +82,8 @@ impl<E: Entry> Shelf<E> {
         true
     }
 
-    /// Puts an entry in the place of the one with its key, or at the end if there is none. One that
-    /// is switched off stays so.
+    /// Replaces the entry with the same key, or adds the entry at the end. A disabled entry stays
+    /// disabled.
     pub(crate) fn replace(&mut self, entry: Arc<E>) {
         if let Some((_, disabled)) = self.disabled.get_mut(entry.key()) {
             *disabled = entry;

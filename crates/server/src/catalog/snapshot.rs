@@ -16,14 +16,14 @@ pub(crate) struct Snapshot {
     pub(crate) prompts: Shelf<PromptEntry>,
     pub(crate) resources: Shelf<ResourceEntry>,
     pub(crate) templates: Shelf<TemplateEntry>,
-    /// What everybody is offered. What was once offered stays so, as an empty list if need be: a
-    /// client that was told of it may ask.
+    /// What every caller is offered. What was once offered stays so, as an empty list if need be: a
+    /// client that knows of it may ask.
     open: Offer,
     /// Whether there is or was an entry that only some callers see.
     has_hidden: bool,
     /// Whether some callers are or were offered log messages that others are not.
     hides_logs: bool,
-    /// What is offered to whoever sees a handler that is given the catalog.
+    /// What is offered to callers that see a handler with access to the catalog.
     fillable: Offer,
     /// Whether there is or was a template whose resources a callback lists.
     lists_by_callback: bool,
@@ -49,8 +49,8 @@ impl Shelved {
 }
 
 impl Snapshot {
-    /// An empty catalog. `lists` are those that the author declares although nothing may be in them
-    /// yet; if there are none, those that a handler can fill are.
+    /// An empty catalog. `lists` are those that the author declares although they may still be
+    /// empty; without any, those that a handler can fill are declared.
     pub(crate) fn new(lists: Offer) -> Self {
         let fillable = if lists.has_lists() {
             Offer::default()
@@ -64,8 +64,8 @@ impl Snapshot {
         }
     }
 
-    /// Somebody outside of the server can fill the lists from now on. False if they were declared
-    /// before, or the author chose which are.
+    /// The lists can be filled from outside of the server from now on. `false` if they were
+    /// declared before, or the author chose which are.
     pub(crate) fn hand_out(&mut self) -> bool {
         let before = self.open;
         self.open |= self.fillable;
@@ -145,7 +145,7 @@ impl Snapshot {
         self.lists_by_callback
     }
 
-    /// What everybody is offered.
+    /// What every caller is offered.
     pub(crate) fn open_offer(&self) -> Offer {
         self.open
     }
@@ -162,7 +162,7 @@ impl Snapshot {
         offer
     }
 
-    /// Whether this caller is offered a part. Costs nothing where everybody is.
+    /// Whether this caller is offered a part. Costs nothing if every caller is.
     pub(crate) fn offers(&self, caller: &Caller, part: fn(&Offer) -> bool) -> bool {
         part(&self.open) || self.has_hidden && part(&self.offer(caller))
     }

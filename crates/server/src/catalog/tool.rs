@@ -31,7 +31,7 @@ use crate::{
 /// }
 ///
 /// let server = Server::new("greeter", "1.0.0")
-///     .tool(Tool::new("greet", greet).about("Greets somebody.").read_only());
+///     .tool(Tool::new("greet", greet).about("Greets a person.").read_only());
 /// ```
 pub struct Tool {
     pub(crate) wire: protocol::Tool,

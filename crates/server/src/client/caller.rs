@@ -58,8 +58,8 @@ impl Caller {
         self.id.as_deref()
     }
 
-    /// Whether it is told apart from others: it has an id, or it is the only one, at the other end of a
-    /// pipe. Callers at a URL without a guard are not.
+    /// Whether it is distinguished from other callers: it has an id, or it is the only one, at the
+    /// other end of a pipe. Callers at a URL without a guard are not.
     pub fn is_identified(&self) -> bool {
         self.id().is_some() || self.get::<Anybody>().is_none()
     }
@@ -106,5 +106,5 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// Marks the caller of a door through which anybody may come.
+/// Marks callers of an endpoint without authentication.
 pub(crate) struct Anybody;

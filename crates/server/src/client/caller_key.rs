@@ -9,8 +9,8 @@ impl CallerKey {
         Self::digest((0_u8, caller.id()))
     }
 
-    /// A caller over HTTP. One whom nobody knows is known by the address: of IPv6 by the first half,
-    /// because every customer has as many of the second as it likes.
+    /// A caller over HTTP. Without an identity it is the client's address: of IPv6 the first half,
+    /// because a client can choose the second half freely.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(
         caller: &Caller,

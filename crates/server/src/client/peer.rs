@@ -35,7 +35,7 @@ pub(crate) struct Peer {
     session: Option<Arc<Session>>,
     input_ended: CancelFlag,
     detaching: Detaching,
-    /// Whose quotas requests count against, if anybody's.
+    /// The caller whose quotas requests count against, if any.
     counted: Option<CallerKey>,
 }
 
@@ -46,11 +46,11 @@ enum Detaching {
     Meaningless,
 }
 
-/// Stands in an outbox where the connection is to be closed. No message begins like this.
+/// Marks in an outbox that the connection is to be closed. No message begins like this.
 pub(crate) const DETACH: &[u8] = b":";
 
 impl Peer {
-    /// `session` is where a legacy client's handshake is kept; a modern exchange has none.
+    /// `session` is where a legacy client's handshake is kept; a modern exchange has no session.
     /// `input_ended` says that the other end will send nothing more.
     pub(crate) fn new(
         caller: Caller,
@@ -75,7 +75,7 @@ impl Peer {
         self
     }
 
-    /// Whose quotas requests count against. Nobody's for the user who started the process.
+    /// The caller whose quotas requests count against. `None` for the user who started the process.
     pub(crate) fn counted_key(&self) -> Option<CallerKey> {
         self.counted
     }
@@ -143,7 +143,7 @@ impl Peer {
         }
     }
 
-    /// Where a legacy client is told things that belong to no request.
+    /// The outbox for messages to a legacy client that belong to no request.
     pub(crate) fn standing(&self) -> Option<Outbox> {
         self.session.as_ref()?.standing().cloned()
     }
@@ -223,7 +223,7 @@ impl Peer {
         self.input_ended.clone()
     }
 
-    /// Takes a response to something that we asked. Whether somebody waits for it.
+    /// Takes a response to a request of ours. Returns whether its answer was awaited.
     pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.requests.answer(response))
@@ -410,7 +410,7 @@ fn write_request<P: Serialize>(
     }
 }
 
-/// Takes a question back when nobody waits for its answer any more.
+/// Withdraws a question when its answer is no longer awaited.
 struct Unasked<'a> {
     waiting: Waiting,
     outbox: &'a Outbox,

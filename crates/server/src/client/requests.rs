@@ -51,7 +51,8 @@ impl ProgressListener {
     }
 }
 
-/// The answer is there, or nobody waits for it: how far the client was last is told in any case.
+/// The answer is there, or is no longer awaited: the last progress of the client is reported in any
+/// case.
 impl Drop for ProgressListener {
     fn drop(&mut self) {
         if let Some(report) = self.reports.lock().take_waiting() {
@@ -101,7 +102,7 @@ impl Requests {
         ))
     }
 
-    /// Takes a response; one that nobody waits for is dropped. Whether somebody does.
+    /// Takes a response; one that is not awaited is dropped. Returns whether it was awaited.
     pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
         let Some(id) = &response.id else { return false };
         let Some(sender) = self.table().complete(id) else {
@@ -112,12 +113,12 @@ impl Requests {
             Err(error) => Err(serde_json::from_str(error.get())
                 .unwrap_or_else(|_| ErrorObject::internal("the client's error cannot be read"))),
         };
-        // Whoever asked may have gone in the meantime.
+        // The future that asked may have been dropped in the meantime.
         sender.send(outcome).is_ok()
     }
 }
 
-/// A request that waits for its answer, and is forgotten when nobody waits any more.
+/// A request that waits for its answer, and is forgotten when it is dropped.
 pub(crate) struct Waiting {
     pub(crate) id: Id,
     requests: Arc<Requests>,

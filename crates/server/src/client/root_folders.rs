@@ -20,8 +20,8 @@ use turnbuckle_protocol::Root;
 pub struct RootFolders(Vec<PathBuf>);
 
 impl RootFolders {
-    /// The folders of these roots. A root that is no `file://` URI of this machine, or is not
-    /// there, contains nothing.
+    /// The folders of these roots. A root that is not a `file://` URI of this machine, or does not
+    /// exist, contains nothing.
     pub fn new(roots: &[Root]) -> Self {
         let folders = roots.iter().filter_map(|root| {
             let path = path_of(&root.uri)?;
@@ -56,7 +56,7 @@ fn real(path: &Path) -> Option<PathBuf> {
         let is_plain = rest
             .components()
             .all(|part| matches!(part, Component::Normal(_)));
-        // A link that leads nowhere is no place: writing to it would make a file elsewhere.
+        // A dangling link is not allowed: writing to it would create a file elsewhere.
         let first = rest.components().next()?;
         let is_link = base.join(first).symlink_metadata().is_ok();
         return (is_plain && !is_link).then(|| base.join(rest));
@@ -73,7 +73,7 @@ fn path_of(uri: &str) -> Option<PathBuf> {
         return None;
     }
     let decoded = decode(path)?;
-    // A letter of a drive stands behind a slash.
+    // The letter of a drive follows a slash.
     let bytes = decoded.as_bytes();
     let is_drive = bytes.len() > 2 && bytes[1].is_ascii_alphabetic() && bytes[2] == b':';
     let plain = if cfg!(windows) && is_drive {
@@ -84,7 +84,7 @@ fn path_of(uri: &str) -> Option<PathBuf> {
     Some(PathBuf::from(plain))
 }
 
-/// Percent-decodes a path; `None` if it is no text then, or has a NUL in it.
+/// Percent-decodes a path; `None` if the result is not UTF-8, or contains a NUL.
 fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -35,7 +35,7 @@ pub enum RootsError {
         /// What the client said.
         message: String,
     },
-    /// The answer is no list of roots.
+    /// The answer is not a list of roots.
     #[error("the client's list of roots cannot be read: {0}")]
     Unreadable(String),
     /// The client did not answer in time.
@@ -95,7 +95,7 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
     let looking = Looking(Some(Arc::clone(&peer)));
     let hook = Arc::clone(hook);
     tokio::spawn(async move {
-        // Ends with the connection: nobody could be asked after that.
+        // Ends with the connection, because the client cannot be asked after that.
         let mut closed = pin!(peer.outbox().closed());
         loop {
             let mut look = hook(RootsChanged {
@@ -118,8 +118,8 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
     });
 }
 
-/// Somebody who looks at the roots of a session and has not said that it is done: if it goes all
-/// the same, by a panic or with the connection, others may look.
+/// A task that fetches the roots of a session and has not finished: if it is dropped, by a panic or
+/// with the connection, another task may fetch them.
 struct Looking(Option<Arc<Peer>>);
 
 impl Looking {

@@ -12,7 +12,7 @@ const LOOKING: u8 = 1;
 const LOOKING_AGAIN: u8 = 2;
 
 impl RootsWatch {
-    /// Whether somebody has to begin to look. Changes while somebody looks are one.
+    /// Whether the caller has to begin fetching. Changes during a fetch count as one.
     pub(super) fn begin(&self) -> bool {
         let next = |now| Some(if now == IDLE { LOOKING } else { LOOKING_AGAIN });
         let before = self
@@ -21,7 +21,7 @@ impl RootsWatch {
         before == Ok(IDLE)
     }
 
-    /// Whether nothing has changed meanwhile; then somebody else begins next time.
+    /// Whether nothing has changed meanwhile; then the next change begins a new fetch.
     pub(super) fn end(&self) -> bool {
         let next = |now| Some(if now == LOOKING_AGAIN { LOOKING } else { IDLE });
         let before = self
@@ -30,7 +30,7 @@ impl RootsWatch {
         before == Ok(LOOKING)
     }
 
-    /// Nobody looks any more.
+    /// The fetch was given up.
     pub(super) fn give_up(&self) {
         self.0.store(IDLE, Ordering::Release);
     }

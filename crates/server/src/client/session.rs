@@ -38,7 +38,7 @@ pub(crate) struct Session {
     is_deaf: CancelFlag,
     /// The name by which HTTP knows it; other transports have one session, without a name.
     pub(crate) id: OnceLock<Box<str>>,
-    /// Where the session as a whole is told things.
+    /// The outbox for messages to the session as a whole.
     standing: OnceLock<Outbox>,
     listener: Mutex<Listener>,
     pub(super) log_level: SessionLevel,
@@ -129,7 +129,7 @@ impl Session {
         self.lifecycle.lock()
     }
 
-    /// Where the session as a whole is told things, once its client is ready.
+    /// The outbox for messages to the session as a whole, once its client is ready.
     pub(super) fn standing(&self) -> Option<&Outbox> {
         self.standing.get()
     }

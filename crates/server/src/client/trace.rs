@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use turnbuckle_telemetry::current;
 
-/// Params of a request of ours, with the trace that it belongs to; `None` if there is none.
+/// The params of a request of ours with the current trace; `None` without a current trace.
 pub(crate) fn with_trace<P: Serialize>(params: &P) -> Option<Value> {
     let context = current()?;
     let mut params = serde_json::to_value(params).ok()?;

@@ -1,4 +1,4 @@
-//! What clients and models read of errors that nobody expected.
+//! What clients and models see of unexpected errors.
 
 use std::{error::Error, fmt, sync::Arc};
 

@@ -18,9 +18,9 @@ use super::{Reject, error_texts::ErrorTexts};
 
 /// Something broke on our side.
 ///
-/// It is logged once, with all its sources, under a number; the peer sees only the number, so that
-/// nothing internal leaks and the two can still be brought together. Numbers begin with some digits
-/// that differ from one process to the next, so that those of replicas can be told apart.
+/// It is logged once, with all its sources, under a number. The peer sees only the number, so that
+/// nothing internal leaks and the log entry can still be found. Numbers begin with some digits that
+/// differ from one process to the next, so that those of replicas can be told apart.
 ///
 /// The log is that of `tracing`; in a program that has set no subscriber it is stderr.
 #[derive(Debug)]
@@ -86,9 +86,9 @@ impl Fault {
 
     fn log(&self) {
         let story = in_one_line(&*self.source);
-        // A number that leads nowhere helps nobody: without a subscriber, stderr is the log.
+        // A number without a log entry is useless: without a subscriber, stderr is the log.
         if dispatcher::get_default(Dispatch::is::<NoSubscriber>) {
-            // Where stderr is closed there is nobody to tell.
+            // If stderr is closed the error is lost.
             let _ = writeln!(std::io::stderr(), "fault {}: {story}", self.number);
         } else {
             tracing::error!(fault = %self.number, "{story}");

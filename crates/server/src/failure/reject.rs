@@ -33,7 +33,7 @@ impl Reject {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// −32600: this is no request, or not now.
+    /// −32600: this is not a valid request, or not at this time.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_REQUEST, message)
     }
@@ -49,7 +49,7 @@ impl Reject {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// There is no such resource. Each revision has its own code for this; the right one is sent.
+    /// The resource was not found. Each revision has its own code for this; the right one is sent.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(
             code::INVALID_PARAMS,
@@ -69,7 +69,7 @@ impl Reject {
         self.0.code
     }
 
-    /// The error as it stands on the wire, before a revision has its say.
+    /// The error as it is on the wire, before it is adapted to a revision.
     pub fn as_error(&self) -> &ErrorObject {
         &self.0
     }

@@ -19,7 +19,7 @@ pub(super) enum Returned {
     Reject(Reject),
     Fault(Fault),
     AskFailed(AskFailed),
-    /// Something that nobody expected.
+    /// An unexpected error.
     Unexpected(Fault),
 }
 

@@ -42,9 +42,9 @@ pub(crate) type Compile = fn(&Value) -> Result<Schema, SchemaError>;
 pub struct Patterns(Option<Compile>);
 
 impl Patterns {
-    /// There are none.
+    /// The schema uses no patterns.
     pub const NONE: Self = Self(None);
-    /// There may be some.
+    /// The schema may use patterns.
     pub const SOME: Self = Self(Some(Schema::compile));
 
     /// Those of two parts of a schema.

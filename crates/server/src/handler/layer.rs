@@ -60,7 +60,7 @@ pub struct Next {
     endpoint: Endpoint,
 }
 
-/// What stands behind the last layer.
+/// The innermost function, which the last layer calls.
 pub(crate) type Endpoint =
     Box<dyn FnOnce(Call<'static>) -> BoxFuture<'static, Result<Reply, Failure>> + Send>;
 

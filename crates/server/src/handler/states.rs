@@ -12,7 +12,7 @@ use std::{
 #[derive(Default)]
 pub(crate) struct StateMap(Vec<(TypeId, Box<dyn Any + Send + Sync>)>);
 
-/// The types of the states that were given, and whether somebody wants to see HTTP requests.
+/// The types of the states that were given, and whether a handler reads HTTP requests.
 pub(crate) struct StateTypes {
     types: Box<[TypeId]>,
     reads_http: ReadsHttp,

@@ -5,8 +5,8 @@ use turnbuckle_protocol::LoggingLevel;
 use super::Server;
 
 impl Server {
-    /// Declares tools although there may be none yet: clients that connect now are told when the
-    /// [catalog](crate::Catalog) gets some.
+    /// Declares tools even if there are no tools yet: clients that connect now are notified when
+    /// the [catalog](crate::Catalog) gets some.
     ///
     /// A server whose catalog is handed out declares tools, prompts and resources by itself. After
     /// a call of this method, or of [`dynamic_prompts`](Self::dynamic_prompts) or
@@ -26,14 +26,13 @@ impl Server {
         self
     }
 
-    /// Declares prompts although there may be none yet; see [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares prompts even if there are none yet; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_prompts(mut self) -> Self {
         self.lists.prompts = true;
         self
     }
 
-    /// Declares resources although there may be none yet; see
-    /// [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares resources even if there are none yet; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_resources(mut self) -> Self {
         self.lists.resources = true;
         self

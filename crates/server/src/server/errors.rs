@@ -1,4 +1,4 @@
-//! What clients see of errors that nobody expected.
+//! What clients see of unexpected errors.
 
 use std::{error::Error, sync::Arc};
 

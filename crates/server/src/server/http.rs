@@ -58,7 +58,7 @@ impl Http {
         Self::at(ListenAt::Unix(path.into()))
     }
 
-    /// Listens where somebody else has bound already.
+    /// Listens on a socket that is bound already.
     pub fn listener(listener: Listener) -> Self {
         Self::at(ListenAt::Listener(listener))
     }
@@ -190,8 +190,7 @@ fn with_own_address(settings: HttpSettings, address: Option<SocketAddr>) -> Http
                 .fold(settings, HttpSettings::allow_origin)
         }
         Some(_) => settings,
-        // Whoever may open a unix socket was let in by the file system; its clients name no host
-        // that means anything.
+        // The file system decides who may open a unix socket; its clients send no meaningful host.
         None => settings.allow_any_host(),
     }
 }

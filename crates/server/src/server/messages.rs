@@ -1,4 +1,4 @@
-//! A connection of whole messages, for transports that are no byte streams: WebSocket frames, a
+//! A connection of whole messages, for transports that are not byte streams: WebSocket frames, a
 //! message queue, channels of another runtime.
 
 use std::{collections::VecDeque, future::poll_fn, task::Poll};

@@ -1,11 +1,12 @@
-//! Subscriptions: what changed, and everybody who wants to hear of it.
+//! Subscriptions: changes, and the clients that listen to them.
 //!
 //! A change is published once, from anywhere, with [`Changes`]. The fan-out of `store` carries it
-//! to every replica; each has a [`Hub`] that knows who listens to what. What a listener is told is
-//! the same for everybody but for the id of its request, so a topic is written once and copied.
+//! to every replica; each has a [`Hub`] that knows the listeners of each topic. The notification is
+//! the same for all listeners except for the id of their request, so it is written once for each
+//! topic and copied.
 //!
-//! A listener remembers which of its topics changed, not how often: one that is slow is told of
-//! each once, when it reads again. So nothing is lost, nothing grows, and nobody waits for anybody.
+//! A listener remembers which of its topics changed, not how often: a slow one is notified of each
+//! once, when it reads again. So no change is lost, no queue grows, and no publisher waits.
 
 mod changes;
 mod hub;

@@ -71,7 +71,7 @@ pub enum SkillError {
         /// What is wrong.
         problem: BadFrontmatter,
     },
-    /// What was read is no file: not exactly one content, or one that cannot be decoded.
+    /// The contents are not a file: not exactly one content, or one that cannot be decoded.
     #[error("the contents of `{uri}` are not a file: {problem}")]
     BadFile {
         /// The file.

@@ -23,7 +23,7 @@ impl<'a> LoadedSkill<'a> {
         let bytes = read(server, &entry, &entry.uri).await?;
         let text = String::from_utf8(bytes).map_err(|_| SkillError::BadFile {
             uri: entry.uri.as_str().into(),
-            problem: "it is no UTF-8",
+            problem: "it is not UTF-8",
         })?;
         verify::frontmatter(&entry, &text)?;
         Ok(Self {
@@ -92,7 +92,7 @@ fn bytes(uri: &str, contents: Vec<ResourceContents>) -> Result<Vec<u8>, SkillErr
         ResourceContents::Text(text) => Ok(text.text.into_bytes()),
         ResourceContents::Blob(blob) => {
             let decoded = BASE64_STANDARD.decode(blob.blob);
-            decoded.map_err(|_| bad("its bytes are no base64"))
+            decoded.map_err(|_| bad("its bytes are not base64"))
         }
         _ => Err(bad("it is neither text nor bytes")),
     }

@@ -23,14 +23,14 @@ pub enum SkillFault {
         /// What.
         path: PathBuf,
     },
-    /// Something in it is no plain file.
+    /// It contains something other than plain files.
     #[error("`{path}` is not a plain file or directory; skills contain only these, and no links", path = path.display())]
     NotPlain {
         /// What.
         path: PathBuf,
     },
-    /// A name is no UTF-8.
-    #[error("the name of `{path}` is no UTF-8: rename it", path = path.display())]
+    /// A name is not UTF-8.
+    #[error("the name of `{path}` is not UTF-8; rename it", path = path.display())]
     BadName {
         /// What.
         path: PathBuf,

@@ -44,7 +44,7 @@ impl Library {
             })
             .ok_or_else(|| {
                 let uri = &params.uri;
-                // skills: what is no skill of the server MUST be answered with this.
+                // skills: a URI that is not a skill of the server MUST be answered with this.
                 Reject::invalid_params(format!("there is no skill at `{uri}`"))
             })
     }

@@ -10,7 +10,7 @@ use std::{
 use super::SkillFault;
 use crate::{MAX_FILES, MAX_SKILL_BYTES, uri::SKILL_FILE};
 
-/// Directories below one another. Deeper ones are no skill but an accident.
+/// Nested directories. A deeper nesting is not a skill but a mistake.
 const MAX_DEPTH: usize = 32;
 
 pub(super) type Files = BTreeMap<String, Arc<[u8]>>;

@@ -25,7 +25,7 @@ impl Skill {
     /// It is read once: a change is served after the server was started anew.
     ///
     /// # Errors
-    /// [`SkillFault`] names the file that stands in the way.
+    /// [`SkillFault`] names the file that caused it.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, SkillFault> {
         let path = directory.as_ref();
         let files = open::files(path)?;

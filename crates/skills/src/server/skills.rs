@@ -42,7 +42,7 @@ impl Skills {
     /// Adds every skill below a directory. The directories between become part of their addresses.
     ///
     /// # Errors
-    /// [`SkillFault`] names the file that stands in the way, or says that there is no skill.
+    /// [`SkillFault`] names the file that caused it, or says that there is no skill.
     pub fn open(mut self, directory: impl AsRef<Path>) -> Result<Self, SkillFault> {
         for (path, prefix) in open::skills(directory.as_ref())? {
             self.skills.push(Skill::open(path)?.under(&prefix));

@@ -66,7 +66,7 @@ async fn every_skill_below_a_directory_is_served() {
     let skill = skills.load(&entry).await.unwrap();
     assert_eq!(skill.read("references/FORMS.md").await.unwrap(), b"forms");
     assert!(skill.read(".git/config").await.is_err());
-    // skills: nobody may ask for directories of a server that does not list them.
+    // skills: clients must not ask for directories of a server that does not list them.
     assert!(!skills.lists_directories());
     assert!(skills.directory("skill://pdf-processing").await.is_err());
 }
@@ -97,7 +97,7 @@ async fn a_skill_inside_of_a_skill_is_one_of_its_own_and_a_file_of_the_other() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_named() {
+fn the_file_that_caused_an_error_is_named() {
     let folder = Folder::new("wrong");
     assert!(matches!(
         Skills::new().open(&folder.0),

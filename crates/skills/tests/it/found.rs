@@ -53,7 +53,7 @@ every_revision! {
         ]);
         let regional = skills.directory("skill://pdf-processing/templates/regional").await.unwrap();
         assert_eq!(regional[0].uri, "skill://pdf-processing/templates/regional/eu%20invoice.md");
-        // skills: a file is no directory.
+        // skills: a file is not a directory.
         assert!(skills.directory(PDF_URI).await.is_err());
     }
 

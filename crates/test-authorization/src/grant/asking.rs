@@ -23,6 +23,6 @@ pub(crate) enum Given {
     Both { grant: Grant, family: String },
     /// An access token.
     Access(Grant),
-    /// Something that is no access token.
+    /// Something other than an access token.
     Other(Value),
 }

@@ -1,5 +1,5 @@
-//! The word of somebody whom we trust: a company's identity provider (ID-JAG), or the platform
-//! that a workload runs on (RFC 7523).
+//! Assertions of a trusted issuer: a company's identity provider (ID-JAG), or the platform that a
+//! workload runs on (RFC 7523).
 
 use serde_json::{Map, Value};
 use turnbuckle_auth::jose::{Algorithm, Jws};

@@ -39,7 +39,7 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
     let text = |name| identity.get(name).and_then(Value::as_str);
     if text("iss") != Some(&asking.site.issuer) || text("aud") != Some(&client.id) {
         return Err(bad(
-            "the ID token is of somebody else, or for somebody else".into(),
+            "the ID token has another issuer or another audience".into()
         ));
     }
     if identity.get("exp").and_then(Value::as_u64) <= Some(now()) {

@@ -1,4 +1,4 @@
-//! A refresh token becomes another one: whoever uses an old one ends all that came of it.
+//! Refresh tokens rotate: the use of an old one revokes all tokens that came of it.
 
 use super::asking::{Asking, Given};
 use crate::{fault::Fault, reply::Problem};
@@ -20,7 +20,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     }
     let (mut grant, family) = (known.grant.clone(), known.family.clone());
     if known.is_used {
-        // OAuth 2.1, 4.3.1: it was stolen, and nobody can tell from whom.
+        // OAuth 2.1, 4.3.1: it was stolen, and it is unknown from whom.
         state.refresh.retain(|other| other.family != family);
         return Err(bad("the refresh token was used before"));
     }

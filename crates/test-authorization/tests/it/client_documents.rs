@@ -11,7 +11,7 @@ use turnbuckle_test_authorization::AuthorizationServer;
 
 use super::browser::{CALLBACK, RESOURCE, VERIFIER, authorize, claims, token};
 
-/// Serves a document about a client to everybody who asks, and says where.
+/// Serves a client metadata document, and returns its URL.
 async fn publish(document: impl Fn(SocketAddr) -> Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -87,12 +87,12 @@ async fn a_document_that_is_not_the_clients_is_refused() {
             "{number}"
         );
     }
-    for nobody in [
+    for unknown in [
         "http://127.0.0.1:9/client.json",
         "http://127.0.0.1:9/",
         "nobody",
     ] {
-        let answer = authorize(&server, nobody, &[]).await;
-        assert_eq!(answer.error(), "invalid_client", "{nobody}");
+        let answer = authorize(&server, unknown, &[]).await;
+        assert_eq!(answer.error(), "invalid_client", "{unknown}");
     }
 }

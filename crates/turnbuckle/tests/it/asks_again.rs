@@ -198,7 +198,7 @@ async fn a_question_from_another_task_pauses_the_call() {
     }
 }
 
-/// A question that nobody waits for any more is not asked.
+/// A question whose answer is no longer awaited is not asked.
 #[tokio::test]
 async fn a_question_that_is_dropped_is_taken_back() {
     let server = Server::new("asks", "1.0.0").tool(turnbuckle::Tool::new(

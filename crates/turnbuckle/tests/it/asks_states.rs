@@ -165,7 +165,7 @@ async fn a_process_without_a_secret_opens_only_its_own() {
 
 // mrtr: state that fails verification MUST be rejected.
 #[tokio::test]
-async fn a_state_that_is_no_text_is_refused_and_null_is_none() {
+async fn a_state_that_is_not_text_is_refused_and_null_means_absent() {
     let client = connect(&server().build().unwrap()).await;
     for state in [json!(5), json!({}), json!(["A"]), json!(true), json!("")] {
         let params = json!({"name": "polite", "requestState": state});
@@ -193,7 +193,7 @@ async fn a_state_is_of_use_to_its_caller_alone() {
 }
 
 #[test]
-fn a_secret_that_is_none_is_found_at_start_up() {
+fn a_short_secret_is_refused_at_start_up() {
     for secrets in [vec![&b"hunter2"[..]], vec![&NEW[..], b"hunter2"]] {
         let refused = server().secrets(secrets).build().err().unwrap();
         assert!(refused.to_string().contains("7 bytes"), "{refused}");
@@ -238,7 +238,7 @@ async fn a_call_that_remembers_too_much_fails_and_so_does_a_state_that_is_too_lo
     assert_eq!(paused["resultType"], "input_required");
     assert_eq!(send(&client, learn(2_000)).await, Err(-32603));
     assert_eq!(retry(&client, &"A".repeat(2_001)).await, Err(-32602));
-    // What was sealed by a replica with more room is refused here too.
+    // A state that was sealed by a replica with a higher limit is refused here too.
     let large = connect(&server().secret(&OLD).build().unwrap()).await;
     let paused = send(&large, learn(2_000)).await.unwrap();
     assert!(paused["requestState"].as_str().unwrap().len() > 2_000);

@@ -74,7 +74,7 @@ every_revision! {
         let wish = Listen::new().tools().resource("note://1");
         let mut changes = client.listen(wish).await.unwrap();
         assert!(changes.refused().is_empty(), "{:?}", changes.refused());
-        // What nobody asked for is not told.
+        // Changes that were not asked for are not reported.
         client.call("touch", json!({"uri": "note://2"})).await.unwrap();
         client.call("touch", json!({"uri": "note://1"})).await.unwrap();
         let first = change(&mut changes).await;
@@ -191,7 +191,7 @@ mod over_http {
             let server = server().build().unwrap();
             let (announce, announced) = tokio::sync::oneshot::channel();
             let http = Http::bind("127.0.0.1:0").announce(|address| {
-                let _ = announce.send(address.expect("it is no unix socket"));
+                let _ = announce.send(address.expect("it is not a unix socket"));
             });
             let served = server.clone();
             let serving = tokio::spawn(async move { served.serve(http).await });

@@ -1,5 +1,5 @@
-//! The compiler, for files that are no part of this crate: with the very libraries that these tests
-//! are linked with, so that nothing is built again.
+//! The compiler, for files that are not part of this crate: with the very libraries that these
+//! tests are linked with, so that nothing is built again.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -116,8 +116,8 @@ fn library(message: &str) -> Option<PathBuf> {
 /// How many columns the numbers of lines take: as many as the last line of a case has digits.
 const MARGIN: usize = 3;
 
-/// The messages without what changes with any change elsewhere: which other types there are and how
-/// many, and the numbers of lines in files of the library, with the room they take.
+/// The messages without the parts that change with unrelated changes: which other types there are
+/// and how many, and line numbers in files of the library, with their padding.
 fn portable(said: &str) -> String {
     let cases = format!("{FOLDER}/tests/it/ui/");
     let mut portable = String::new();
@@ -151,7 +151,7 @@ fn portable(said: &str) -> String {
     format!("{}\n", portable.trim_end())
 }
 
-/// The numbers of lines take as much room as the longest in the message.
+/// Line numbers are padded to the longest in the message.
 fn with_margin(line: &str, margin: usize) -> String {
     match line.split_at_checked(margin) {
         Some((number, rest))

@@ -1,4 +1,4 @@
-//! An extension of somebody's own, from end to end.
+//! A custom extension, from end to end.
 
 use std::sync::{Arc, Mutex};
 

@@ -122,7 +122,7 @@ fn filled(content: &Value) -> Result<Everything, turnbuckle::Misfit> {
 }
 
 #[test]
-fn what_is_left_empty_is_the_default_and_an_option_is_none() {
+fn an_empty_field_has_its_default_and_an_empty_option_is_none() {
     let least = json!({"name": "Ada", "luggage": 1, "vip": false, "place": "in-the-aisle"});
     let read = filled(&least).unwrap();
     let expected = Everything {

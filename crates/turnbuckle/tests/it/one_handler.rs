@@ -73,7 +73,7 @@ fn section(page: &str, name: &str, text: &str) -> String {
     format!("{before}{start}{text}<!-- [end] -->\n{after}")
 }
 
-/// The handler as it stands in this file.
+/// The handler as it is written in this file.
 fn handler() -> &'static str {
     let (_, code) = include_str!("one_handler.rs")
         .split_once("// [the handler]\n")

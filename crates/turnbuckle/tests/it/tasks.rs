@@ -160,7 +160,11 @@ async fn questions_of_a_task_reach_the_handlers_of_the_client() {
         let client = connect_with(&server, &client).await.unwrap();
         let output = client.call("paint", ()).await.unwrap();
         assert_eq!(output.text(), "color 0 and color 1", "{revision}");
-        assert_eq!(colors.load(Ordering::SeqCst), 2, "nobody is asked twice");
+        assert_eq!(
+            colors.load(Ordering::SeqCst),
+            2,
+            "no question is asked twice"
+        );
     }
 }
 
@@ -314,7 +318,7 @@ async fn questions_can_be_answered_by_hand() {
     assert_eq!(task.result().await.unwrap().text(), "red and blue");
 }
 
-/// Asks, and is no task itself.
+/// Asks, and is not a task itself.
 #[tool]
 async fn quiz(Ask(ask): Ask) -> Result<String, ToolError> {
     let color = ask

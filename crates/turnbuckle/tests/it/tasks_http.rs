@@ -65,7 +65,8 @@ async fn a_task_outlives_the_connection_that_started_it() {
         let output = task.result().await.expect("it is built");
         assert_eq!(output.text(), "built all", "{revision}");
 
-        // Nobody is told whether a task is there that is not theirs: an id is all that anybody has.
+        // Tasks of other callers do not exist for a caller; without authorization the id is the
+        // only key.
         let guessed = TaskTicket {
             task_id: "guessed".into(),
             ..ticket

@@ -136,7 +136,7 @@ async fn a_visit_that_is_never_over_ends_with_the_deadline_of_the_call() {
 
 // 2026-07-28 has no such error: the person is asked in the middle of the call.
 #[tokio::test]
-async fn where_there_is_no_error_for_it_the_call_waits() {
+async fn without_an_error_for_visits_the_call_waits() {
     let server = server(&Linked::default());
     let answers = Answers::new().on_url(|_| async { Ok(ElicitResult::accept_visit()) });
     let client = connect(&server, answers, Revision::V2026_07_28).await;
@@ -147,7 +147,7 @@ async fn where_there_is_no_error_for_it_the_call_waits() {
 // rule: E7
 // elicitation, 2025-11-25: the end of a visit is told to the client that was asked, and to no other.
 #[tokio::test]
-async fn the_end_of_a_visit_is_told_to_whoever_made_it() {
+async fn the_end_of_a_visit_is_reported_to_its_client() {
     let server = server(&Linked::default());
     let (done, mut told) = mpsc::channel(1);
     let answers = Answers::new().on_url(move |ask| {

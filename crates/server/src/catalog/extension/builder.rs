@@ -67,8 +67,8 @@ impl Extension {
 
     /// Has a function called with each notification of this kind that clients send.
     ///
-    /// It runs where messages are read, so it must not block; what takes longer belongs in a task
-    /// of your own. A notification that cannot be read is ignored, as there is nobody to tell.
+    /// It runs where messages are read, so it must not block; move longer work to a task of your
+    /// own. A notification that cannot be read is ignored, because a notification has no answer.
     pub fn on<N: NotificationMethod>(
         mut self,
         listener: impl Fn(N::Params, &Caller) + Send + Sync + 'static,

@@ -34,7 +34,7 @@ pub struct ExtensionMethod {
 pub(crate) enum Access {
     /// Clients that declare the extension.
     Declared,
-    /// Everybody.
+    /// Every caller.
     Open,
 }
 
@@ -44,8 +44,8 @@ impl ExtensionMethod {
         Self::with::<M, X>(handler, CacheMark::None)
     }
 
-    /// Method `M`, whose results clients may keep: since 2026-07-28 they carry the server's
-    /// [hint](crate::Server::cache) where they have none of their own.
+    /// Method `M`, whose results clients may cache: since 2026-07-28 they carry the server's
+    /// [hint](crate::Server::cache) unless they have one of their own.
     pub fn cacheable<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
         Self::with::<M, X>(handler, CacheMark::Hint)
     }

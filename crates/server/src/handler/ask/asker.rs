@@ -20,8 +20,8 @@ use crate::AskFailed;
 pub struct Asker(pub(crate) Arc<Asking>);
 
 impl Asker {
-    /// Has the user fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
-    /// fields, which can only be agreed to. A user who declines is no error, but an [`Answer`].
+    /// Asks the user to fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
+    /// fields, which can only be agreed to. A user who declines is not an error but an [`Answer`].
     ///
     /// The key is yours to choose, and different for each question of one call: the answer is known
     /// by it when the handler runs again.

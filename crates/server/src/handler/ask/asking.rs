@@ -76,7 +76,7 @@ impl AskState {
     }
 }
 
-/// How a question stands.
+/// The status of a question.
 pub(super) enum QuestionStatus {
     /// It is answered.
     Answered(InputResponse),
@@ -134,8 +134,9 @@ impl Asking {
             payer: peer.quota_key(),
             request,
         };
-        // An answer without its state may be to a question that was never put, long ago, or to
-        // somebody else. Where the author cares, it is asked again.
+        // An answer without its state may belong to a question that was never asked, was asked long
+        // ago, or was asked of another user. If the server requires states, the question is asked
+        // again.
         let is_taken = state.is_some() || !context.settings.needs_state;
         let mut admission = None;
         let mut round = match state {
@@ -163,8 +164,8 @@ impl Asking {
         self.state.lock()
     }
 
-    /// Asks, or looks how a question stands that was asked before. One that is new and open is
-    /// counted, until somebody [leaves](Self::leave) it.
+    /// Asks a question, or returns the status of one that was asked before. A new open question is
+    /// counted until its future [leaves](Self::leave) it.
     pub(super) fn ask(
         self: &Arc<Self>,
         key: &str,
@@ -221,7 +222,8 @@ impl Asking {
             (AskError::BadAnswer(bad), Way::Rounds(_)) => {
                 Failure::Reject(Reject::of(bad.to_error()))
             }
-            // Nobody drives a handler that a test calls as a function: it hears at once.
+            // A handler that a test calls as a function has no driver, so it gets the error at
+            // once.
             (error, Way::Scripted) => return QuestionStatus::Wrong(AskFailed::Wrong(error)),
             (error, _) => Failure::Fault(Fault::new(error)),
         });
@@ -229,7 +231,7 @@ impl Asking {
         QuestionStatus::Ended
     }
 
-    /// One less waits for an answer. A question that nobody waits for is not asked.
+    /// One future less waits for an answer. A question without any waiting future is not asked.
     pub(super) fn leave(&self, key: &str) {
         let mut state = self.state();
         let Some(waiting) = state.waiting.get_mut(key) else {

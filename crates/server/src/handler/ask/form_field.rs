@@ -143,8 +143,8 @@ impl<T> NumberField<T> {
     }
 }
 
-/// A Rust number as one of JSON, if JSON has it: not a number and the infinities are missing there,
-/// and a bound of that sort is none.
+/// A Rust number as a JSON number. `None` for NaN and the infinities, which JSON does not have;
+/// such a bound is left out.
 pub(super) fn json<T: serde::Serialize>(number: &T) -> Option<Number> {
     match serde_json::to_value(number) {
         Ok(serde_json::Value::Number(number)) => Some(number),

@@ -98,9 +98,9 @@ impl<C> Counted for ChoicesField<C> {
 
 /// A field that can show a value at first.
 #[diagnostic::on_unimplemented(
-    message = "`{V}` is no default for a `{Self}`",
+    message = "`{V}` is not a default for a `{Self}`",
     label = "not a value of the field's type",
-    note = "write the value as it would stand in the struct: a number, text in quotes, `true`, a \
+    note = "write the value as in the struct: a number, text in quotes, `true`, a \
             variant, or an array of variants"
 )]
 pub trait Preset<V> {

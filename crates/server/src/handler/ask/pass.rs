@@ -19,16 +19,16 @@ const LASTS: Duration = Duration::from_mins(15);
 /// The longest pass that is looked at, in bytes. Those made here have some two hundred.
 const MAX_BYTES: usize = 1024;
 
-/// What stands before the name of a page, so that a pass is good for nothing else.
+/// Prefix of the page's name, so that a pass cannot be used for anything else.
 const PURPOSE: &str = "turnbuckle visit";
 
 /// Makes passes for pages that people are sent to by [`Asker::url`](crate::Asker::url), and checks
 /// them there.
 ///
-/// A link that a client shows can be sent on to somebody else, who would then sign in or pay for
-/// the wrong person. So a pass tells nothing and opens nothing by itself: the page finds out who
-/// is there by its own means, a cookie or the same sign-in, and the pass says whether that is who
-/// the link was made for.
+/// A link that a client shows can be forwarded to another person, who would then sign in or pay for
+/// the wrong user. So a pass grants nothing by itself: the page identifies its visitor by its own
+/// means, a cookie or the same sign-in, and the pass says whether the link was made for that
+/// visitor.
 ///
 /// ```
 /// use turnbuckle_server::{Caller, Passes};
@@ -69,7 +69,7 @@ impl Passes {
         self
     }
 
-    /// A pass for a page, for this caller and nobody else. It fits into a URL as it is.
+    /// A pass for a page, valid for this caller only. It needs no encoding in a URL.
     ///
     /// # Errors
     /// If the system has no randomness to give.
@@ -110,14 +110,14 @@ impl fmt::Debug for Passes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadPass {
-    /// The link was made for somebody else. Nothing that this visitor does may count for them.
-    #[error("this link was made for somebody else; ask for one of your own")]
+    /// The link was made for another user. Nothing that this visitor does may count for that user.
+    #[error("this link was made for another user; request a link of your own")]
     SomebodyElse,
     /// It is too old.
     #[error("this link has expired; go back and ask for another")]
     Expired,
-    /// It is no pass for this page.
-    #[error("this link does not lead here; go back and ask for another")]
+    /// It is not a pass for this page.
+    #[error("this link is not valid for this page; request a new one")]
     Unknown,
 }
 

@@ -45,9 +45,9 @@ enum Otherwise<'a, T> {
 
 enum QuestionStage {
     Unasked,
-    /// It stands among the open questions, and its answer comes in a later round.
+    /// It is one of the open questions, and its answer comes in a later round.
     Open,
-    /// It is on its way to the client and back.
+    /// It was sent to the client, which has not answered yet.
     Sent(BoxFuture<'static, Result<(), AskFailed>>),
     Done,
 }
@@ -100,8 +100,8 @@ impl<'a, T> Question<'a, T> {
     /// Calls `listener` with what the client reports of its progress: how far a model is with an
     /// answer, or a person with a form. A client need not report anything.
     ///
-    /// Only sessions of 2024-11-05 to 2025-11-25 have it: later, a question is no request that could
-    /// make progress. It is called where messages are read, and must not block.
+    /// Only sessions of 2024-11-05 to 2025-11-25 have it: since 2026-07-28 a question is not a
+    /// request that could make progress. It is called where messages are read, and must not block.
     ///
     /// ```
     /// # use turnbuckle_protocol::CreateMessageRequestParams;
@@ -136,8 +136,8 @@ impl<'a, T> Question<'a, T> {
         }
     }
 
-    /// Asks, and waits: in a session until the client has answered, in rounds for ever, because
-    /// a round with an open question is dropped.
+    /// Asks, and waits: in a session until the client has answered. In rounds it stays pending,
+    /// because a round with an open question is dropped.
     fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<T, AskFailed>> {
         loop {
             if let QuestionStage::Sent(sent) = &mut self.stage {
@@ -184,7 +184,7 @@ impl<T> Future for Question<'_, T> {
 }
 
 impl<T> Question<'_, T> {
-    /// Nobody waits for it any more.
+    /// The future no longer waits for it.
     fn end(&mut self) {
         match std::mem::replace(&mut self.stage, QuestionStage::Done) {
             QuestionStage::Open | QuestionStage::Sent(_) => self.asking.leave(&self.key),

@@ -63,8 +63,8 @@ impl Rounds<'_> {
     }
 }
 
-/// The state as it came. What is no text is none that we gave: it opens nothing, and is refused
-/// rather than passed over.
+/// The state as it came. A value that is not a string was not given by us: it is refused and not
+/// ignored.
 fn state<'a>(params: &'a Members<'_>) -> Option<Cow<'a, str>> {
     params.text("requestState").or_else(|| {
         let raw = params.get("requestState")?.get();

@@ -105,7 +105,8 @@ impl ScriptedAnswers {
     }
 
     fn answer(mut self, key: &str, answer: &impl Serialize) -> Self {
-        // What cannot be written is no answer: the question fails, and names its key.
+        // A value that cannot be written as JSON is left out: the question then fails and names its
+        // key.
         if let Ok(answer) = serde_json::to_value(answer) {
             self.answers.push((key.to_owned(), answer));
         }

@@ -14,9 +14,9 @@ const ANSWER_WITHIN: Duration = Duration::from_hours(1);
 #[derive(Clone)]
 pub(crate) struct AskSettings {
     pub(crate) answer_within: Duration,
-    /// Of the text, as it stands in the message.
+    /// Of the text as it is in the message.
     pub(crate) max_state_bytes: usize,
-    /// Where states are spent, if each counts once.
+    /// Where used states are recorded, if each state may be used only once.
     pub(crate) spent: Option<Arc<dyn SpentStates>>,
     /// Whether answers that come without a state are asked for again: they know no time and no
     /// caller, and an author who set one means it.

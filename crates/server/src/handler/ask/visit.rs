@@ -52,9 +52,9 @@ impl Visit {
         }
     }
 
-    /// Names the visit, so that its end can be told with
-    /// [`Changes::visited`](crate::Changes::visited). The name is seen by the client, and must be
-    /// one that no other visit has and that nobody can guess. Unless set it is random.
+    /// Sets the id of the visit, so that its end can be reported with
+    /// [`Changes::visited`](crate::Changes::visited). The client sees the id. It must be unique and
+    /// must not be guessable. Defaults to a random id.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
@@ -71,7 +71,7 @@ impl Visit {
 
     /// The question, in the words of all revisions.
     pub(super) fn into_params(self, key: &str) -> ElicitRequestUrlParams {
-        // 2025-11-25 wants an id of its own for each visit; the other revisions have none.
+        // 2025-11-25 requires an id for each visit; the other revisions have no such id.
         let id = self.id.or_else(random_id).unwrap_or_else(|| key.to_owned());
         ElicitRequestUrlParams::new(self.message, self.url).with_elicitation_id(id)
     }

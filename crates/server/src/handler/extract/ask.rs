@@ -50,8 +50,7 @@ impl Extract for Ask {
         asks_of(call).map(|asking| Self(Asker(asking)))
     }
 
-    /// Nothing where nobody can be asked. A `requestState` that is refused is no reason to go on
-    /// without it.
+    /// `None` if the client cannot be asked. A refused `requestState` is an error even here.
     fn extract_if_there(call: &Call<'_>) -> Result<Option<Self>, Failure> {
         match Self::extract(call) {
             Ok(ask) => Ok(Some(ask)),

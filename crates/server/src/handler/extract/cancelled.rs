@@ -38,7 +38,7 @@ impl Cancelled {
         self.0.reason()
     }
 
-    /// Waits until the call is cancelled; for ever if it is not.
+    /// Waits until the call is cancelled. It stays pending if the call is not cancelled.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

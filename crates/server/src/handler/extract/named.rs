@@ -1,8 +1,8 @@
 //! The arguments of a function with an attribute, read by their names.
 //!
 //! They are [`Args`](crate::Args) of a struct that the attribute writes. The difference is that the
-//! attribute knows the type of each: where none of them can put a pattern into the schema, what
-//! runs patterns is not mentioned, and not linked.
+//! attribute knows the type of each argument: if no type can put a pattern into the schema, the
+//! pattern engine is not mentioned and so not linked.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -39,7 +39,7 @@ impl<T: Named> Extract for NamedArgs<T> {
     }
 }
 
-/// Stands for a type whose schema is asked about.
+/// Represents a type whose schema is asked about.
 ///
 /// `(&TypeOf::<T>::new()).patterns()` with both of [`PlainPatterns`] and [`AnyPatterns`] in scope
 /// means the first for a [`Plain`] type and the second, one reference further away, for every other.
@@ -47,7 +47,7 @@ impl<T: Named> Extract for NamedArgs<T> {
 pub struct TypeOf<T>(PhantomData<fn() -> T>);
 
 impl<T> TypeOf<T> {
-    /// Stands for `T`.
+    /// Represents `T`.
     #[expect(
         clippy::new_without_default,
         reason = "the attribute calls it by this name"
@@ -59,7 +59,7 @@ impl<T> TypeOf<T> {
 
 /// What a plain type says of patterns.
 pub trait PlainPatterns {
-    /// There are none.
+    /// Whether schemas may have patterns: here they have none.
     fn patterns(&self) -> Patterns;
 }
 
@@ -96,7 +96,7 @@ impl<T: Plain> Plain for Box<T> {}
 impl<T: Plain> Plain for Vec<T> {}
 impl<T: Plain, S> Plain for HashSet<T, S> {}
 impl<T: Plain> Plain for BTreeSet<T> {}
-// Keys that are no strings are described by patterns.
+// Keys that are not strings are described by patterns.
 impl<T: Plain, S> Plain for HashMap<String, T, S> {}
 impl<T: Plain> Plain for BTreeMap<String, T> {}
 

@@ -17,7 +17,7 @@ pub struct Notify(Arc<Peer>);
 
 impl Notify {
     /// Sends a notification; waits while the client does not read. Once the call is answered, or
-    /// its client gone, nobody hears it.
+    /// its client is gone, the notification is dropped.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.

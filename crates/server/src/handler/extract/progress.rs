@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_millis(100);
 
 const METHOD: &str = "notifications/progress";
 
-/// Reports progress to a caller that asked for it; costs nothing where nobody did.
+/// Reports progress to a caller that asked for it. Costs nothing if the caller did not.
 ///
 /// Report as often as you like: beyond [`Rates::progress`](crate::Rates::progress) only the newest
 /// report is sent, a moment later. The last one always is.
@@ -77,7 +77,7 @@ pub struct Reported {
 }
 
 impl Progress {
-    /// One that nobody listens to: for code that wants a progress and tests that do not.
+    /// A reporter without a listener: for tests that call a handler directly.
     pub fn unheard() -> Self {
         Self(None)
     }
@@ -107,8 +107,8 @@ impl Progress {
         (Self(Some(Arc::new(recipient))), record)
     }
 
-    /// Whether somebody wants to hear of progress: a caller that asked for it, or a client that looks at
-    /// the task that the call is.
+    /// Whether progress is sent anywhere: the caller asked for it, or the call is a task, whose
+    /// status shows it.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -211,8 +211,8 @@ impl Recipient {
         Some(params)
     }
 
-    /// A task says how far it is in its status. Whoever reads that need not read notifications, so
-    /// those are sent where they are allowed and nobody waits for them to be read.
+    /// A task reports its progress in its status. Clients that read the status need no
+    /// notifications, so these are sent if they are allowed, without waiting until they are read.
     fn on_task(&self, channel: &TaskChannel, report: Reported) {
         let progress = report.progress;
         let number = match report.total {

@@ -7,8 +7,8 @@ use crate::{Call, Failure, Fault, handler::Description};
 
 /// A value that the server was given with [`Server::state`](crate::Server::state), cloned.
 ///
-/// Wrap what is not cheap to clone in an `Arc`. A handler that wants a state nobody gave is found
-/// when the server is set up, not when it is called.
+/// Wrap a value in an `Arc` if it is not cheap to clone. If a handler needs a state that was not
+/// given, building the server fails; it does not fail at the call.
 #[derive(Clone, Copy, Debug)]
 pub struct State<S>(pub S);
 

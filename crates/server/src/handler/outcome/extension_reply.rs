@@ -52,7 +52,7 @@ impl ExtensionReply {
             let fault = Fault::new("the result of a method is an object");
             return Err(Failure::Fault(fault));
         };
-        // What type of result it is stands at the end of every answer.
+        // The type of a result is written at the end of every answer.
         members.shift_remove("resultType");
         let meta = match members.shift_remove("_meta") {
             Some(Value::Object(meta)) => Some(Meta(meta)),

@@ -19,8 +19,8 @@ use crate::Failure;
 #[doc(hidden)]
 pub enum Unsendable {}
 
-/// Whether a type can be returned. Written by the attributes, so that the compiler says so where
-/// the type stands.
+/// Whether a type can be returned. Written by the attributes, so that the compiler reports the
+/// error at the type.
 #[doc(hidden)]
 pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
 
