@@ -238,7 +238,7 @@ async fn arguments_that_are_no_object_are_a_malformed_call_at_every_revision() {
         ] {
             assert_eq!(wire.code("tools/call", params).await, -32602);
         }
-        // Null is none, and none is an empty object.
+        // Null means no arguments, which means an empty object.
         for params in [
             json!({ "name": "book" }),
             json!({ "name": "book", "arguments": null }),

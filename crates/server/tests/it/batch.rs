@@ -120,7 +120,7 @@ async fn an_empty_batch_is_an_invalid_request() {
 
 // rule: J5
 #[tokio::test]
-async fn initialize_stands_alone() {
+async fn initialize_is_refused_in_a_batch() {
     // lifecycle (2025-03-26): initialize MUST NOT be part of a batch.
     let mut wire = session(&Gate::new()).await;
     wire.send(&json!([
@@ -193,7 +193,7 @@ async fn modern_requests_do_not_travel_in_batches() {
 }
 
 #[tokio::test]
-async fn an_id_stands_once_in_a_batch() {
+async fn a_duplicate_id_in_a_batch_is_refused() {
     let gate = Gate::new();
     let mut wire = session(&gate).await;
     wire.send(&json!([call(1, "wait"), call(1, "wait"), call(2, "now")]))

@@ -209,7 +209,7 @@ async fn question(wire: &mut Wire) -> Value {
 }
 
 // rule: V7
-// lifecycle: whoever stops waiting for an answer SHOULD say so, servers too.
+// lifecycle: a side that stops waiting for an answer SHOULD send a cancellation, servers too.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_given_up_is_taken_back() {
     const PATIENT: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! Who hears that a list has changed: legacy sessions, `subscriptions/listen`, and nobody else.
+//! Who is notified that a list has changed: legacy sessions and `subscriptions/listen`.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;

@@ -194,7 +194,7 @@ async fn what_cannot_be_completed_is_refused() {
             );
         }
         assert_eq!(wire.code("completion/complete", json!({})).await, -32602);
-        // completion: an argument that is not there is a mistake; one that nobody completes is not.
+        // completion: an unknown argument is an error; one without a completer is not.
         for params in [of_prompt("no-such", ""), of_template("no-such", "")] {
             let error = wire.error("completion/complete", params).await;
             assert_eq!(error["code"], -32602);
@@ -307,6 +307,6 @@ fn a_completer_whose_state_is_missing_is_found_at_the_start() {
     let error = server.build().err().expect("the state is missing");
     assert!(matches!(error, SetupError::MissingState { .. }), "{error}");
     let server = Server::new("s", "1").tool(Tool::new("misplaced", completing));
-    let error = server.build().err().expect("it is no completer");
+    let error = server.build().err().expect("it is not a completer");
     assert!(error.to_string().contains("completers"), "{error}");
 }

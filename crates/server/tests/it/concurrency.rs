@@ -48,7 +48,7 @@ async fn as_many_calls_run_at_once_as_may_and_each_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_limit_of_one_connection_is_no_limit_for_another() {
+async fn the_limit_of_one_connection_does_not_limit_another() {
     let gate = Gate::new();
     let live = gate.live();
     let mut full = Wire::open(&live);

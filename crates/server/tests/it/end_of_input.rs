@@ -81,7 +81,7 @@ async fn a_subscription_does_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_can_answer_any_more_does_not_hold_up_the_end() {
+async fn an_unanswered_question_does_not_delay_the_end() {
     // stdio: the server should exit promptly when its input ends.
     async fn folders(Ask(ask): Ask) -> Result<String, ToolError> {
         let first = ask.roots("first").await?;
@@ -100,7 +100,7 @@ async fn a_question_that_nobody_can_answer_any_more_does_not_hold_up_the_end() {
     let call = json!({"name": "folders"});
     wire.send(&json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": call}))
         .await;
-    // By the letter: what servers ask is none of what a wire expects.
+    // Read as a line: requests of the server are not answers that the wire expects.
     let asked: Value = serde_json::from_str(&wire.next_line().await.unwrap()).unwrap();
     // What came before the end counts; the next question comes after it.
     let roots = json!({"roots": [{"uri": "file:///a"}]});

@@ -1,4 +1,4 @@
-//! Lines that are no messages, and messages at the edge of what one is.
+//! Lines that are not messages, and unusual messages.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
@@ -184,7 +184,8 @@ async fn a_line_over_the_limit_is_refused_by_name_and_the_next_is_served() {
         .tool(Tool::new("echo", echo));
     let mut wire = Wire::open(&server.build().expect("a server"));
     for length in [401, 5_000, 300_000] {
-        // The id stands before what is too long, as clients write it: the answer finds its request.
+        // The id comes before the part that is too long, as clients write it: the answer finds its
+        // request.
         let text = "x".repeat(length);
         wire.ask_with(
             json!(length),
@@ -205,7 +206,7 @@ async fn a_line_over_the_limit_is_refused_by_name_and_the_next_is_served() {
         (&answer["error"]["code"], answer.get("id")),
         (&json!(-32600), None)
     );
-    // A notification or a response that is too long has nobody waiting.
+    // A notification or a response that is too long has no request that waits for an answer.
     let long = "x".repeat(500);
     wire.notify(
         "notifications/cancelled",
@@ -295,7 +296,7 @@ async fn depth_that_would_break_a_recursive_reader_is_an_error_and_no_more() {
                 .as_str()
                 .expect("a text");
             assert!(text.contains("recursion limit"), "{text}");
-            // What nobody reads may be as deep as it likes.
+            // A part that is not read may be nested to any depth.
             let passed = answer(call("length", format!(r#""arguments":{{"text":{deep}}}"#))).await;
             assert_eq!(
                 passed["result"]["content"][0]["text"],

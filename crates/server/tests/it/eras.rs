@@ -253,7 +253,7 @@ async fn a_modern_request_that_says_too_little_is_told_what_is_missing() {
 
 // rule: M3
 #[tokio::test]
-async fn a_version_that_cannot_be_served_alone_is_answered_with_those_that_are_spoken() {
+async fn a_legacy_version_without_a_session_is_answered_with_the_supported_ones() {
     // versioning: -32022 MUST carry the supported versions and the one that was asked for.
     let mut wire = Wire::open(&sample::server());
     let spoken = json!(Revision::NEWEST_FIRST);
@@ -270,7 +270,7 @@ async fn a_version_that_cannot_be_served_alone_is_answered_with_those_that_are_s
             );
         }
     }
-    // A version that is no text is no version: the field is as good as missing.
+    // A version that is not a string counts as missing.
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": 20_260_728 });
     assert_eq!(
         wire.code("tools/list", json!({ "_meta": meta })).await,

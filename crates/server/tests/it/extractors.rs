@@ -48,7 +48,7 @@ async fn a_state_is_there_for_tools_prompts_and_resources() {
 }
 
 #[test]
-fn a_state_that_nobody_gave_is_found_when_the_server_is_set_up() {
+fn a_missing_state_is_found_when_the_server_is_built() {
     let servers = [
         (
             Server::new("s", "1").tool(Tool::new("shelf", shelf)),

@@ -85,7 +85,7 @@ async fn a_fault_is_logged_with_its_causes_under_the_number_that_the_peer_sees()
     ] {
         let error = wire.error("tools/call", json!({ "name": tool })).await;
         let message = error["message"].as_str().expect("a message");
-        let number = message.rsplit(' ').next().expect("the number stands last");
+        let number = message.rsplit(' ').next().expect("the number comes last");
         let lines = std::mem::take(&mut *log.0.lock().expect("nobody panics here"));
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].contains(&format!("fault={number} ")), "{lines:?}");

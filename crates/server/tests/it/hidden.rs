@@ -14,8 +14,8 @@ struct Topic {
     topic: String,
 }
 
-/// Something of each kind that everybody sees, and if wanted something of each kind that nobody
-/// does.
+/// An entry of each kind that every caller sees, and optionally one of each kind that no caller
+/// sees.
 pub(crate) fn server(has_hidden: bool) -> Server {
     let server = Server::new("s", "1")
         .tool(Tool::new("open", async || "open").task())
@@ -109,8 +109,8 @@ async fn what_is_hidden_answers_like_what_is_absent() {
     }
 }
 
-/// A server in which everything but the first is hidden from everybody but the boss, and one in
-/// which it does not exist.
+/// A server in which all entries but the first are visible to the boss only, and one in which they
+/// do not exist.
 fn alone(has_hidden: bool) -> Server {
     let server = Server::new("s", "1").page_size(1);
     if !has_hidden {
@@ -199,7 +199,8 @@ async fn who_sees_it_is_offered_it() {
     assert_eq!(completed["completion"]["values"], json!(["a"]));
 }
 
-/// The tools of a server in their order, each with who sees it: everybody, nobody, or the boss.
+/// The tools of a server in their order, each with who sees it: every caller, no caller, or the
+/// boss.
 fn paged(tools: &[(&'static str, char)]) -> Server {
     let mut server = Server::new("s", "1").page_size(1);
     for (name, who) in tools {
@@ -254,7 +255,7 @@ async fn cursors_tell_of_nothing_that_the_caller_does_not_see() {
         };
         assert_eq!(json!(names), wanted);
     }
-    // A guess at the cursor of a hidden entry is answered as if there were none.
+    // A guess at the cursor of a hidden entry is answered as if the entry did not exist.
     let (mut one, mut other) = (Wire::open(&hidden), Wire::open(&absent));
     for guess in [
         "t0-0000000000000000",

@@ -328,7 +328,7 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
 
 // rule: K1
 #[tokio::test]
-async fn hints_for_caches_stand_on_modern_results_alone() {
+async fn only_modern_results_have_cache_hints() {
     // caching: ttlMs and cacheScope are on complete results of the six methods.
     let live = Server::new("s", "1")
         .cache(Duration::from_secs(90), CacheScope::Public)
@@ -368,7 +368,7 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
     assert_eq!(
         wire.call("t", json!({})).await.get("ttlMs"),
         None,
-        "a call is no such result"
+        "a call's result has no hints"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Log messages: who gets them, when, and what becomes of those that nobody reads.
+//! Log messages: who gets them, when, and what happens to messages that are not read.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{LoggingLevel, Revision, error::code};
@@ -76,7 +76,7 @@ async fn messages_as_severe_as_asked_for_come_before_the_response() {
 
 // rule: L2
 #[tokio::test]
-async fn who_did_not_ask_gets_none() {
+async fn clients_that_did_not_ask_get_no_log_messages() {
     // logging: a request without a level MUST NOT be sent any.
     for &revision in Revision::ALL {
         let live = server().no_default_log_level().build().expect("a server");
@@ -108,7 +108,7 @@ async fn a_session_changes_its_mind() {
 
 // rule: L2, L4
 #[tokio::test]
-async fn a_level_that_is_none_is_refused() {
+async fn an_unknown_level_is_refused() {
     // logging: an invalid level is -32602.
     let live = server().build().expect("a server");
     for &revision in Revision::LEGACY {
@@ -319,7 +319,7 @@ mod events {
     }
 
     #[tokio::test]
-    async fn what_handlers_trace_is_sent_to_whoever_called() {
+    async fn tracing_events_of_a_handler_are_sent_to_its_caller() {
         let subscriber = tracing_subscriber::registry().with(ClientLog::of("app"));
         let _guard = tracing::subscriber::set_default(subscriber);
         let server = || {

@@ -42,7 +42,7 @@ async fn list(
     let after: u32 = match &page.cursor {
         Some(cursor) => cursor
             .parse()
-            .map_err(|_| Reject::invalid_params("this is no cursor of ours"))?,
+            .map_err(|_| Reject::invalid_params("this is not a cursor of this server"))?,
         None => 0,
     };
     let owner = owner(&caller);

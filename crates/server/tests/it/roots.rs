@@ -128,9 +128,9 @@ async fn a_client_that_goes_away_is_waited_for_no_longer() {
 }
 
 // rule: V7
-// lifecycle: whoever waits in vain SHOULD stop waiting, and say so.
+// lifecycle: a side whose request is not answered SHOULD stop waiting and send a cancellation.
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_answer_is_told_that_nobody_waits_any_more() {
+async fn a_client_that_does_not_answer_gets_a_cancellation() {
     for &revision in Revision::LEGACY {
         let (live, mut seen) = server();
         let mut wire = open(&live, revision, json!({ "roots": {} })).await;

@@ -1,4 +1,4 @@
-//! Peers that do not read: they wait, nobody else does, and what is kept for them does not grow.
+//! Peers that do not read: only they wait, and the memory kept for them does not grow.
 
 use std::{
     sync::{

@@ -11,8 +11,8 @@ use turnbuckle_protocol::Revision;
 
 use crate::facts::{Schema, Table};
 
-/// Panics if a message that the server sent is not what the revision says. `method` is that of the
-/// request a response belongs to, empty where there is none.
+/// Panics if a message that the server sent does not fit the revision. `method` is that of the
+/// request a response belongs to, empty if it belongs to no request.
 pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     if message.get("method").is_some() {
@@ -24,7 +24,8 @@ pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
     }
     let newer_names = revision >= Revision::V2025_11_25;
     if message.get("error").is_some() {
-        // Before 2025-11-25 the schema has no form for an answer to nobody: JSON-RPC's own is used.
+        // Before 2025-11-25 the schema has no form for an answer without an id: that of JSON-RPC is
+        // used.
         if newer_names || !message["id"].is_null() {
             let name = if newer_names {
                 "JSONRPCErrorResponse"
@@ -61,7 +62,7 @@ fn result_of(method: &str) -> &'static str {
         "completion/complete" => "CompleteResult",
         "server/discover" => "DiscoverResult",
         "subscriptions/listen" => "SubscriptionsListenResult",
-        other => panic!("a result came that nobody asked for: method `{other}`"),
+        other => panic!("a result came without a request: method `{other}`"),
     }
 }
 

@@ -59,7 +59,7 @@ fn updated(uri: &str, id: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_change_is_told_to_those_who_subscribed_and_to_nobody_else() {
+async fn only_subscribers_are_notified_of_a_change() {
     for &revision in Revision::ALL {
         let live = live();
         let mut wire = Wire::at(&live, revision).await;
@@ -207,7 +207,7 @@ async fn replicas_that_share_a_fanout_hear_of_each_other() {
         assert_eq!(wire.receive().await, updated("r://one", &id));
     }
     drop(other);
-    // A server that is gone is no member any more: nothing of it is kept.
+    // A server that is gone is removed: nothing of it is kept.
     let mut wire = Wire::open(&one);
     let id = subscribe(&mut wire, Revision::LATEST, "r://one").await;
     one.changes().resource("r://one");
@@ -251,7 +251,7 @@ async fn there_is_a_limit_to_what_one_can_subscribe_to() {
 }
 
 #[tokio::test]
-async fn a_slow_listener_is_told_of_each_change_once_and_holds_up_nobody() {
+async fn a_slow_listener_gets_each_change_once_and_delays_no_one() {
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         let live = live();
         let mut slow = Wire::at(&live, revision).await;

@@ -1,7 +1,8 @@
 //! Transcripts: what goes over the wire, line by line, as data.
 //!
-//! `>` is what the client sends, `<` what it then receives, `#` a remark. `$META` stands for the
-//! `_meta` of a modern request, `$SERVER` for what a modern result says of the server.
+//! `>` is a line that the client sends, `<` one that it then receives, `#` a remark. `$META` is
+//! replaced by the `_meta` of a modern request, `$SERVER` by a modern result's description of the
+//! server.
 
 use serde_json::Value;
 use turnbuckle_protocol::Revision;

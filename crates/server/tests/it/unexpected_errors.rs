@@ -1,5 +1,5 @@
-//! Errors as people write them, returned by tools, prompts and resources; and what the peer reads
-//! of those that nobody expected.
+//! Errors as people write them, returned by tools, prompts and resources; and what the peer sees of
+//! unexpected ones.
 
 use std::{error::Error, fmt};
 

@@ -173,7 +173,7 @@ impl Wire {
         only_text(&self.call(tool, arguments).await)
     }
 
-    /// Sends a notification; null stands for no params.
+    /// Sends a notification; null means no params.
     pub(crate) async fn notify(&mut self, method: &str, params: Value) {
         let mut message = json!({ "jsonrpc": "2.0", "method": method });
         if !params.is_null() {
@@ -193,7 +193,7 @@ impl Wire {
         self.send_line(&message.to_string()).await;
     }
 
-    /// Sends a line, whatever stands on it.
+    /// Sends a line of any content.
     pub(crate) async fn send_line(&mut self, line: &str) {
         match serde_json::from_str::<Vec<&RawValue>>(line) {
             Ok(members) => members

@@ -151,7 +151,7 @@ mod tests {
     // elicitation: servers MUST bind a visit to the user, and verify who opens the URL.
     // rule: E6
     #[test]
-    fn only_who_was_sent_is_let_in() {
+    fn only_the_user_who_was_sent_is_admitted() {
         let (ada, eve) = (Caller::new("ada"), Caller::new("eve"));
         let pass = passes().issue("pay", &ada).unwrap();
         // On another machine with the same secret.

@@ -136,7 +136,7 @@ impl Ask {
     }
 }
 
-/// A modern request, as it stands in the body.
+/// A modern request, as it is in the body.
 pub(crate) fn modern_message(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -153,7 +153,7 @@ pub(crate) fn modern_message(id: impl Into<Value>, method: &str, mut params: Val
     request(id, method, params)
 }
 
-/// A request, as it stands in the body.
+/// A request, as it is in the body.
 pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }

@@ -162,7 +162,7 @@ fn read(uri: &str, more: Value) -> Ask {
     Ask::modern("resources/read", json!({ "uri": uri })).body(message.to_string())
 }
 
-// caching: what was made of somebody's answers is nobody else's.
+// caching: a result that depends on a user's answers is private to that user.
 #[tokio::test]
 async fn a_read_that_came_after_an_ask_is_never_public() {
     let gate = Gate::new();

@@ -217,7 +217,7 @@ async fn each_wrong_request_has_its_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_http_is_refused_and_closed() {
+async fn bytes_that_are_not_http_are_refused_and_the_connection_closed() {
     let site = Site::start().await;
     let many = "x-many: 1\r\n".repeat(200);
     let large = format!("x-large: {}\r\n", "x".repeat(100_000));
@@ -245,7 +245,7 @@ async fn what_is_no_http_is_refused_and_closed() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_reaches_nobody() {
+async fn a_body_that_breaks_off_is_not_handled() {
     let site = Site::start().await;
     let whole = Ask::call("wait", json!({})).to_bytes();
     for cut in [whole.len() - 1, whole.len() - 100] {

@@ -1,4 +1,4 @@
-//! Batches over HTTP: sessions of 2025-03-26 take them, nobody else does.
+//! Batches over HTTP: only sessions of 2025-03-26 accept them.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
@@ -95,7 +95,7 @@ async fn a_batch_without_requests_is_taken_without_a_word() {
 }
 
 #[tokio::test]
-async fn some_requests_stand_alone() {
+async fn some_requests_are_refused_in_a_batch() {
     let site = Site::start().await;
     let session = Session::open(&site, Revision::V2025_03_26).await;
     let batch = json!([

@@ -55,7 +55,7 @@ async fn a_session_is_bound_to_its_caller() {
     let own = |ask: Ask| ask.with("mcp-session-id", &id);
     let said = ask(own(Ask::post(call(1, "who"))).with("x-user", "ada")).await;
     assert_eq!(said.json()["result"]["content"][0]["text"], "ada");
-    // Who knows the id and is somebody else learns nothing, not even that there is a session.
+    // Another caller who knows the id learns nothing, not even that there is a session.
     let unknown = ask(Ask::post(call(1, "who")).with("mcp-session-id", "unknown")).await;
     assert_eq!(unknown.status(), 404);
     for stranger in [Some("eve"), None] {

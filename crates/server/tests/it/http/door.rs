@@ -152,7 +152,7 @@ async fn pages_of_allowed_origins_may_read_where_cors_is_on() {
 }
 
 #[tokio::test]
-async fn health_is_for_everybody() {
+async fn health_needs_no_credentials() {
     let site = Site::start().await;
     let ask = Ask::new("GET", "/healthz").with("host", "10.0.0.7");
     let answer = site.ask(ask).await;

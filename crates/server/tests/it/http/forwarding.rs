@@ -50,8 +50,8 @@ async fn forward(State(servers): State<[SocketAddr; 2]>, request: Request) -> Re
     response.map(Body::new)
 }
 
-// streamable-http: an intermediary MUST send on `Mcp-Param` headers that it does not know, and
-// SHOULD reject what it would have to judge by headers that nobody checks.
+// streamable-http: an intermediary MUST forward `Mcp-Param` headers that it does not know, and
+// SHOULD reject requests whose headers the server does not check.
 // rule: X6
 #[tokio::test]
 async fn a_gateway_sends_on_every_argument_and_trusts_no_old_headers() {

@@ -155,7 +155,7 @@ async fn a_caller_with_too_many_sessions_loses_the_one_that_was_silent_for_longe
 }
 
 #[tokio::test]
-async fn a_thousand_handshakes_keep_nobody_else_out() {
+async fn a_thousand_handshakes_do_not_lock_out_other_clients() {
     let site = Site::set(|settings| settings.max_sessions = 100).await;
     for _ in 0..1000 {
         let opened = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
@@ -268,7 +268,7 @@ async fn who_does_not_read_is_dropped_and_the_call_goes_on() {
         .await;
     let prime = deaf.event().await.expect("the priming event");
     let mut last = prime.id.expect("an id");
-    // Meanwhile everybody else is served.
+    // Meanwhile other clients are served.
     for id in 10..20 {
         assert_eq!(session.post(call(id, "now")).await.status(), 200);
     }

@@ -1,4 +1,4 @@
-//! 2026-07-28: each request complete in itself, at the same endpoint as everybody else.
+//! 2026-07-28: each request is complete in itself, at the same endpoint as the other revisions.
 
 use serde_json::json;
 use turnbuckle_protocol::Revision;
@@ -76,7 +76,7 @@ async fn a_request_without_its_meta_is_refused_with_the_field() {
 // rule: M3
 // versioning: an unknown version MUST be a 400 with -32022 that lists what is spoken.
 #[tokio::test]
-async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
+async fn an_unknown_version_is_refused_with_the_supported_ones() {
     let site = Site::start().await;
     for version in ["v999.0.0", "2027-01-01", "2025-11-25"] {
         let mut message = modern_message(7, "tools/list", json!({}));

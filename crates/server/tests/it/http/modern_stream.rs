@@ -51,7 +51,7 @@ async fn a_handler_that_speaks_and_ends_at_once_is_a_stream_too() {
     assert_eq!(events.len(), 2, "{events:?}");
     assert!(events[0].data.contains("notifications/progress"));
     assert!(events[1].data.contains("stepped"));
-    // Nobody asked for progress: nothing is said, and the answer is JSON.
+    // Progress was not asked for: none is sent, and the answer is JSON.
     let plain = site.ask(Ask::call("step", json!({}))).await;
     assert_eq!(plain.json()["result"]["content"][0]["text"], "stepped");
 }

@@ -198,7 +198,7 @@ async fn a_unix_socket() {
         .await
         .expect("a connection");
     let mut raw = Raw::over(socket);
-    // Whoever may open the socket may name any host; a page of the web may not use it all the same.
+    // Clients of the socket may name any host; a web page may not use it all the same.
     let ask = || Ask::call("now", json!({})).with("host", "whatever");
     assert_eq!(raw.ask(ask()).await.status(), 200);
     assert_eq!(

@@ -97,7 +97,7 @@ async fn nobody_gets_in_unasked_for() {
     let tries = [
         Ask::call("who", json!({})),
         Ask::initialize(Revision::V2025_06_18),
-        // A session id is no proof of anything.
+        // A session id does not authenticate.
         Ask::post(call(1, "who")).with("mcp-session-id", id),
         Ask::post(notice("notifications/initialized", json!({}))).with("mcp-session-id", id),
         Ask::get().with("mcp-session-id", id),
@@ -105,7 +105,7 @@ async fn nobody_gets_in_unasked_for() {
         Ask::get().at("/sse"),
         Ask::post(request(1, "ping", json!({}))).at("/messages?session=1"),
         Ask::new("PUT", "/mcp"),
-        // Not even what is no message is read.
+        // A body that is not a message is not even read.
         Ask::post("garbage"),
     ];
     for attempt in tries {

@@ -98,7 +98,7 @@ fn pages(count: usize) -> Vec<String> {
         .collect()
 }
 
-/// The error is for want of room, and names the setting.
+/// The error says that a limit is reached, and names the setting.
 fn assert_refused(answer: &Answer, setting: &str) {
     assert_eq!(answer.json()["error"]["code"], 429, "{}", answer.text());
     assert!(answer.text().contains(setting), "{}", answer.text());
@@ -116,7 +116,7 @@ async fn one_caller_cannot_take_all_places_of_listeners() {
     let eve = site.listen("eve", wish()).await;
     let refused = site.ask("bob", listen(wish())).await;
     assert_refused(&refused, "`ListenerLimits::total`");
-    // Who goes makes room. The server learns of it in its own time.
+    // A client that leaves frees its share. The server learns of it in its own time.
     drop((ada, eve));
     let answer = |ask: Ask| async { Raw::asking(site.address, ask.with("x-user", "ada")).await };
     let listening = async {
@@ -201,7 +201,7 @@ async fn sessions_with_large_handshakes_take_the_place_of_older_ones() {
     assert_eq!(alive("ada", &first).await, 404);
     assert_eq!(alive("ada", &last).await, 200);
     assert_eq!(alive("eve", &other).await, 200);
-    // For one that is too large nothing makes room.
+    // A value that is too large is refused even if everything else is free.
     let large = json!({ "experimental": { "x": { "y": vec![json!({ "": 0 }); 1500] } } });
     let refused = site
         .ask("ada", Ask::initialize_with(Revision::V2025_11_25, large))

@@ -253,7 +253,7 @@ impl Answer {
     }
 }
 
-/// Whether a chunk is there as a whole. What is no chunk at all is left to whoever reads it.
+/// Whether a whole chunk is there. Bytes that are not a chunk are left to the caller.
 fn begins_with_piece(read: &[u8]) -> bool {
     let Some(at) = read.windows(2).position(|part| part == b"\r\n") else {
         return false;

@@ -178,7 +178,7 @@ async fn replay_is_bounded_by_bytes_but_never_loses_the_answer() {
 }
 
 #[tokio::test]
-async fn a_stream_that_nobody_comes_back_for_is_forgotten() {
+async fn a_stream_that_is_not_resumed_is_forgotten() {
     let site = Site::set(|settings| settings.replay_age = SOON).await;
     let (session, events) = broken_call(&site, Revision::V2025_11_25).await;
     tokio::time::sleep(2 * SOON).await;
@@ -221,7 +221,7 @@ async fn a_client_that_hangs_up_before_anything_came_cancels_nothing() {
     drop(raw);
     tokio::time::sleep(SOON).await;
     assert_eq!(site.gate.count_dropped(), 0);
-    // And one that says more than anybody would keep does not wait for ever either.
+    // And one that sends more than is kept does not wait without end either.
     let mut raw = session
         .send(watched(2, "steps", json!({ "count": 0 })))
         .await;

@@ -142,7 +142,7 @@ async fn a_handshake_that_fails_opens_nothing() {
 // stream of events.
 // rule: H4
 #[tokio::test]
-async fn a_response_of_the_client_is_taken_without_a_word() {
+async fn a_response_of_the_client_is_answered_with_202() {
     let site = Site::start().await;
     for revision in SESSIONS {
         let session = Session::open(&site, revision).await;

@@ -168,7 +168,7 @@ pub(super) fn task(id: &Value) -> Value {
     declaring(json!({ "taskId": id }))
 }
 
-/// Looks until the task stands like this.
+/// Polls until the task has this status.
 pub(super) async fn until(wire: &mut Wire, id: &Value, status: &str) -> Value {
     let looking = async {
         loop {
