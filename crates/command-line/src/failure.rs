@@ -153,7 +153,7 @@ impl Failed {
 /// Causes that only repeat the error around them.
 const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
 
-/// The error, its causes, and the hint: what a person sees.
+/// The error, its causes, and the hint: what a user sees.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.source)?;

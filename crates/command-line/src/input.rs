@@ -25,7 +25,7 @@ pub(crate) fn typed(id: &str) -> Option<String> {
 /// Asks for the inputs that an entry needs and that have no value. Without a terminal nothing is asked.
 ///
 /// # Errors
-/// If the person does not answer, or the terminal cannot be read.
+/// If the user does not answer, or the terminal cannot be read.
 pub fn ask_missing(entry: &Entry, variables: &dyn Variables) -> Outcome {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Ok(());

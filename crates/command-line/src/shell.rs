@@ -16,7 +16,7 @@ pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Words of a line that a person typed, with quotation marks and backslashes as shells have them;
+/// Words of a line that a user typed, with quotation marks and backslashes as shells have them;
 /// `None` if a mark is not closed. Nothing is expanded.
 pub fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! Colour where a person looks, plain text where a program reads.
+//! Colour where a user looks, plain text where a program reads.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! Resources that a conversation has as context.
+//! Resources that are attached to a conversation as context for a model.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,11 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// A resource that a conversation has as context.
+/// A resource that is attached to a conversation as context for a model.
+///
+/// You get one from [`Conversation::attach`](crate::Conversation::attach). It holds the contents as
+/// they were when the resource was read; [`is_stale`](Self::is_stale) tells whether they are out of
+/// date.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attachment {
@@ -55,12 +59,14 @@ impl Attachment {
         }
     }
 
-    /// Whether it has changed since it was read.
+    /// Whether the server has reported a change since the contents were read.
+    /// [`Conversation::context`](crate::Conversation::context) reads stale attachments again.
     pub fn is_stale(&self) -> bool {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The text of all parts together; binary parts are left out.
+    /// The text of all parts, concatenated. Binary parts are left out; read
+    /// [`contents`](Self::contents) for them.
     pub fn text(&self) -> String {
         let texts = self.contents.iter().filter_map(|contents| match contents {
             ResourceContents::Text(text) => Some(text.text.as_str()),

@@ -10,7 +10,13 @@ use crate::{
     id::ServerId,
 };
 
-/// Why the host could not do what it was asked to. Variants differ by what a caller can do next.
+/// Why a host could not do what it was asked to do.
+///
+/// Match on the variant to decide what to do next: correct a name ([`Unknown`](Self::Unknown),
+/// [`NoOwner`](Self::NoOwner), [`NoServer`](Self::NoServer)), change the policy
+/// ([`Denied`](Self::Denied)), wait for or repair a server ([`Unavailable`](Self::Unavailable)), or
+/// look at what happened to the request ([`Call`](Self::Call)). Nothing was sent to a server unless
+/// it is `Call`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {

@@ -17,12 +17,12 @@ use std::{
 pub struct ServerId(Arc<str>);
 
 impl ServerId {
-    /// An id from a name.
+    /// Makes an id from a name. The name should be unique among the servers of the host.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
 
-    /// The id as text.
+    /// The id as text, as it is written in config files, rules and the audit log.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -56,7 +56,11 @@ impl From<&ServerId> for ServerId {
     }
 }
 
-/// The id of a conversation of this process. Grants for one conversation end with it.
+/// The id of a conversation of this process.
+///
+/// Questions to the user and the audit log carry it, so that an application can tell its
+/// conversations apart. Grants for one conversation end with it. The number is not kept from one
+/// run to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConversationId(u64);
 
@@ -78,7 +82,7 @@ impl ConversationId {
         (tag != 0).then_some(Self(tag))
     }
 
-    /// The id as a number.
+    /// The id as a number, which is unique in this process.
     pub fn number(self) -> u64 {
         self.0
     }

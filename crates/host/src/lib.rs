@@ -2,7 +2,7 @@
 //!
 //! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from the
 //! config files that people have or from code, keeps them running, and shows what they offer as one
-//! [`Catalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the person
+//! [`Catalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the user
 //! where the policy leaves it to them.
 //!
 //! | to | use |

@@ -35,7 +35,10 @@ pub struct Namer {
     taken: HashMap<Arc<str>, (ServerId, String)>,
 }
 
-/// Two entries that would have had the same name.
+/// Two entries that would have had the same name in the host.
+///
+/// The catalog reports it as a [`Problem`](crate::Problem): the first entry keeps the name, and the
+/// second gets one with a digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collision {

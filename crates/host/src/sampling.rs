@@ -7,7 +7,8 @@ use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
 
 use crate::id::{ConversationId, ServerId};
 
-/// What a server asks a model, after the policy and the person have allowed it.
+/// A sampling request of a server, after the policy and the user have allowed it. A
+/// [`SamplingModel`] is given it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SamplingRequest {
@@ -15,22 +16,27 @@ pub struct SamplingRequest {
     pub server: ServerId,
     /// The conversation it belongs to, if that is known.
     pub conversation: Option<ConversationId>,
-    /// The request, as the person left it, with the context that was allowed.
+    /// The request, as the user left it, with the context that was allowed.
     pub params: CreateMessageRequestParams,
 }
 
-/// Why a model gave no answer. The server is told that something failed, and not what.
+/// Why a model gave no answer. The server is told that sampling failed, but not the reason, which
+/// is only logged.
 pub type SamplingError = Box<dyn Error + Send + Sync>;
 
-/// A model that servers may ask. The host has checked the request when it gets here, and checks the
-/// answer before the server gets it.
+/// The model that servers use by sampling. Set it with
+/// [`HostBuilder::model`](crate::HostBuilder::model).
+///
+/// The host has checked the request with the policy and the user before it gets here, and checks
+/// the answer before the server gets it. The crate `turnbuckle-models` implements it for the APIs
+/// of common providers.
 pub trait SamplingModel: Send + Sync + 'static {
     /// Whether the model can be given tools. Servers send tools only where this is true.
     fn takes_tools(&self) -> bool {
         false
     }
 
-    /// Whether the model would take a request, asked before a person is: a server that asks too often
+    /// Whether the model would take a request, asked before a user is: a server that asks too often
     /// or has used up its share is refused without a question.
     ///
     /// # Errors

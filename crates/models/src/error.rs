@@ -125,7 +125,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// What the person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Unauthorized { .. } | Self::NoKey { .. } => {

@@ -4,7 +4,7 @@
 //! - [`Model`]: what a model is to a host, with streaming adapters for [`OpenAi`] (and every server
 //!   that speaks its chat completions) and [`Anthropic`], and [`Scripted`] for tests and demos.
 //! - [`ModelList`]: which model is meant by the hints and priorities of a server.
-//! - [`sampling`]: answers to `sampling/createMessage`, within limits and reviewed by a person.
+//! - [`sampling`]: answers to `sampling/createMessage`, within limits and reviewed by a user.
 //! - [`agent`]: a loop that lets a model work with tools.
 
 pub mod agent;

@@ -12,7 +12,7 @@ pub struct CancelledNotificationParams {
     /// The request. Only the schema of 2025-11-25 lets it be absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<Id>,
-    /// Why, for a log or a person.
+    /// Why, for a log or a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Anything else the sender attached.

@@ -1,4 +1,4 @@
-//! Completion: what a person might be about to type into an argument.
+//! Completion: what a user might be about to type into an argument.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};

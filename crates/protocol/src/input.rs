@@ -27,7 +27,7 @@ pub enum InputRequest {
     CreateMessage(Box<CreateMessageRequestParams>),
     /// The roots: `roots/list`.
     ListRoots(RequestParams),
-    /// A person's answer: `elicitation/create`.
+    /// A user's answer: `elicitation/create`.
     Elicit(Box<ElicitRequestParams>),
 }
 
@@ -152,7 +152,7 @@ pub enum InputResponse {
     CreateMessage(Box<CreateMessageResult>),
     /// The roots.
     ListRoots(ListRootsResult),
-    /// What the person answered.
+    /// What the user answered.
     Elicit(ElicitResult),
     /// Something else. It is an error only under a key that was asked for.
     Unrecognised(Value),
@@ -175,7 +175,7 @@ impl InputResponse {
         }
     }
 
-    /// What the person answered, if this is that.
+    /// What the user answered, if this is that.
     pub fn as_elicitation(&self) -> Option<&ElicitResult> {
         match self {
             Self::Elicit(result) => Some(result),

@@ -8,7 +8,7 @@ open_words! {
     /// The specification has two. A word that it does not have is kept as it came, so that one
     /// message of a `system` does not make the others unreadable.
     Role {
-        /// The person, or the program that speaks for them.
+        /// The user, or the program that speaks for them.
         User = "user",
         /// The model.
         Assistant = "assistant",

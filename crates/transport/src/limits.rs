@@ -23,7 +23,7 @@ const NODE_BYTES: usize = 80;
 /// a busy server wait, and a thousand peers that do not read cost at most a gigabyte.
 const OUTBOX_HIGH_WATER_BYTES: usize = 1024 * 1024;
 
-/// 1 ms: too short for a person or a peer to notice, long enough for a thousand small answers.
+/// 1 ms: too short for a user or a peer to notice, long enough for a thousand small answers.
 const FLUSH_AFTER: Duration = Duration::from_millis(1);
 
 /// 5 s: longer than the clients in the field wait between closing the input and sending SIGTERM

@@ -70,7 +70,7 @@ impl Assertion for AssertionFile {
 /// A company's identity provider, which says who may use which server (enterprise-managed
 /// authorization).
 ///
-/// The statement is what the person's sign-on gave: an ID token, unless said otherwise. It is
+/// The statement is what the user's sign-on gave: an ID token, unless said otherwise. It is
 /// exchanged at the provider for a grant to this one server, and that for a token.
 #[derive(Clone)]
 pub struct Enterprise {
@@ -82,7 +82,7 @@ pub struct Enterprise {
 }
 
 impl Enterprise {
-    /// A provider by its issuer, the client as it is registered there, and the person's sign-on.
+    /// A provider by its issuer, the client as it is registered there, and the user's sign-on.
     pub fn new(
         issuer: impl Into<String>,
         client: Registered,

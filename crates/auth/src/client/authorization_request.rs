@@ -1,4 +1,4 @@
-//! The question that a person is asked, as the URL that they are sent to.
+//! The question that a user is asked, as the URL that they are sent to.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::random::random_text;
 use super::{AuthError, Problem, Scopes, Step};
 use crate::Secret;
 
-/// A question that a person is asked in their browser: may this client act for you?
+/// A question that a user is asked in their browser: may this client act for you?
 ///
 /// Shown, it is the URL without its query.
 pub struct AuthorizationRequest {
@@ -75,7 +75,7 @@ impl AuthorizationRequest {
         })
     }
 
-    /// Where the person is to be sent. It is `https`, or of this machine.
+    /// Where the user is to be sent. It is `https`, or of this machine.
     pub fn url(&self) -> &str {
         &self.url
     }

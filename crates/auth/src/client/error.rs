@@ -38,9 +38,9 @@ pub enum Step {
     ServerMetadata,
     /// The client introduces itself to the authorization server.
     Registration,
-    /// A person is asked.
+    /// A user is asked.
     Authorization,
-    /// What came back from the person's browser is checked.
+    /// What came back from the user's browser is checked.
     AuthorizationResponse,
     /// A token is fetched.
     Token,
@@ -88,7 +88,7 @@ pub enum Problem {
     Missing(String),
     /// The other side cannot do what is needed.
     Unsupported(String),
-    /// The person did not answer in time, or could not be asked.
+    /// The user did not answer in time, or could not be asked.
     Unanswered(String),
     /// A fresh token was refused.
     StillRefused,

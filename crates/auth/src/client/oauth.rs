@@ -19,7 +19,7 @@ use crate::jose::SigningKey;
 /// Gets tokens for a protected server, by the rules of every revision since 2025-03-26.
 ///
 /// Give it to the target of a server. When the server refuses a request, everything else follows:
-/// who gives tokens is found out, the client introduces itself, the person signs in in their
+/// who gives tokens is found out, the client introduces itself, the user signs in in their
 /// browser, and the request is sent again. Tokens are renewed before they expire, and widened when
 /// the server wants more.
 ///
@@ -41,7 +41,7 @@ use crate::jose::SigningKey;
 ///
 /// | the client is | say |
 /// |---|---|
-/// | run by a person | nothing more, or [`browser`](Self::browser) |
+/// | run by a user | nothing more, or [`browser`](Self::browser) |
 /// | registered by hand | [`client`](Self::client) |
 /// | described by a document of its own | [`client_document`](Self::client_document) |
 /// | acting for itself | [`client_credentials`](Self::client_credentials) |
@@ -143,7 +143,7 @@ impl OAuth {
         self.with(|settings| settings.scopes = scopes)
     }
 
-    /// Does not ask for tokens that outlive the person's presence. Without this, it is done where
+    /// Does not ask for tokens that outlive the user's presence. Without this, it is done where
     /// the authorization server offers `offline_access`.
     pub fn online_only(self) -> Self {
         self.with(|settings| settings.offline = Offline::DoNotAsk)

@@ -32,7 +32,7 @@ impl Reach {
             .hint("serve it by `https`, or allow plain `http` in a network that you trust"))
     }
 
-    /// Whether a person's browser may be sent to a URL, on behalf of a client of this server. What it
+    /// Whether a user's browser may be sent to a URL, on behalf of a client of this server. What it
     /// asks is asked from this machine, as what we ask is.
     ///
     /// # Errors

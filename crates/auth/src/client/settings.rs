@@ -34,7 +34,7 @@ pub(crate) struct Settings {
 /// How tokens are got.
 #[derive(Clone)]
 pub(crate) enum Grant {
-    /// A person is asked.
+    /// A user is asked.
     Code,
     /// The client acts for itself.
     ClientCredentials,
@@ -44,7 +44,7 @@ pub(crate) enum Grant {
     Workload(Arc<dyn Assertion>),
 }
 
-/// Whether tokens are to outlive the person's presence, where that has to be asked for.
+/// Whether tokens are to outlive the user's presence, where that has to be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offline {
     Ask,

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::jose::Algorithm;
 
-/// Unknown tokens that one address may send in a minute: a person who signs in anew sends one.
+/// Unknown tokens that one address may send in a minute: a user who signs in anew sends one.
 const UNKNOWN_TOKENS: u32 = 60;
 
 /// A guard being written: say which server it is for and whose tokens are good, then build it.

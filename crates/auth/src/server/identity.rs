@@ -23,7 +23,7 @@ use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// What stores are keyed by. An issuer is a URL and has no blank in it, so no two pairs of
-    /// issuer and subject read alike, and no program reads like a person.
+    /// issuer and subject read alike, and no program reads like a user.
     pub(super) key: String,
     pub(super) issuer: String,
     pub(super) subject: String,
@@ -38,7 +38,7 @@ impl Identity {
         &self.issuer
     }
 
-    /// The person or program that the token speaks for; unique within the issuer.
+    /// The user or program that the token speaks for; unique within the issuer.
     pub fn subject(&self) -> &str {
         &self.subject
     }

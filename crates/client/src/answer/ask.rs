@@ -48,7 +48,7 @@ impl<P> Deref for ServerAsk<P> {
 }
 
 impl ServerAsk<ElicitRequestUrlParams> {
-    /// Waits until the server says that what the person went there for is done.
+    /// Waits until the server says that what the user went there for is done.
     ///
     /// Only servers of 2025-11-25 say so, and they need not: leave people a way to go on by
     /// themselves. It may be waited for after the handler has answered, for as long as the

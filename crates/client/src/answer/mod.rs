@@ -1,4 +1,4 @@
-//! What servers may ask of a client, and who answers: forms and URLs for a person, a completion of
+//! What servers may ask of a client, and who answers: forms and URLs for a user, a completion of
 //! a model, the roots. What no handler answers may be answered by hand ([`manual_calls`]).
 
 mod answers;

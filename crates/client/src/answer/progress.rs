@@ -16,7 +16,7 @@ use turnbuckle_transport::{Pacer, Rate};
 /// Reports of one answer: more than a progress bar can show.
 const RATE: (u32, u32) = (200, 50);
 
-/// How long a report that came too soon waits for a newer one: too short for a person to notice.
+/// How long a report that came too soon waits for a newer one: too short for a user to notice.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Tells a server how far the answer to its question is, if it wants to know.

@@ -15,7 +15,7 @@ use turnbuckle_protocol::{CompleteRequestParams, Completion};
 
 use crate::{connection::Connection, error::CallError};
 
-/// How long the typing has to pause before the server is asked: shorter than a person notices.
+/// How long the typing has to pause before the server is asked: shorter than a user notices.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// How long an answer is kept: about as long as a user needs to fill in a form.

@@ -12,7 +12,7 @@ use crate::{
     link::{Link, MAX_OPEN_ASKS},
 };
 
-/// How long a person may take for visits before the call fails with what the server said, unless
+/// How long a user may take for visits before the call fails with what the server said, unless
 /// the call has a deadline: as long as signing in somewhere may take with a second factor.
 const VISIT_WITHIN: Duration = Duration::from_mins(10);
 
@@ -37,7 +37,7 @@ pub(crate) fn visits_first(error: &CallError) -> Option<Vec<ElicitRequestUrlPara
     is_sound.then_some(visits)
 }
 
-/// Asks the person, and waits until the server says that the visit is over.
+/// Asks the user, and waits until the server says that the visit is over.
 async fn make(link: &Link, visit: ElicitRequestUrlParams) -> bool {
     let Some(server) = link.peer() else {
         return false;

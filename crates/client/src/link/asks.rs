@@ -12,7 +12,7 @@ use crate::{
     profile::AskRates,
 };
 
-/// How many questions of one server may be open at once. Each may be a dialogue with a person or a
+/// How many questions of one server may be open at once. Each may be a dialogue with a user or a
 /// bill from a model; a server that has more open than this has lost count.
 pub(crate) const MAX_OPEN_ASKS: usize = 64;
 

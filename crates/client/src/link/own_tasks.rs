@@ -33,7 +33,7 @@ use super::Link;
 const MAX_TASKS: usize = 64;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long: a person may take a while, a server that never comes back must not be remembered.
+/// How long: a user may take a while, a server that never comes back must not be remembered.
 const TTL: Duration = Duration::from_mins(10);
 const LONGEST_TTL: Duration = Duration::from_hours(1);
 const SHORTEST_TTL: Duration = Duration::from_secs(1);

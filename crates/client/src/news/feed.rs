@@ -37,7 +37,7 @@ pub enum News {
         /// Which.
         uri: Arc<str>,
     },
-    /// What a person was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
+    /// What a user was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
     /// visits that they asked for.
     Visited {
         /// The visit, by the `elicitationId` it was asked for with.

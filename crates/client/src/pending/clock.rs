@@ -1,6 +1,6 @@
 //! The time that counts against the server.
 //!
-//! A legacy server asks in the middle of a call, and a person who fills in a form for three minutes
+//! A legacy server asks in the middle of a call, and a user who fills in a form for three minutes
 //! must not make that call run out of its own. Nothing on the wire says which call an ask belongs
 //! to, so the clock of the whole connection is stopped while one is open.
 

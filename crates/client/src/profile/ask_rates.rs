@@ -6,7 +6,7 @@ use turnbuckle_transport::Rate;
 /// second.
 const SAMPLING: (u32, u32) = (100, 20);
 
-/// Questions to a user: more than a person can read.
+/// Questions to a user: more than a user can read.
 const ELICITATION: (u32, u32) = (100, 20);
 
 /// How often one server may ask for completions of a model, and for forms and visits. What is beyond

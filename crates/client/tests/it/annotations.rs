@@ -40,7 +40,7 @@ fn tool(claim: &Value) -> Value {
     tool
 }
 
-/// Has the person asked, in the way of the revision.
+/// Has the user asked, in the way of the revision.
 async fn ask(server: &mut Server, revision: Revision, heard: &mut Vec<Value>) {
     let mut params = form();
     if revision.is_modern() {

@@ -316,7 +316,7 @@ async fn a_server_cannot_open_questions_without_end() {
         .await;
 }
 
-// A person who takes three minutes over a form does not make the call run out of its minute.
+// A user who takes three minutes over a form does not make the call run out of its minute.
 #[tokio::test(start_paused = true)]
 async fn the_time_a_person_takes_does_not_count_against_the_call() {
     let client = plain().on_form(|_| async {

@@ -124,7 +124,7 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 /// 1 s for the last words of a server, as for every client.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Some 640 MB of values, of a server that the person chose.
+/// Some 640 MB of values, of a server that the user chose.
 const MAX_JSON_NODES: usize = 8 * 1024 * 1024;
 
 /// The limits of a client that one person starts.
@@ -192,7 +192,7 @@ impl Options {
         self.timeout.unwrap_or(SILENCE)
     }
 
-    /// How long a command may take, the answers of a person aside.
+    /// How long a command may take, the answers of a user aside.
     pub fn longest(&self) -> Duration {
         self.timeout.unwrap_or(LONGEST)
     }

@@ -43,7 +43,7 @@ impl Variables for Masked {
     }
 }
 
-/// The environment, and what a person gave for inputs. The inputs that have no value are noted.
+/// The environment, and what a user gave for inputs. The inputs that have no value are noted.
 #[derive(Debug, Default)]
 pub struct WithInputs {
     /// Values by the ids of inputs.

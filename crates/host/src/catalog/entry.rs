@@ -11,6 +11,9 @@ use crate::{fleet::Listed, id::ServerId};
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// A tool of a server, under the name that the host gives it.
+///
+/// With one server tools keep their own names; with several the name is `server__tool`. Call it
+/// with [`Host::call`](crate::Host::call).
 #[derive(Clone, Debug)]
 pub struct CatalogTool {
     pub(crate) name: Arc<str>,
@@ -19,35 +22,36 @@ pub struct CatalogTool {
 }
 
 impl CatalogTool {
-    /// The name in the host, by which it is called.
+    /// The name in the host. [`Host::call`](crate::Host::call) and models use it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The server that has it.
+    /// The id of the server that has the tool.
     pub fn server(&self) -> &ServerId {
         &self.server
     }
 
-    /// The tool as its server describes it, under its server's name for it.
+    /// The tool as its server describes it, with the server's own name for it.
     pub fn tool(&self) -> &Tool {
         &self.listed.value
     }
 
-    /// The tool under its name in the host, as a model is given it.
+    /// A copy of the tool under its name in the host: the form to give to a model.
     pub fn to_tool(&self) -> Tool {
         let mut tool = Tool::clone(&self.listed.value);
         tool.name = self.name.to_string();
         tool
     }
 
-    /// The entry as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
 }
 
-/// A prompt of a server, under the name that the host gives it.
+/// A prompt of a server, under the name that the host gives it. Get it with
+/// [`Host::get_prompt`](crate::Host::get_prompt).
 #[derive(Clone, Debug)]
 pub struct CatalogPrompt {
     pub(crate) name: Arc<str>,
@@ -56,28 +60,29 @@ pub struct CatalogPrompt {
 }
 
 impl CatalogPrompt {
-    /// The name in the host, by which it is got.
+    /// The name in the host. [`Host::get_prompt`](crate::Host::get_prompt) uses it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The server that has it.
+    /// The id of the server that has the prompt.
     pub fn server(&self) -> &ServerId {
         &self.server
     }
 
-    /// The prompt as its server describes it.
+    /// The prompt as its server describes it, with the server's own name for it.
     pub fn prompt(&self) -> &Prompt {
         &self.listed.value
     }
 
-    /// The entry as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
 }
 
-/// A resource of a server. Its URI is the server's own.
+/// A resource of a server. URIs are not changed, so it is read by the server's own URI with
+/// [`Host::read`](crate::Host::read).
 #[derive(Clone, Debug)]
 pub struct CatalogResource {
     pub(crate) server: ServerId,
@@ -85,17 +90,17 @@ pub struct CatalogResource {
 }
 
 impl CatalogResource {
-    /// The server that has it.
+    /// The id of the server that has the resource.
     pub fn server(&self) -> &ServerId {
         &self.server
     }
 
-    /// The resource as its server describes it.
+    /// The resource as its server describes it: URI, name, media type, size and annotations.
     pub fn resource(&self) -> &Resource {
         &self.listed.value
     }
 
-    /// The entry as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
@@ -109,7 +114,8 @@ impl CatalogResource {
             .is_none_or(|audience| audience.is_empty() || audience.contains(&Role::Assistant))
     }
 
-    /// How much it matters, from 0 to 1; 0.5 for a resource that says nothing.
+    /// The priority from the resource's annotations, from 0 (least) to 1 (most important); 0.5
+    /// without one.
     pub fn priority(&self) -> f64 {
         let annotations = self.resource().annotations.as_ref();
         annotations
@@ -118,7 +124,8 @@ impl CatalogResource {
             .map_or(0.5, |priority| priority.clamp(0.0, 1.0))
     }
 
-    /// About how many tokens of a model it takes, if the server says how large it is.
+    /// An estimate of the tokens that the resource takes in a model's context; `None` if the server
+    /// does not tell its size.
     pub fn estimated_tokens(&self) -> Option<u64> {
         self.resource().size.map(tokens)
     }
@@ -129,7 +136,7 @@ pub(crate) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// A family of resources of a server.
+/// A resource template of a server: a family of resources whose URIs follow a pattern.
 #[derive(Clone, Debug)]
 pub struct CatalogTemplate {
     pub(crate) server: ServerId,
@@ -139,7 +146,7 @@ pub struct CatalogTemplate {
 }
 
 impl CatalogTemplate {
-    /// The server that has it.
+    /// The id of the server that has the template.
     pub fn server(&self) -> &ServerId {
         &self.server
     }
@@ -149,7 +156,7 @@ impl CatalogTemplate {
         &self.listed.value
     }
 
-    /// Whether a URI belongs to this family.
+    /// Whether a URI fits the template.
     pub fn matches(&self, uri: &str) -> bool {
         self.template
             .as_ref()

@@ -12,7 +12,7 @@ use crate::{
     names::{Collision, Namer, PROVIDER_LIMIT, Prefix},
 };
 
-/// Something about the catalog that people should know.
+/// Something about the catalog that the user should know. Its `Display` is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -58,7 +58,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What all servers of a host offer at one moment. It does not change; the host makes a new one.
+/// What all servers of a host offer at one moment: tools, prompts, resources and templates in one
+/// list each.
+///
+/// It is a snapshot and does not change. [`Host::catalog`](crate::Host::catalog) returns the
+/// newest, and [`Host::catalog_after`](crate::Host::catalog_after) waits for the next.
 #[derive(Debug, Default)]
 pub struct Catalog {
     tools: Vec<Arc<CatalogTool>>,
@@ -72,47 +76,49 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The tools, in the order of the servers and of their lists.
+    /// All tools that may be used, in the order of the servers and of their lists.
     pub fn tools(&self) -> &[Arc<CatalogTool>] {
         &self.tools
     }
 
-    /// A tool by its name in the host.
+    /// Finds a tool by its name in the host.
     pub fn tool(&self, name: &str) -> Option<&Arc<CatalogTool>> {
         self.tools_by_name
             .get(name)
             .map(|index| &self.tools[*index])
     }
 
-    /// The prompts.
+    /// All prompts, in the order of the servers and of their lists.
     pub fn prompts(&self) -> &[Arc<CatalogPrompt>] {
         &self.prompts
     }
 
-    /// A prompt by its name in the host.
+    /// Finds a prompt by its name in the host.
     pub fn prompt(&self, name: &str) -> Option<&Arc<CatalogPrompt>> {
         let index = self.prompts_by_name.get(name)?;
         Some(&self.prompts[*index])
     }
 
-    /// The resources.
+    /// All resources that servers list, in the order of the servers and of their lists.
     pub fn resources(&self) -> &[Arc<CatalogResource>] {
         &self.resources
     }
 
-    /// A resource by its URI.
+    /// Finds a listed resource by its URI. A resource of a template may exist without being listed;
+    /// see [`owner`](Self::owner).
     pub fn resource(&self, uri: &str) -> Option<&Arc<CatalogResource>> {
         let index = self.resources_by_uri.get(uri)?;
         Some(&self.resources[*index])
     }
 
-    /// The resource templates.
+    /// All resource templates, in the order of the servers and of their lists.
     pub fn templates(&self) -> &[Arc<CatalogTemplate>] {
         &self.templates
     }
 
-    /// The server that is asked for a URI: the one that lists it, else one with a template that it
-    /// fits, else the only one that lists URIs of its scheme.
+    /// The server that is asked for a URI: the server that lists it, else one with a template that
+    /// fits, else the only server that lists URIs of the same scheme. `None` if there is no such
+    /// server; then name one with [`Host::read_from`](crate::Host::read_from).
     pub fn owner(&self, uri: &str) -> Option<&ServerId> {
         if let Some(resource) = self.resource(uri) {
             return Some(&resource.server);
@@ -141,7 +147,7 @@ impl Catalog {
         owners.all(|other| other == first).then_some(first)
     }
 
-    /// What people should know: names that were changed, entries that were left out.
+    /// Problems to show to the user: names that were changed, entries that were left out.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }

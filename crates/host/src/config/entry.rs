@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{EntryError, Launch, Settings, Variables, launch};
 
-/// One server of a config file.
+/// One server of a config file, as it is written there: variables are not expanded yet.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What the file calls it.
@@ -23,7 +23,8 @@ pub struct Entry {
     pub(super) inputs: Arc<Vec<Input>>,
 }
 
-/// Something that a file wants to be told before a server starts: a key, a folder.
+/// A value that a config file wants to be asked for before a server starts, such as a key or a
+/// folder: `${input:id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Its name in `${input:…}`.
@@ -59,10 +60,10 @@ impl Entry {
         }
     }
 
-    /// What has to be started or connected to, with its variables filled in.
+    /// Reads how the server is started or connected to, with its variables expanded.
     ///
     /// # Errors
-    /// [`EntryError`]: what is wrong with the entry, or which variable has no value.
+    /// [`EntryError`] if the entry is wrong, or names a variable that has no value.
     pub fn launch(&self, variables: &dyn Variables) -> Result<Launch, EntryError> {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
@@ -70,18 +71,19 @@ impl Entry {
         }
     }
 
-    /// What the entry says beside how its server is started, and which of its keys are not
-    /// honoured.
+    /// Reads the other settings of the entry: time limits, included and excluded tools, and the
+    /// keys that are not honoured.
     pub fn read_settings(&self) -> Settings {
         Settings::read(&self.settings)
     }
 
-    /// An input that the file declares.
+    /// Finds an input that the file declares, by its id.
     pub fn input(&self, id: &str) -> Option<&Input> {
         self.inputs.iter().find(|input| input.id == id)
     }
 
-    /// `file:name`, which is this entry and no other.
+    /// The text `file:name`, which identifies this entry among all config files.
+    /// [`Catalogue::find`](super::Catalogue::find) accepts it.
     pub fn address(&self) -> String {
         format!("{}:{}", self.file.display(), self.name)
     }

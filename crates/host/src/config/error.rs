@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-/// Why a config file cannot be read.
+/// Why a config file cannot be used as a whole. Problems of one entry are an [`EntryError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -45,7 +45,7 @@ pub enum ConfigError {
     },
 }
 
-/// Why an entry of a config file cannot be used.
+/// Why one entry of a config file cannot be used. The other entries of the file are not affected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {

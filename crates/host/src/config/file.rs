@@ -8,7 +8,7 @@ use std::{
 
 use super::{ConfigError, Entry, Format, entry, section};
 
-/// A config file with servers in it.
+/// A config file with servers in it, in the format of any of the supported hosts.
 #[derive(Clone, Debug)]
 pub struct File {
     /// Where it is.
@@ -21,7 +21,7 @@ pub struct File {
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 impl File {
-    /// Reads a file.
+    /// Reads a file from disk.
     ///
     /// # Errors
     /// [`ConfigError`]: the file does not exist, is malformed, or is not a list of servers. A

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// How a config file is written.
+/// The syntax of a config file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JSON, possibly with comments and trailing commas.
@@ -16,7 +16,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file, by its name; JSON unless the name says otherwise.
+    /// The format of a file by its extension; JSON if the extension is unknown.
     pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => Self::Toml,
@@ -25,7 +25,7 @@ impl Format {
         }
     }
 
-    /// What it is called.
+    /// The name of the format, for messages to people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 
-/// All config files that were found.
+/// All config files that were found in a set of places, and the servers in them.
 #[derive(Debug)]
 pub struct Catalogue {
     /// Each file that is there, nearest first.
@@ -25,7 +25,7 @@ pub struct Found {
     pub shadowed: Vec<(Place, Entry)>,
 }
 
-/// Why there is no such server.
+/// Why no server was found under a name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
@@ -51,7 +51,8 @@ fn near(nearest: Option<&str>) -> String {
 }
 
 impl Catalogue {
-    /// Reads every file that is at one of the usual places.
+    /// Reads every config file at the usual places. Files that cannot be read are kept with their
+    /// error, in [`files`](Self::files).
     pub fn load(places: &Places) -> Self {
         let (present, absent): (Vec<_>, Vec<_>) = places
             .all()
@@ -71,7 +72,7 @@ impl Catalogue {
         }
     }
 
-    /// Reads one file and no other.
+    /// Reads this one file and no other.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -88,7 +89,8 @@ impl Catalogue {
         })
     }
 
-    /// Every entry that counts in this folder, nearest first.
+    /// All entries that are valid in this folder, nearest file first. Entries that are hidden by
+    /// one of the same name are included.
     pub fn entries(&self) -> impl Iterator<Item = (&Place, &Entry)> {
         self.files
             .iter()
@@ -97,10 +99,12 @@ impl Catalogue {
             .filter(|(_, entry)| self.counts(entry))
     }
 
-    /// Finds a server by its name, or by `file:name`.
+    /// Finds a server by its name, or by `file:name`. Of several entries with the name, the nearest
+    /// is returned, and the others as [`shadowed`](Found::shadowed).
     ///
     /// # Errors
-    /// [`LookupError`], with the nearest name.
+    /// [`LookupError`] if there is no such server, with the most similar name; or if the file that
+    /// was named cannot be used.
     pub fn find(&self, name: &str) -> Result<Found, LookupError> {
         if let Some((file, inside)) = name.rsplit_once(':') {
             let path = Path::new(file);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A place where a config file may be.
+/// A location where a config file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Whose file it is.
@@ -13,7 +13,7 @@ pub struct Place {
     pub owner: PlaceOwner,
 }
 
-/// Who put a config file where it is, and so who says what it starts.
+/// Who controls a config file, and so decides what it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceOwner {
@@ -25,7 +25,7 @@ pub enum PlaceOwner {
     Caller,
 }
 
-/// The folders that places are relative to.
+/// The base folders of the usual locations of config files.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The current folder; its parents count too.
@@ -81,7 +81,8 @@ const SETTINGS: [(&str, &str); 6] = [
 ];
 
 impl Places {
-    /// The folders of this process.
+    /// The base folders of this process: its current folder, and the home and config folders of its
+    /// user.
     pub fn of_process() -> Self {
         let variable = |name: &str| {
             std::env::var_os(name)
@@ -104,7 +105,8 @@ impl Places {
         }
     }
 
-    /// Every place, nearest first: the project's before the user's.
+    /// All locations where a config file may be, nearest first: those of the project before those
+    /// of the user.
     pub fn all(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for folder in self.project_folders() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// What an entry says beside how its server is started.
+/// The settings of an entry that are not about starting its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -25,7 +25,7 @@ pub struct Settings {
     pub not_honoured: Vec<NotHonoured>,
 }
 
-/// A key of a config file that is not honoured.
+/// A key of a config file that the host does not honour, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotHonoured {

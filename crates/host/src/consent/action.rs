@@ -10,7 +10,8 @@ use turnbuckle_protocol::{
 
 use crate::id::{ConversationId, ServerId};
 
-/// Something that is about to happen, and whom it concerns.
+/// Something that is about to happen, with the server and the conversation it concerns. A
+/// [`Policy`](crate::Policy) is given it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
@@ -22,7 +23,7 @@ pub struct Request<'a> {
     pub action: Action<'a>,
 }
 
-/// Something that is about to happen.
+/// Something that needs a decision of the policy before it happens.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Action<'a> {
@@ -49,12 +50,12 @@ pub enum Action<'a> {
         /// Its name at the server.
         prompt: &'a str,
     },
-    /// A form of the server is shown to the person.
+    /// A form of the server is shown to the user.
     ShowForm {
         /// The form.
         form: &'a ElicitRequestFormParams,
     },
-    /// The person is asked to visit a URL of the server's choice.
+    /// The user is asked to visit a URL of the server's choice.
     ShowUrl {
         /// The URL.
         visit: &'a ElicitRequestUrlParams,
@@ -81,7 +82,7 @@ pub enum Action<'a> {
     },
 }
 
-/// The kinds of actions, by which rules and grants name them.
+/// The kinds of actions. Rules, grants and the audit log name an action by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ActionKind {
@@ -108,7 +109,7 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// All kinds.
+    /// All kinds, for example to list them in a settings dialog.
     pub const ALL: [Self; 10] = [
         Self::Start,
         Self::Call,
@@ -122,7 +123,7 @@ impl ActionKind {
         Self::ShareContext,
     ];
 
-    /// The word for it in grants and in the audit log.
+    /// The word for the kind in grants and in the audit log, such as `call` or `sample`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -138,7 +139,7 @@ impl ActionKind {
         }
     }
 
-    /// The kind of this word.
+    /// Parses the word of a kind; `None` if the word is unknown.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -151,7 +152,7 @@ impl fmt::Display for ActionKind {
 }
 
 impl<'a> Action<'a> {
-    /// Its kind.
+    /// The kind of this action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Self::Start { .. } => ActionKind::Start,
@@ -167,8 +168,8 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// What it is about, which a grant is for: the tool, the URI, the root. Empty where a grant is
-    /// for all of the kind.
+    /// What the action is about: the name of the tool, the URI, the root. A grant is for this
+    /// subject. Empty if grants are for all actions of the kind.
     pub fn subject(&self) -> Cow<'a, str> {
         match *self {
             Self::Call { tool, .. } => Cow::Borrowed(tool.name.as_str()),

@@ -24,7 +24,8 @@ use crate::{
 /// How many names of arguments one record has.
 const MAX_NAMES: usize = 64;
 
-/// One line of the audit log.
+/// One record of the audit log: an action, the decision about it, and its outcome. It is serialised
+/// as one line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AuditRecord {
@@ -109,7 +110,8 @@ fn names(arguments: &RawValue) -> Vec<String> {
     names
 }
 
-/// Where the audit log goes.
+/// Where the audit log goes: to a file or to a function. Give it to
+/// [`HostBuilder::audit`](crate::HostBuilder::audit).
 pub struct Audit {
     sink: Sink,
 }
@@ -130,7 +132,8 @@ impl Audit {
         }
     }
 
-    /// Appends to a file, one line of JSON for each record.
+    /// Appends to a file, one line of JSON for each record. The file is created if it does not
+    /// exist.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -145,7 +148,8 @@ impl Audit {
         })
     }
 
-    /// Calls a function with each record. It must not block.
+    /// Calls a function with each record, for example to send it to a log service. It must not
+    /// block.
     pub fn to(listener: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         Self {
             sink: Sink::Listener(Box::new(listener)),

@@ -1,4 +1,4 @@
-//! Consent: the policy, what was granted before, and the person, in this order.
+//! Consent: the policy, what was granted before, and the user, in this order.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::{
     id::ConversationId,
 };
 
-/// Why something may not happen.
+/// Why an action was denied. It is the source of [`HostError::Denied`](crate::HostError::Denied).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denied {
-    /// The policy refuses it.
+    /// The policy denies it, for this reason.
     #[error("the policy does not allow it: {0}")]
     ByPolicy(String),
-    /// The person said no.
+    /// The user denied it.
     #[error("the user did not allow it")]
     ByUser,
     /// The user would have to be asked, and there is no user interface.
@@ -34,7 +34,7 @@ pub enum Denied {
         "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
     )]
     NobodyToAsk,
-    /// The server asks more than it may at a time.
+    /// The server has too many open questions.
     #[error("the server has too many questions open")]
     TooManyQuestions,
     /// The server asks while no call to it is in flight.
@@ -92,7 +92,7 @@ impl Party<'_> {
 enum Verdict {
     Allowed,
     Granted(&'static str),
-    /// The person has to be asked.
+    /// The user has to be asked.
     Open(Arc<dyn UserInterface>),
 }
 
@@ -112,7 +112,7 @@ impl Consent {
         }
     }
 
-    /// Decides whether something may happen, and asks the person where the policy leaves it to
+    /// Decides whether something may happen, and asks the user where the policy leaves it to
     /// them.
     pub(crate) async fn permit(
         &self,
@@ -141,7 +141,7 @@ impl Consent {
         }
     }
 
-    /// What is decided without a person; `None` if one has to be asked.
+    /// What is decided without a user; `None` if one has to be asked.
     fn decided(&self, party: Party<'_>, action: &Action<'_>) -> Option<Result<Permit, Denied>> {
         match self.verdict(party, action) {
             Ok(Verdict::Allowed) => Some(Ok(self.allowed(party, action, "policy", None))),
@@ -159,7 +159,7 @@ impl Consent {
         question
     }
 
-    /// The person allows a call with other arguments, and the policy decides about those too.
+    /// The user allows a call with other arguments, and the policy decides about those too.
     fn edited(
         &self,
         party: Party<'_>,

@@ -1,11 +1,14 @@
-//! One thing that the person has allowed.
+//! One thing that the user has allowed.
 
 use turnbuckle_protocol::Tool;
 
 use super::{ActionKind, tool_digest::digest};
 use crate::id::ServerId;
 
-/// Something that the person has allowed until it is revoked.
+/// A permission that the user has given until it is revoked.
+///
+/// [`Host::grants`](crate::Host::grants) lists them, and [`Host::revoke`](crate::Host::revoke)
+/// takes them back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Grant {

@@ -1,4 +1,4 @@
-//! What the person has allowed: for a conversation, or until it is revoked.
+//! What the user has allowed: for a conversation, or until it is revoked.
 
 use std::{collections::HashMap, path::PathBuf, time::SystemTime};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{clock::rfc3339, id::ConversationId};
 
-/// All that the person has allowed.
+/// All that the user has allowed.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     file: Option<PathBuf>,
@@ -31,7 +31,7 @@ impl Grants {
         Ok(grants)
     }
 
-    /// Whether the person has allowed this.
+    /// Whether the user has allowed this.
     pub(crate) fn covers(&self, conversation: Option<ConversationId>, key: &GrantKey<'_>) -> bool {
         let always = self.always.read();
         let is_always = always
@@ -45,7 +45,7 @@ impl Grants {
             })
     }
 
-    /// Whether the person has allowed a tool of this name that said something else of itself.
+    /// Whether the user has allowed a tool of this name that said something else of itself.
     pub(crate) fn covered_before(
         &self,
         conversation: Option<ConversationId>,
@@ -199,7 +199,7 @@ mod tests {
         grants.allow_always(&key(&second)).unwrap();
         assert!(grants.covers(None, &key(&second)));
         assert_eq!(grants.list().len(), 1);
-        // An entry that a person wrote without a digest is for the tool whatever it says.
+        // An entry that a user wrote without a digest is for the tool whatever it says.
         let file = folder.path().join("grants.toml");
         let text = std::fs::read_to_string(&file).unwrap();
         let lines: Vec<_> = text

@@ -3,7 +3,7 @@
 use super::{Action, ActionKind, Request};
 use crate::fleet::matches;
 
-/// What a policy says.
+/// The decision of a [`Policy`] about an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
@@ -17,15 +17,18 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether it is refused.
+    /// Whether the decision is [`Deny`](Self::Deny).
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
     }
 }
 
-/// Decides what may happen. A host has one, and asks it before anything leaves.
+/// Decides what may happen. The host asks it before every action that [`Action`](crate::Action)
+/// lists.
 ///
-/// It must be quick and must not block: it runs where calls are made.
+/// Use [`Rules`] for a policy by kind, server and subject. Any function from a
+/// [`Request`](crate::Request) to a [`Decision`] is a policy too. It must be quick and must not
+/// block, because it runs inside each call.
 pub trait Policy: Send + Sync + 'static {
     /// Decides one request.
     fn decide(&self, request: &Request<'_>) -> Decision;
@@ -42,10 +45,10 @@ where
 
 /// A policy of rules: by kind of action, server and subject.
 ///
-/// Where several rules fit, a denial counts before a question, and a question before permission;
-/// their order does not matter. Where none fits, a person is asked, except for what is harmless by
-/// itself: reading a resource and getting a prompt that the application asks for, and showing a
-/// question of a server, which is asking already.
+/// If several rules match, a denial counts before a question, and a question before permission;
+/// their order does not matter. If no rule matches, the user is asked, except for actions that are
+/// harmless by themselves: reading a resource and getting a prompt that the application asks for,
+/// and showing a question of a server, which is a question already.
 ///
 /// ```
 /// use turnbuckle_host::{ActionKind, Rules};
@@ -71,7 +74,7 @@ struct Rule {
 }
 
 impl Rules {
-    /// No rules: people are asked.
+    /// No rules: the user is asked about everything.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,12 +84,12 @@ impl Rules {
         self.with(kind, server, subject, Decision::Allow)
     }
 
-    /// Has a person decide.
+    /// Asks the user about an action, even if another rule allows it.
     pub fn ask(self, kind: ActionKind, server: &str, subject: &str) -> Self {
         self.with(kind, server, subject, Decision::Ask)
     }
 
-    /// Refuses an action, for this reason.
+    /// Denies an action. The reason is shown to the user, and to the model if a tool was called.
     pub fn deny(
         self,
         kind: ActionKind,
@@ -97,8 +100,8 @@ impl Rules {
         self.with(kind, server, subject, Decision::Deny(reason.into()))
     }
 
-    /// Allows everything to servers that fit: their start, their tools, their questions and their
-    /// sampling. It is for servers that the application itself brings along.
+    /// Allows everything to servers that match: their start, tools, questions and sampling. Use it
+    /// only for servers that the application itself brings along.
     pub fn trust(self, server: &str) -> Self {
         ActionKind::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! What a tool says of itself, as a digest. A grant is for the tool as the person saw it: a server that
+//! What a tool says of itself, as a digest. A grant is for the tool as the user saw it: a server that
 //! gives another description, other arguments or other hints to a tool of the same name has to ask
 //! again.
 
@@ -11,7 +11,7 @@ use turnbuckle_protocol::Tool;
 /// Bytes of a digest in the file of grants.
 const LENGTH: usize = 16;
 
-/// The digest of what a person is shown of a tool. The order of members does not change it: some
+/// The digest of what a user is shown of a tool. The order of members does not change it: some
 /// servers write it anew with each start.
 pub(super) fn digest(tool: &Tool) -> String {
     let mut digest = Sha256::new();

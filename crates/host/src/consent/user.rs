@@ -1,4 +1,4 @@
-//! Questions to the person, through one trait that a user interface implements.
+//! Questions to the user, through one trait that a user interface implements.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use super::{Action, ActionKind, action::host_of};
 use crate::id::{ConversationId, ServerId};
 
-/// Who asks.
+/// The server that asks, and for which conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Who {
@@ -24,7 +24,7 @@ pub struct Who {
     pub conversation: Option<ConversationId>,
 }
 
-/// For how long something is allowed.
+/// For how long the user allows something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// This time.
@@ -36,7 +36,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The word for it in the audit log.
+    /// The word for the scope in the audit log: `once`, `conversation` or `always`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Once => "once",
@@ -46,7 +46,7 @@ impl Scope {
     }
 }
 
-/// What the person is asked to allow.
+/// An action that the user is asked to allow. Show at least the server, the kind and the subject.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConsentQuestion {
@@ -62,7 +62,7 @@ pub struct ConsentQuestion {
     pub description: Option<String>,
     /// What the server says that the tool does to the world: hints, not promises.
     pub hints: Option<ToolAnnotations>,
-    /// Whether the person has allowed a tool of this name before, and the server says something else
+    /// Whether the user has allowed a tool of this name before, and the server says something else
     /// of it since: another description, other arguments or other hints. Show it.
     pub has_changed: bool,
     /// The scopes that can be chosen.
@@ -94,55 +94,55 @@ impl ConsentQuestion {
     }
 }
 
-/// What the person says to a request for consent.
+/// The user's answer to a [`ConsentQuestion`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConsentAnswer {
-    /// It may happen.
+    /// The action is allowed, for this scope.
     Allow(Scope),
     /// The tool may be called once, with these arguments instead.
     AllowEdited(JsonObject),
-    /// It may not happen.
+    /// The action is denied.
     Deny,
 }
 
-/// What the person did with a form.
+/// The user's answer to a form (elicitation).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormAnswer {
-    /// The person filled it in.
+    /// The user filled it in.
     Accept(BTreeMap<String, ElicitValue>),
-    /// The person does not want to.
+    /// The user declined.
     Decline,
-    /// The person went away.
+    /// The user dismissed it.
     Cancel,
 }
 
-/// What the person says to a visit.
+/// The user's answer to a request to visit a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VisitAnswer {
-    /// The person agreed to visit the URL.
+    /// The user agreed to visit the URL.
     Accept,
-    /// The person does not want to.
+    /// The user declined.
     Decline,
-    /// The person went away.
+    /// The user dismissed it.
     Cancel,
 }
 
-/// What the person says to a text that goes to or comes from the model.
+/// The user's answer to a message that goes to a model or comes from it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Review<T> {
-    /// It may go on as it is, for this time or for longer.
+    /// The message is passed on unchanged, this time or for longer.
     Accept(Scope),
-    /// It may go on like this.
+    /// This edited message is passed on instead.
     Edited(Box<T>),
-    /// It may not go on.
+    /// The message is not passed on.
     Decline,
 }
 
-/// A URL that a server wants visited, and whose it really is.
+/// A URL that a server asks the user to visit, with the host that it really leads to.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Visit<'a> {
@@ -161,11 +161,13 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What a user interface implements to have its person asked.
+/// The user interface through which a host asks its user. Give it to
+/// [`HostBuilder::user`](crate::HostBuilder::user).
 ///
-/// One question is asked at a time; the others wait. A question that is withdrawn, because the call
-/// was cancelled or the server ended, is dropped: its future is not polled any more. What is not
-/// implemented is answered with no.
+/// Implement the methods for the kinds of questions that your application can show. The defaults
+/// deny or decline. One question is asked at a time; the others wait. A question that is withdrawn,
+/// because the call was cancelled or the server ended, is dropped: its future is not polled any
+/// more.
 pub trait UserInterface: Send + Sync + 'static {
     /// Asks whether something may happen.
     fn consent<'a>(
@@ -187,7 +189,7 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(FormAnswer::Decline))
     }
 
-    /// Asks whether the person wants to visit a URL, which must not be opened before.
+    /// Asks whether the user wants to visit a URL, which must not be opened before.
     fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
         let _ = (who, visit);
         Box::pin(std::future::ready(VisitAnswer::Decline))

@@ -8,7 +8,7 @@ use super::{
     offer,
 };
 
-/// Everything that changed, what breaks callers first.
+/// Compares two snapshots of a server. Returns all changes, those that break callers first.
 pub fn between(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let mut changes = Changes::default();
     offer::server(old, new, &mut changes);
@@ -19,12 +19,12 @@ pub fn between(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     changes.sorted()
 }
 
-/// What changed in one tool, from one definition to another.
+/// Compares two definitions of one tool. The definitions are the JSON objects of `tools/list`.
 pub fn between_tools(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("tool", name, |of| offer::tool(old, new, of))
 }
 
-/// What changed in one prompt, from one definition to another.
+/// Compares two definitions of one prompt. The definitions are the JSON objects of `prompts/list`.
 pub fn between_prompts(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("prompt", name, |of| offer::prompt(old, new, of))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a change means for a caller.
+/// What a change means for callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -14,7 +14,7 @@ pub enum Effect {
     Wording,
 }
 
-/// One thing that changed.
+/// One change between two definitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -31,7 +31,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// A change to all of a thing.
+    /// A change that affects an entry as a whole, such as its removal.
     pub fn whole(effect: Effect, kind: &'static str, name: &str, what: impl Into<String>) -> Self {
         Self {
             effect,
@@ -44,7 +44,7 @@ impl Change {
 }
 
 impl Effect {
-    /// Its word: `breaking`, `compatible` or `wording`.
+    /// The word for the effect: `breaking`, `compatible` or `wording`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Breaking => "breaking",

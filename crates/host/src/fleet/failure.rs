@@ -8,7 +8,7 @@ use turnbuckle_client::{ConnectError, Ending};
 /// How many lines of standard error a failure keeps: the last ones, which usually hold the reason.
 const KEPT_LINES: usize = 20;
 
-/// What kind of failure it is, by what can be done about it.
+/// The kind of a failure, which tells what can be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -24,7 +24,8 @@ pub enum FailureKind {
     Removed,
 }
 
-/// Why a server is not there: the reason, and the last lines that its process printed.
+/// Why a server is not available: the kind, the reason, and the last lines that its process
+/// printed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {

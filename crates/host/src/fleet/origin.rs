@@ -6,7 +6,7 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::id::{ConversationId, ServerId};
 
-/// How many questions of one server may wait for a person. One that has more open has lost count,
+/// How many questions of one server may wait for a user. One that has more open has lost count,
 /// and keeps the questions of others from being shown.
 const MAX_OPEN_QUESTIONS: usize = 8;
 
@@ -111,7 +111,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// A question that waits for a person.
+/// A question that waits for a user.
 pub(crate) struct OpenQuestion<'a>(&'a Origin);
 
 impl Drop for OpenQuestion<'_> {

@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How soon servers that fail are started again.
+/// How soon servers that fail are started again. Set it with
+/// [`HostBuilder::pacing`](crate::HostBuilder::pacing).
+///
+/// The pause doubles with each failure. A server that fails too often rests for a while; a call
+/// during that time fails at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// The pause after the first failure; it doubles with each further one. 100 ms.

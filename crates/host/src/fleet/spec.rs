@@ -215,7 +215,7 @@ impl ServerSpec {
         Some(text)
     }
 
-    /// How the server is started, as a person may be shown it: without values of headers, without
+    /// How the server is started, as a user may be shown it: without values of headers, without
     /// those of variables unless they say which code is run, and without the query of a URL.
     pub(crate) fn shown(&self) -> String {
         match &self.reach {

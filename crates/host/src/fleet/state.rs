@@ -11,7 +11,8 @@ use crate::id::ServerId;
 /// How many changes of state wait for one reader. Each server changes a few times a minute at most.
 pub(crate) const MAX_WAITING_STATES: usize = 1024;
 
-/// What a server is doing.
+/// The state of a server. [`Host::state`](crate::Host::state) returns it,
+/// [`Host::states`](crate::Host::states) reports changes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
@@ -42,7 +43,7 @@ pub enum ServerState {
 }
 
 impl ServerState {
-    /// Whether the server answers.
+    /// Whether the server is connected and answers requests.
     pub fn is_ready(&self) -> bool {
         matches!(self, Self::Ready(_))
     }
@@ -53,7 +54,7 @@ impl ServerState {
         !matches!(self, Self::Starting | Self::Restarting { .. })
     }
 
-    /// Why it failed, if it did.
+    /// The last failure, while the server is being restarted or has failed.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Restarting { failure, .. } | Self::Failed { failure, .. } => Some(failure),
@@ -62,7 +63,7 @@ impl ServerState {
     }
 }
 
-/// What a server said of itself when it was connected to.
+/// What a server told about itself when the connection was opened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ready {
@@ -76,7 +77,7 @@ pub struct Ready {
     pub instructions: Option<String>,
 }
 
-/// A server has another state.
+/// A change of a server's state, from a [`StateStream`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StateChange {
@@ -87,7 +88,8 @@ pub enum StateChange {
     Missed(u64),
 }
 
-/// A stream of the states of all servers, from the moment it was asked for.
+/// A stream of state changes of all servers, beginning when it was made. Made by
+/// [`Host::states`](crate::Host::states).
 #[derive(Debug)]
 pub struct StateStream {
     receiver: broadcast::Receiver<(ServerId, ServerState)>,

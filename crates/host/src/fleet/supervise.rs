@@ -123,7 +123,7 @@ impl Supervisor<'_> {
         let kind = failure.kind;
         let failure = Arc::new(failure);
         if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
-            // Trying again by itself would only ask the person again and again.
+            // Trying again by itself would only ask the user again and again.
             self.upstream.forget_want();
             return self.become_state(ServerState::Failed {
                 failure,
@@ -156,7 +156,7 @@ impl Supervisor<'_> {
 
     async fn start(&self) -> Result<Connection, Failure> {
         let spec = &self.upstream.spec;
-        // A person may have to be asked first, and that holds up no other server.
+        // A user may have to be asked first, and that holds up no other server.
         let (client, target) = self.shared.hooks.prepare(self.upstream).await?;
         let not_started = |reason: String| Failure::new(FailureKind::NotStarted, reason);
         let permit = self.shared.starts.acquire().await;

@@ -137,7 +137,7 @@ impl Asked {
         }
     }
 
-    /// sampling: there should be a person who can see and change the prompt before it goes to the
+    /// sampling: there should be a user who can see and change the prompt before it goes to the
     /// model, and the answer before it goes to the server.
     async fn sample(
         &self,

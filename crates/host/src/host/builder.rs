@@ -27,10 +27,10 @@ use crate::{
     sampling::SamplingModel,
 };
 
-/// A host before it runs.
+/// Builds a [`Host`]: its servers, its policy and its user interface.
 ///
-/// Unless a policy is set, a person is asked before anything happens, and where there is no user
-/// interface nothing is allowed.
+/// Without a policy, the user is asked before anything happens. Without a user interface,
+/// everything that needs the user's consent is denied.
 ///
 /// ```no_run
 /// use turnbuckle_host::{ActionKind, Host, Rules, ServerSpec};
@@ -103,11 +103,11 @@ impl HostBuilder {
         }
     }
 
-    /// Adds the servers of a config file, of whatever host. Of two servers with one name the first
-    /// counts, and the other is [reported](Host::notes).
+    /// Adds the servers of a config file, in the format of any of the supported hosts. Of two
+    /// servers with one name the first counts, and the other is [reported](Host::notes).
     ///
     /// # Errors
-    /// [`ConfigError`] if the file cannot be read. What is wrong with one entry is reported, and the
+    /// [`ConfigError`] if the file cannot be read. A problem with one entry is reported, and the
     /// others are used.
     pub fn load(mut self, path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
@@ -116,59 +116,63 @@ impl HostBuilder {
         Ok(self)
     }
 
-    /// Adds a server.
+    /// Adds a server from code. The id is its name in the catalog, in rules and in the audit log.
     pub fn server(mut self, id: impl Into<ServerId>, spec: ServerSpec) -> Self {
         self.servers.push((id.into(), spec));
         self
     }
 
-    /// Adds one server of a config file, with everything that its entry says. It is called as the entry
-    /// is, and switched on even if the file has it switched off.
+    /// Adds one server of a config file, with all its settings. Its id is the entry's name. It is
+    /// used even if the file disables it.
     pub fn entry(mut self, entry: Entry) -> Self {
         self.entries.push(entry);
         self
     }
 
-    /// Sets where variables of config files get their values; the environment unless set.
+    /// Sets where variables of config files (`${VAR}`, `${input:id}`) get their values. Defaults to
+    /// the environment of the process.
     pub fn variables(mut self, variables: impl Variables + Send + Sync + 'static) -> Self {
         self.variables = Arc::new(variables);
         self
     }
 
-    /// Calls the tools without asking that config files name in `alwaysAllow` or `autoApprove`.
+    /// Lets config files approve tools: those that they name in `alwaysAllow` or `autoApprove` are
+    /// called without asking.
     ///
     /// Without it these keys are reported as not honoured: a file of a project comes with the
-    /// project, and its author is not the person whose consent counts.
+    /// project, and its author is not the user whose consent counts.
     pub fn trust_approvals_of_files(mut self) -> Self {
         self.approvals = Approvals::Trusted;
         self
     }
 
-    /// Reads config files again when they change; looked at once a second. What is wrong with a new
-    /// file leaves the servers as they are, and is logged.
+    /// Reads config files again when they change; they are checked once a second. If a new file
+    /// cannot be read, the servers stay as they are and the error is logged.
     pub fn watch_files(mut self) -> Self {
         self.watch = Watch::On;
         self
     }
 
-    /// Keeps the lists of servers in this folder from one run to the next. With them a server that is
-    /// started on demand is in the catalog before it runs, and is started by the first call of one
-    /// of its tools.
+    /// Keeps the lists of servers in this folder from one run to the next. A server with
+    /// [`Start::OnDemand`](crate::Start::OnDemand) is then in the catalog before it runs, and is
+    /// started by the first call of one of its tools.
     pub fn keep_lists(mut self, folder: impl Into<PathBuf>) -> Self {
         self.lists = Some(folder.into());
         self
     }
 
-    /// Sets who decides what may happen; [`Rules`] that ask a person unless set.
+    /// Sets the policy that decides what may happen. Defaults to empty [`Rules`], which ask the
+    /// user.
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.policy = Box::new(policy);
         self
     }
 
-    /// Keeps what the person allows for always in this file, which is read at once.
+    /// Stores what the user allows with [`Scope::Always`](crate::Scope::Always) in this file, and
+    /// loads the grants that are in it.
     ///
     /// # Errors
-    /// [`GrantFileError`] if there is a file that cannot be used.
+    /// [`GrantFileError`] if the file exists and cannot be used.
     pub fn grants(mut self, path: impl Into<PathBuf>) -> Result<Self, GrantFileError> {
         self.grants = Grants::open(path.into())?;
         Ok(self)
@@ -181,33 +185,33 @@ impl HostBuilder {
         self
     }
 
-    /// Writes an audit log of calls, decisions and answers.
+    /// Writes an audit log of calls, decisions and answers. Without one, nothing is recorded.
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = audit;
         self
     }
 
-    /// Lets servers ask this model, by sampling. Without one, sampling is not offered.
+    /// Sets the model that servers may use by sampling. Without one, sampling is not declared.
     pub fn model(mut self, model: impl SamplingModel) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Lets every server work in this folder, if the policy allows it. Roots of one server are set
-    /// with [`ServerSpec::root`].
+    /// Adds a root that every server sees, if the policy allows it. Add a root for one server with
+    /// [`ServerSpec::root`].
     pub fn root(mut self, root: Root) -> Self {
         self.roots.push(root);
         self
     }
 
-    /// Sets how soon servers that fail are started again.
+    /// Sets how soon servers that fail are started again. The defaults are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
         self
     }
 
-    /// Calls `listener` with every log message of every server. It runs where messages are read, so it
-    /// must not block.
+    /// Calls `listener` with every log message of every server. It runs where messages are read, so
+    /// it must not block.
     pub fn on_log(
         mut self,
         listener: impl Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync + 'static,
@@ -216,8 +220,9 @@ impl HostBuilder {
         self
     }
 
-    /// Shows every message to and from every server: for logs, recordings and tests. It runs where
-    /// messages are sent and read, so it must not block. Nothing is masked.
+    /// Calls `listener` with every message to and from every server: for logs, recordings and
+    /// tests. It runs where messages are sent and read, so it must not block. Secrets are not
+    /// masked.
     pub fn on_wire(
         mut self,
         listener: impl Fn(&ServerId, Passing<'_>) + Send + Sync + 'static,
@@ -226,7 +231,8 @@ impl HostBuilder {
         self
     }
 
-    /// Adds to the way to servers at a URL: credentials, a proxy, certificates.
+    /// Adjusts the HTTP settings of servers at a URL before each connection: credentials, a proxy,
+    /// certificates. The function gets the id of the server.
     #[cfg(feature = "http")]
     pub fn reach_with(
         mut self,

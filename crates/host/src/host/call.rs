@@ -19,14 +19,14 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// A call of a tool, made when it is awaited.
+/// A call of a tool. It is sent when it is awaited; made by [`Host::call`].
 ///
-/// It is found in the catalog by its name in the host, allowed by the policy or the person, and sent
-/// to its server, which is started if it has to be. A call whose server ends is not made again: it
-/// may have run.
+/// The tool is found in the catalog by its name in the host. The policy, and if need be the user,
+/// must allow the call. Then it is sent to the server, which is started if necessary. If the server
+/// ends during the call, the call is not repeated, because it may have had effects.
 ///
 /// # Cancel safety
-/// Dropping the future gives the call up, and the server is told so.
+/// Dropping the future cancels the call and tells the server.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct HostCall<'a> {
     host: &'a Host,
@@ -42,11 +42,12 @@ pub struct HostCall<'a> {
 type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
 
 impl Host {
-    /// Calls a tool by its name in the host. The arguments are anything that serialises to an
-    /// object; `()` for none.
+    /// Calls a tool by its name in the host, and returns its output when awaited. The arguments are
+    /// anything that serialises to an object; `()` for no arguments.
     ///
     /// # Errors
-    /// [`HostError`] says whether anything was sent.
+    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed
+    /// is not an error here: look at `is_error` of its output.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
         HostCall::new(self, name.into(), &arguments)
     }
@@ -71,13 +72,14 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Gives the call this long, from the moment it is sent.
+    /// Sets how long the call may take, counted from the moment it is sent. Overrides the server's
+    /// [`call_timeout`](crate::ServerSpec::call_timeout).
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Asks for progress, and calls `listener` with each report.
+    /// Asks for progress notifications, and calls `listener` with each.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
@@ -86,13 +88,13 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Asks for log messages of this severity and above while it runs.
+    /// Asks for log messages of this severity and above while the call runs.
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Attaches something to the request's `_meta`.
+    /// Adds a member to the request's `_meta`.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.push((key.into(), value.into()));
         self

@@ -12,8 +12,10 @@ use crate::{
     id::ConversationId,
 };
 
-/// A conversation of a host. What the person allows for it ends when it is dropped, and so do the
-/// resources that are attached to it.
+/// A conversation of a host: the unit for which a user can allow something, and to which resources
+/// are attached. Made by [`Host::conversation`].
+///
+/// When it is dropped, its grants end and its attachments are released.
 #[derive(Debug)]
 pub struct Conversation {
     host: Host,
@@ -28,7 +30,7 @@ impl Conversation {
         }
     }
 
-    /// Its id, which questions and the audit log carry.
+    /// Its id. Questions to the user and the audit log carry it.
     pub fn id(&self) -> ConversationId {
         self.id
     }
@@ -38,12 +40,12 @@ impl Conversation {
         &self.host
     }
 
-    /// Calls a tool in this conversation. See [`Host::call`].
+    /// Calls a tool in this conversation: grants for the conversation apply. See [`Host::call`].
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
         HostCall::new(&self.host, name.into(), &arguments).in_conversation(self.id)
     }
 
-    /// Reads a resource in this conversation. See [`Host::read`].
+    /// Reads a resource in this conversation: grants for the conversation apply.
     ///
     /// # Errors
     /// As [`Host::read`].
@@ -52,7 +54,7 @@ impl Conversation {
         self.host.read_in(Some(self.id), &server, uri).await
     }
 
-    /// Gets a prompt in this conversation. See [`Host::get_prompt`].
+    /// Gets a prompt in this conversation: grants for the conversation apply.
     ///
     /// # Errors
     /// As [`Host::get_prompt`].
@@ -66,8 +68,8 @@ impl Conversation {
             .await
     }
 
-    /// Reads a resource and keeps it as context. Its changes are followed: it is read again when
-    /// [`context`](Self::context) finds it out of date.
+    /// Reads a resource and attaches it as context. Its changes are followed, and
+    /// [`context`](Self::context) reads it again if it is out of date. Returns what was read.
     ///
     /// # Errors
     /// As [`Host::read`].
@@ -91,7 +93,7 @@ impl Conversation {
         Ok(attachment)
     }
 
-    /// Takes a resource out of the context. Says whether it was there.
+    /// Detaches a resource. Returns whether it was attached.
     pub fn detach(&self, uri: &str) -> bool {
         let taken = self.host.inner.shared.contexts.take(self.id, uri);
         taken.is_some_and(|attachment| {
@@ -100,14 +102,14 @@ impl Conversation {
         })
     }
 
-    /// The resources that are attached, in the order in which they were.
+    /// The attached resources, in the order in which they were attached.
     pub fn attachments(&self) -> Vec<Arc<Attachment>> {
         self.host.inner.shared.contexts.of(self.id)
     }
 
-    /// The attached resources that a model should be given within about so many tokens: those that
-    /// are meant for a model, the most important first. Those that changed are read again; one that
-    /// cannot be read any more is given as it was.
+    /// The attached resources to give to a model within a budget of about `max_tokens` tokens:
+    /// those that are meant for a model, the most important first. Resources that changed are read
+    /// again; one that can no longer be read is returned with its old contents.
     pub async fn context(&self, max_tokens: u64) -> Vec<Arc<Attachment>> {
         for attachment in self.attachments() {
             if attachment.is_stale()

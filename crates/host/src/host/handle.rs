@@ -26,7 +26,8 @@ use crate::{
 
 /// A running host: many servers, one catalog, one policy. Clones share it.
 ///
-/// When the last clone is dropped every server ends, without waiting; [`close`](Self::close) waits.
+/// When the last clone is dropped every server is ended without waiting; [`close`](Self::close)
+/// waits.
 #[derive(Clone)]
 pub struct Host {
     pub(super) inner: Arc<Inner>,
@@ -57,13 +58,14 @@ pub struct ServerStatus {
 }
 
 impl Host {
-    /// A host by its name and version, which every server is told.
+    /// Begins to build a host. Every server is told its name and version.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> HostBuilder {
         HostBuilder::new(Implementation::new(name, version))
     }
 
-    /// A host with the servers of a config file: `Host::load("mcp.json")?.open().await`. It is called
-    /// `turnbuckle-host`; [`builder`](Self::builder) gives it another name.
+    /// Begins to build a host with the servers of a config file:
+    /// `Host::load("mcp.json")?.open().await`. Its name is `turnbuckle-host`; use
+    /// [`builder`](Self::builder) to give it another.
     ///
     /// # Errors
     /// [`ConfigError`] if the file cannot be read.
@@ -92,7 +94,7 @@ impl Host {
         Self { inner }
     }
 
-    /// The servers and their states, in the order of the files and the code.
+    /// All servers and their states, in the order of the config files and the code.
     pub fn servers(&self) -> Vec<ServerStatus> {
         let all = self.inner.fleet.all();
         let status = |upstream: &Arc<Upstream>| ServerStatus {
@@ -109,19 +111,20 @@ impl Host {
         Some(upstream.state())
     }
 
-    /// The states of all servers, from now on.
+    /// A stream of the state changes of all servers, beginning now. Use it to show the servers in a
+    /// user interface.
     pub fn states(&self) -> StateStream {
         StateStream::new(self.inner.shared.states.subscribe())
     }
 
-    /// What there is to know about the config files: keys that are not honoured, entries that cannot
+    /// Notes about the config files for the user: keys that are not honoured, entries that cannot
     /// be used.
     pub fn notes(&self) -> Vec<ConfigNote> {
         self.inner.notes.lock().clone()
     }
 
-    /// Waits until each server is ready, has failed, or waits to be needed. Each server has its start
-    /// timeout; a person who is asked has no limit.
+    /// Waits until each server is ready, has failed, or is idle until it is needed. Each server has
+    /// its start timeout; a question to the user has no time limit.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -131,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Starts a server that waits to be needed or was not allowed to start, and waits until it is
+    /// Starts a server that is idle, has failed, or was not allowed to start, and waits until it is
     /// ready.
     ///
     /// # Errors
@@ -143,7 +146,7 @@ impl Host {
         Ok(())
     }
 
-    /// Adds a server, in place of one that has the same id.
+    /// Adds a server while the host runs. A server with the same id is stopped and replaced.
     pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
@@ -154,8 +157,8 @@ impl Host {
         self.inner.shared.catalog_changed();
     }
 
-    /// Removes a server and waits for its end. Says whether there was one. One of a config file comes
-    /// back when the file is read again.
+    /// Removes a server and waits for its end. Returns whether there was one. A server of a config
+    /// file comes back when the file is read again.
     pub async fn remove(&self, id: impl Into<ServerId>) -> bool {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
@@ -165,8 +168,8 @@ impl Host {
         was_there
     }
 
-    /// What all servers offer, as far as it is known now. It never waits; lists that servers call out
-    /// of date are read again in the background.
+    /// What all servers offer, as far as it is known now. It never waits; lists that are out of
+    /// date are read again in the background.
     pub fn catalog(&self) -> Arc<Catalog> {
         for upstream in self.inner.fleet.all() {
             upstream.nudge_if_stale();
@@ -174,7 +177,8 @@ impl Host {
         self.inner.catalog()
     }
 
-    /// Waits until the catalog is another than this one, and gives it.
+    /// Waits until the catalog differs from `known`, and returns the new one. Call it in a loop to
+    /// keep a list of tools current.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -192,7 +196,7 @@ impl Host {
         }
     }
 
-    /// Reads the lists of all servers that are ready again, and waits until that is done.
+    /// Reads the lists of all ready servers again, and waits until that is done.
     pub async fn refresh(&self) {
         let refreshing: Vec<_> = self
             .inner
@@ -217,25 +221,26 @@ impl Host {
         self.connected(&upstream).await
     }
 
-    /// A conversation: what is allowed for it ends with it, and resources are attached to it.
+    /// Begins a conversation. What the user allows for it ends with it, and resources can be
+    /// attached to it.
     pub fn conversation(&self) -> Conversation {
         Conversation::new(self.clone())
     }
 
-    /// What the person has allowed until it is revoked.
+    /// What the user has allowed until it is revoked.
     pub fn grants(&self) -> Vec<Grant> {
         self.inner.shared.consent.grants.list()
     }
 
-    /// Takes back every grant that fits, and says how many there were.
+    /// Revokes every grant for which `fits` returns true, and returns how many there were.
     ///
     /// # Errors
-    /// [`GrantFileError`] if the file cannot be changed.
+    /// [`GrantFileError`] if the file of grants cannot be changed.
     pub fn revoke(&self, fits: impl FnMut(&Grant) -> bool) -> Result<usize, GrantFileError> {
         self.inner.shared.consent.grants.revoke(fits)
     }
 
-    /// Lets a server work in a folder, if the policy or the person allows it. The server is told that
+    /// Adds a root for one server, if the policy or the user allows it. The server is notified that
     /// its roots changed.
     ///
     /// # Errors
@@ -254,7 +259,7 @@ impl Host {
         }
     }
 
-    /// Takes a root back from a server, which is told. Says whether it had it.
+    /// Removes a root of a server, which is notified. Returns whether the server had it.
     pub fn unshare_root(&self, server: impl Into<ServerId>, uri: &str) -> bool {
         let Some(upstream) = self.inner.fleet.find(&server.into()) else {
             return false;
@@ -264,7 +269,7 @@ impl Host {
         had
     }
 
-    /// The roots that a server sees now.
+    /// The roots that a server sees now. Empty if there is no such server.
     pub fn roots_of(&self, server: impl Into<ServerId>) -> Vec<Root> {
         let upstream = self.inner.fleet.find(&server.into());
         upstream.map_or_else(Vec::new, |upstream| upstream.roots.list())

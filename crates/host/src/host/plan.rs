@@ -10,7 +10,7 @@ use crate::{
     id::ServerId,
 };
 
-/// Something about a config file that people should know.
+/// A note about a config file for the user, from [`Host::notes`](crate::Host::notes).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigNote {

@@ -3,7 +3,7 @@
 use super::{ConfigNote, Host};
 use crate::{config::ConfigError, fleet::ServerState, id::ServerId};
 
-/// What a new reading of the config files changed.
+/// What a reload of the config files changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
@@ -20,13 +20,14 @@ pub struct Reloaded {
 }
 
 impl Host {
-    /// Reads the config files again. Servers that are as before keep their connections.
+    /// Reads the config files again. Servers whose entries are unchanged keep their connections;
+    /// failed ones are tried again. Returns what changed.
     ///
     /// # Errors
     /// [`ConfigError`] if a file cannot be read; then nothing changes.
     ///
     /// # Cancel safety
-    /// Dropping the future may leave out the removal of servers; reload again.
+    /// Dropping the future may skip the removal of servers; reload again.
     pub async fn reload(&self) -> Result<Reloaded, ConfigError> {
         let plan = self.inner.plan.lock().await;
         let (servers, notes) = plan.read()?;

@@ -16,19 +16,20 @@ use crate::{
 };
 
 impl Host {
-    /// Reads a resource from the server that has it: see [`Catalog::owner`](crate::Catalog::owner).
+    /// Reads a resource from the server that has it, as [`Catalog::owner`](crate::Catalog::owner)
+    /// finds it.
     ///
     /// # Errors
-    /// [`HostError::NoOwner`] if no server is known to have it, and others.
+    /// [`HostError::NoOwner`] if no server is known to have it, and the other variants.
     pub async fn read(&self, uri: &str) -> Result<ReadResourceResult, HostError> {
         let server = self.owner(uri)?;
         self.read_in(None, &server, uri).await
     }
 
-    /// Reads a resource from this server.
+    /// Reads a resource from this server, even if the server does not list it.
     ///
     /// # Errors
-    /// [`HostError`] says whether anything was sent.
+    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`].
     pub async fn read_from(
         &self,
         server: impl Into<ServerId>,
@@ -37,10 +38,10 @@ impl Host {
         self.read_in(None, &server.into(), uri).await
     }
 
-    /// Gets a prompt by its name in the host.
+    /// Gets a prompt by its name in the host, with these arguments.
     ///
     /// # Errors
-    /// [`HostError`] says whether anything was sent.
+    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`].
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -49,10 +50,11 @@ impl Host {
         self.get_prompt_in(None, name, arguments).await
     }
 
-    /// Asks how an argument of a prompt might go on, with what is filled in already.
+    /// Asks for completions of an argument of a prompt. `typed` is the text so far, and `filled`
+    /// has the arguments that are filled in already.
     ///
     /// # Errors
-    /// [`HostError`]; a server that completes nothing is a
+    /// [`HostError`]; a server without completion is a
     /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered).
     pub async fn complete_prompt(
         &self,
@@ -72,7 +74,7 @@ impl Host {
         .await
     }
 
-    /// Asks how a variable of a resource template of this server might go on.
+    /// Asks for completions of a variable of a resource template of this server.
     ///
     /// # Errors
     /// As [`complete_prompt`](Self::complete_prompt).
@@ -90,11 +92,11 @@ impl Host {
             .await
     }
 
-    /// Follows the changes of a resource until the stream is dropped, also when its server is started
-    /// again.
+    /// Follows the changes of a resource until the stream is dropped, also across restarts of its
+    /// server.
     ///
     /// # Errors
-    /// [`HostError::NoOwner`].
+    /// [`HostError::NoOwner`] if no server is known to have it.
     pub fn follow(&self, uri: &str) -> Result<UpdateStream, HostError> {
         let server = self.owner(uri)?;
         let upstream = self.upstream(&server)?;
@@ -184,7 +186,7 @@ impl Host {
     }
 }
 
-/// What happened to a resource that is followed.
+/// A change of a followed resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceUpdate {
@@ -194,7 +196,8 @@ pub enum ResourceUpdate {
     Missed,
 }
 
-/// A stream of the changes of one resource, from [`Host::follow`].
+/// A stream of the changes of one resource, made by [`Host::follow`]. Dropping it ends the
+/// subscription.
 pub struct UpdateStream {
     receiver: broadcast::Receiver<(ServerId, Arc<str>)>,
     uri: Arc<str>,

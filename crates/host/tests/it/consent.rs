@@ -1,4 +1,4 @@
-//! Consent, by table: what the policy says, what was granted, what the person says, and what comes
+//! Consent, by table: what the policy says, what was granted, what the user says, and what comes
 //! of it.
 
 use std::sync::{Arc, Mutex};
@@ -61,7 +61,7 @@ async fn echo(host: &Host) -> Outcome {
 async fn each_decision_has_its_outcome() {
     use ConsentAnswer::{Allow, Deny};
     let allow = || starting().allow(ActionKind::Call, "only", "echo");
-    // The policy, what the person says, what comes of two calls, and how often the person is asked.
+    // The policy, what the user says, what comes of two calls, and how often the user is asked.
     for (number, (rules, person, wanted, asked)) in [
         (allow(), None, [Outcome::Done; 2], 0),
         (allow(), Some(Deny), [Outcome::Done; 2], 0),
@@ -147,7 +147,7 @@ async fn the_person_sees_what_is_called_and_can_change_the_arguments() {
     host.close().await;
 }
 
-/// A person who edits arguments does not get around the policy.
+/// A user who edits arguments does not get around the policy.
 #[tokio::test]
 async fn a_policy_decides_about_edited_arguments_too() {
     let policy = |request: &turnbuckle_host::Request<'_>| match request.action {

@@ -1,4 +1,4 @@
-//! A person for tests, who answers as told and remembers the questions.
+//! A user for tests, who answers as told and remembers the questions.
 
 use std::sync::{
     Arc, Mutex,
@@ -14,7 +14,7 @@ use turnbuckle_host::{
 
 type Future<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
 
-/// What a person was asked.
+/// What a user was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) who: Who,
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     pub(crate) question: Option<ConsentQuestion>,
 }
 
-/// A person who answers as told.
+/// A user who answers as told.
 pub(crate) struct Person {
     pub(crate) consent: Mutex<ConsentAnswer>,
     pub(crate) form: FormAnswer,
@@ -34,7 +34,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// A person who consents like this, and fills in `city`.
+    /// A user who consents like this, and fills in `city`.
     pub(crate) fn who(consent: ConsentAnswer) -> Self {
         let city = [("city".to_owned(), ElicitValue::from("Vienna"))];
         Self {
@@ -134,7 +134,7 @@ impl UserInterface for Person {
     }
 }
 
-/// The person as a host takes it, and to look at afterwards.
+/// The user as a host takes it, and to look at afterwards.
 pub(crate) fn shared(person: Person) -> Arc<Person> {
     Arc::new(person)
 }

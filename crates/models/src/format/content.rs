@@ -152,7 +152,7 @@ fn unknown(block: &ContentBlock) -> String {
     }
 }
 
-/// A resource as a piece of a message, for a person who attaches it.
+/// A resource as a piece of a message, for a user who attaches it.
 ///
 /// Text keeps its address; pictures and sounds become what they are. Other bytes are only named: no
 /// message of the protocol can hold them.

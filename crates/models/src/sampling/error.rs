@@ -8,7 +8,7 @@ use crate::error::ModelError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplingError {
-    /// The person did not let the request go to the model, or the answer to the server.
+    /// The user did not let the request go to the model, or the answer to the server.
     #[error("user rejected sampling request")]
     Declined,
     /// The messages break a rule of the protocol.

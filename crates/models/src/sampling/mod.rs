@@ -1,5 +1,5 @@
 //! Sampling for servers: their requests go to a model of the host, within limits and under the eyes
-//! of a person.
+//! of a user.
 
 mod account;
 mod balance;

@@ -1,11 +1,11 @@
-//! The two looks of a person that sampling wants.
+//! The two looks of a user that sampling wants.
 
 use std::future::ready;
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
 
-/// A person, or the policy that speaks for one, who sees what a server sends to a model and what
+/// A user, or the policy that speaks for one, who sees what a server sends to a model and what
 /// goes back, and may change or decline both.
 pub trait Review: Send + Sync {
     /// Before the model is asked: the request as it will be sent, perhaps edited. `None` declines.
@@ -47,7 +47,7 @@ impl Review for NoReview {
     }
 }
 
-/// Lets everything pass, for a host that has shown the request to the person before, and shows the
+/// Lets everything pass, for a host that has shown the request to the user before, and shows the
 /// answer afterwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReviewedByHost;

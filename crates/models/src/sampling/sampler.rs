@@ -15,7 +15,7 @@ use crate::model::Delta;
 
 /// Answers the sampling requests of servers with the models of a host.
 ///
-/// A request is checked, counted and shown to a person before it goes to the model that its hints
+/// A request is checked, counted and shown to a user before it goes to the model that its hints
 /// and priorities choose; the answer is shown before it goes to the server. A server that gives
 /// tools calls them itself: the answer says which, and the next request has the results.
 pub struct Sampler {
@@ -34,8 +34,8 @@ impl Sampler {
         }
     }
 
-    /// Counts a request of a server and says whether it would be taken, before a person is bothered
-    /// with it. [`sample`](Self::sample) does it by itself; a host that shows requests to a person
+    /// Counts a request of a server and says whether it would be taken, before a user is bothered
+    /// with it. [`sample`](Self::sample) does it by itself; a host that shows requests to a user
     /// calls it first, and then [`sample_admitted`](Self::sample_admitted).
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Sampler {
     /// Answers one request of a server, which is named by the id that the host has for it.
     ///
     /// # Errors
-    /// If the person declines, a limit is reached, the messages break a rule of the protocol, or the
+    /// If the user declines, a limit is reached, the messages break a rule of the protocol, or the
     /// model fails.
     ///
     /// # Cancel safety

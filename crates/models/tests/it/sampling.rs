@@ -1,4 +1,4 @@
-//! Sampling for servers: limits, tools, and the two looks of a person.
+//! Sampling for servers: limits, tools, and the two looks of a user.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::shape;
 use crate::stand_in::{Reply, StandIn};
 use crate::streaming::{anthropic, anthropic_stream, params};
 
-/// A person who writes down what is shown, and edits both.
+/// A user who writes down what is shown, and edits both.
 #[derive(Default)]
 struct Person {
     seen: Mutex<Vec<String>>,

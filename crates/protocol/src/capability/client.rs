@@ -27,7 +27,7 @@ pub struct ClientCapabilities {
     /// It can ask a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
-    /// It can ask a person.
+    /// It can ask a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
     /// It can run what it is asked as a task. Only in 2025-11-25.
@@ -77,7 +77,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// It can show a person a form.
+    /// It can show a user a form.
     pub fn with_form_elicitation(mut self) -> Self {
         self.elicitation
             .get_or_insert_default()
@@ -86,7 +86,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// It can send a person to a URL.
+    /// It can send a user to a URL.
     pub fn with_url_elicitation(mut self) -> Self {
         self.elicitation
             .get_or_insert_default()
@@ -103,14 +103,14 @@ impl ClientCapabilities {
         self
     }
 
-    /// Whether it can show a person a form: also when elicitation is declared without any mode.
+    /// Whether it can show a user a form: also when elicitation is declared without any mode.
     pub fn has_form_elicitation(&self) -> bool {
         self.elicitation
             .as_ref()
             .is_some_and(ElicitationCapability::has_form)
     }
 
-    /// Whether it can send a person to a URL.
+    /// Whether it can send a user to a URL.
     pub fn has_url_elicitation(&self) -> bool {
         self.elicitation
             .as_ref()
@@ -179,7 +179,7 @@ pub struct SamplingCapability {
     pub other: JsonObject,
 }
 
-/// It can ask a person.
+/// It can ask a user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
@@ -250,7 +250,7 @@ pub struct ClientTaskRequests {
     /// Asking a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingTasks>,
-    /// Asking a person.
+    /// Asking a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
     /// What is not known here.

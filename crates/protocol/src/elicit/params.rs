@@ -1,4 +1,4 @@
-//! What a person is asked.
+//! What a user is asked.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -22,7 +22,7 @@ pub enum ElicitRequestParams {
 }
 
 impl ElicitRequestParams {
-    /// What the person reads.
+    /// What the user reads.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(form) => &form.message,
@@ -75,7 +75,7 @@ pub struct ElicitRequestFormParams {
     /// Says that this is a form. It is one also when nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FormMode>,
-    /// What the person reads.
+    /// What the user reads.
     pub message: String,
     /// The fields of the form.
     pub requested_schema: ElicitSchema,
@@ -122,7 +122,7 @@ pub enum FormMode {
 #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
-    /// What the person reads.
+    /// What the user reads.
     pub message: String,
     /// Where to send them.
     pub url: String,

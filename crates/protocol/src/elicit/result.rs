@@ -1,4 +1,4 @@
-//! What a person answered.
+//! What a user answered.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Number;
 
 use crate::{Meta, OtherMembers, setter::setters};
 
-/// What a person did with the question.
+/// What a user did with the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum ElicitAction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the person did.
+    /// What the user did.
     pub action: ElicitAction,
     /// What they put in the fields, if they accepted a form.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ setters! {
     }
 }
 
-/// What a person put in one field.
+/// What a user put in one field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! Who is behind the URL of a visit, and what a person should be warned of.
+//! Who is behind the URL of a visit, and what a user should be warned of.
 
 use super::ElicitRequestUrlParams;
 
@@ -10,7 +10,7 @@ impl ElicitRequestUrlParams {
         host.unwrap_or(authority)
     }
 
-    /// What a person should be warned of before they agree to the visit: letters that look like
+    /// What a user should be warned of before they agree to the visit: letters that look like
     /// others, a name before the host that could be taken for it, or a connection that others can
     /// read. `None` for an ordinary URL.
     ///

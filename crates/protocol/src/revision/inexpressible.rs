@@ -6,13 +6,13 @@ use super::Revision;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Inexpressible {
-    /// The revision cannot ask a person at all.
+    /// The revision cannot ask a user at all.
     #[error("elicitation does not exist in {0}; it came with 2025-06-18")]
     Elicitation(Revision),
-    /// The revision cannot send a person to a URL.
+    /// The revision cannot send a user to a URL.
     #[error("URL elicitation does not exist in {0}; it came with 2025-11-25")]
     UrlElicitation(Revision),
-    /// The revision cannot let a person choose several values.
+    /// The revision cannot let a user choose several values.
     #[error("field `{field}` takes several values, which {revision} has no form for; ask for one")]
     MultiSelect {
         /// The field of the form.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// How long a request may stay without an answer or progress, unless its caller says otherwise.
 ///
-/// A minute: longer than nearly every tool takes, shorter than a person's patience with a screen
+/// A minute: longer than nearly every tool takes, shorter than a user's patience with a screen
 /// on which nothing happens.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 

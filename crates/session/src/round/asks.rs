@@ -15,7 +15,7 @@ use super::{
 
 /// The most questions that are open at once.
 ///
-/// Each is a form or a consent that a person sees; what asks for more is a loop.
+/// Each is a form or a consent that a user sees; what asks for more is a loop.
 pub const MAX_OPEN_ASKS: usize = 32;
 
 /// One run of a handler, from its start to its result or to the asks that have no answer yet.

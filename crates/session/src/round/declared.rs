@@ -39,7 +39,7 @@ impl Declared {
         }
     }
 
-    /// Whether the client can show a person a form, without reading what else it can do.
+    /// Whether the client can show a user a form, without reading what else it can do.
     pub(super) fn has_form_elicitation(&self) -> bool {
         match self {
             Self::Read(capabilities) => capabilities.has_form_elicitation(),

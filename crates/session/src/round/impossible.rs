@@ -11,9 +11,9 @@ use turnbuckle_protocol::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
-    /// Show a person a form.
+    /// Show a user a form.
     Form,
-    /// Send a person to a URL.
+    /// Send a user to a URL.
     Url,
     /// Ask a model.
     Sampling,

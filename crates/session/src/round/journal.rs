@@ -15,7 +15,7 @@ pub const MAX_JOURNAL_BYTES: usize = 1024 * 1024;
 
 /// The most questions and memos in the journal of one call.
 ///
-/// A person answers a dozen questions at most; what is above comes from a loop.
+/// A user answers a dozen questions at most; what is above comes from a loop.
 pub const MAX_JOURNAL_ENTRIES: usize = 256;
 
 /// What an empty journal takes, rounded up.

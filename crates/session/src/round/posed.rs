@@ -56,7 +56,7 @@ pub enum Posed {
     Request(InputRequest),
     /// A form whose fields are shared by all who ask it.
     Form {
-        /// What the person reads.
+        /// What the user reads.
         message: String,
         /// The fields.
         schema: Cow<'static, FormSchema>,

@@ -15,9 +15,9 @@ use super::{canonical::Hasher, format::is_uri, posed, secret};
 /// The kinds of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A form for a person.
+    /// A form for a user.
     Form,
-    /// A URL for a person to visit.
+    /// A URL for a user to visit.
     Url,
     /// A message from a model.
     Message,
@@ -115,7 +115,7 @@ impl Fingerprint {
     }
 }
 
-/// Of a form: what the person reads, and the digest of the fields.
+/// Of a form: what the user reads, and the digest of the fields.
 pub(super) fn of_form(message: &str, fields: &[u8]) -> Fingerprint {
     let mut hasher = Hasher::new("turnbuckle question");
     hasher.text(message);

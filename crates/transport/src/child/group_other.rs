@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use turnbuckle_base::lock::Mutex;
 
-/// 20 ms: often enough for a person not to notice, seldom enough to cost nothing.
+/// 20 ms: often enough for a user not to notice, seldom enough to cost nothing.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// One child process.

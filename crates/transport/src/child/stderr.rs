@@ -11,7 +11,7 @@ use turnbuckle_base::lock::Mutex;
 use crate::line::{Line, LineBuffer};
 use crate::receive::LineFault;
 
-/// 1,000 lines: what a person looks through after a failure.
+/// 1,000 lines: what a user looks through after a failure.
 const LOG_LINES: usize = 1_000;
 
 /// 256 KiB: what a fleet of a hundred chatty servers may cost stays under 26 MiB.

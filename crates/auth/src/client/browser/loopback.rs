@@ -91,7 +91,7 @@ impl Loopback {
         self
     }
 
-    /// Opens no browser; the person opens the announced URL.
+    /// Opens no browser; the user opens the announced URL.
     pub fn without_opening(mut self) -> Self {
         self.opening = Opening::Nothing;
         self

@@ -1,7 +1,7 @@
-//! The step that a person takes: their browser goes to the authorization server, and comes back.
+//! The step that a user takes: their browser goes to the authorization server, and comes back.
 //!
 //! [`Loopback`] opens the browser of this machine and waits at a local port. [`Paste`] prints the
-//! URL and lets the person bring the answer by hand, where there is no browser. Implement
+//! URL and lets the user bring the answer by hand, where there is no browser. Implement
 //! [`Browser`] for anything else.
 
 mod launch;
@@ -33,14 +33,14 @@ pub trait Browser: Send + Sync {
     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>>;
 }
 
-/// One visit of a person to an authorization server.
+/// One visit of a user to an authorization server.
 pub trait Visit: Send {
-    /// Where the authorization server sends the person back to.
+    /// Where the authorization server sends the user back to.
     ///
     /// It is `https` or of this machine: anything else is refused.
     fn redirect_uri(&self) -> &str;
 
-    /// Sends the person there, and waits for the URL that they are sent back to. What is in it is
+    /// Sends the user there, and waits for the URL that they are sent back to. What is in it is
     /// checked by the caller.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The person's step by hand, for machines without a browser.
+//! The user's step by hand, for machines without a browser.
 
 use std::fmt;
 use std::io;
@@ -19,9 +19,9 @@ const MAX_TRIES: usize = 3;
 type Print = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 type Read = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
-/// Prints the URL, and reads the answer that the person pastes.
+/// Prints the URL, and reads the answer that the user pastes.
 ///
-/// By default it prints to standard error and reads a line of standard input. The person opens the
+/// By default it prints to standard error and reads a line of standard input. The user opens the
 /// URL in any browser, on any machine; after signing in, the browser ends at a page that does not
 /// load, and the address of that page is the answer.
 #[derive(Clone)]

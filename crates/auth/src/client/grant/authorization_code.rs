@@ -1,4 +1,4 @@
-//! A person is asked, in their browser.
+//! A user is asked, in their browser.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::super::tokens::Tokens;
 use super::super::{AuthError, Problem, Step, Visit};
 use crate::Secret;
 
-/// 10 min for a person to sign in, with a second factor that has to be found first.
+/// 10 min for a user to sign in, with a second factor that has to be found first.
 const PERSON_TIMEOUT: Duration = Duration::from_mins(10);
 
 impl Engine {
@@ -35,7 +35,7 @@ impl Engine {
             endpoint,
             server,
         )?;
-        // It is opened on the person's machine: `file:` and the like must not get there.
+        // It is opened on the user's machine: `file:` and the like must not get there.
         self.settings.reach.check_visit(&endpoint, &self.server)?;
         let visit = self.visit(server).await?;
         let redirect_uri = visit.redirect_uri().to_owned();

@@ -1,4 +1,4 @@
-//! A company's identity provider decides (enterprise-managed authorization): the person's sign-on is
+//! A company's identity provider decides (enterprise-managed authorization): the user's sign-on is
 //! exchanged there for a grant to one server, and the grant for a token.
 
 use super::super::discovery::of_issuer;

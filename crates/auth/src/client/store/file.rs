@@ -37,7 +37,7 @@ pub struct FileStore {
 }
 
 /// What files are sealed with: found out when the first is read or written, since a keyring may
-/// ask the person to unlock it, and most commands need no token.
+/// ask the user to unlock it, and most commands need no token.
 #[derive(Debug, Default)]
 struct Sealing {
     #[cfg_attr(
@@ -121,7 +121,7 @@ impl FileStore {
     }
 
     /// Whether what is kept is sealed with a key of this machine's keyring. It asks the keyring, which
-    /// may ask the person, and blocks meanwhile.
+    /// may ask the user, and blocks meanwhile.
     pub fn is_sealed(&self) -> bool {
         self.seal.seal().is_some()
     }
@@ -166,7 +166,7 @@ impl FileStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // What cannot be read is as good as nothing: the person signs in again.
+        // What cannot be read is as good as nothing: the user signs in again.
         let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
             tracing::warn!(path = %path.display(), "the file of a token cannot be read");
             return Ok(None);

@@ -15,7 +15,7 @@ use super::seal::{KEY_BYTES, Seal};
 /// The name of our entries in the keyring.
 const SERVICE: &str = "turnbuckle";
 
-/// 1 min for the keyring to answer: it may ask the person to unlock it.
+/// 1 min for the keyring to answer: it may ask the user to unlock it.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The seal of an application, if this machine has a keyring that can be used now.

@@ -29,7 +29,7 @@ pub trait TokenStore: Send + Sync {
     /// What is kept under a key.
     ///
     /// # Errors
-    /// If it cannot be told. The person may have to sign in again.
+    /// If it cannot be told. The user may have to sign in again.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
     /// Stores a value and replaces the earlier one. Concurrent loads see the old value or the new

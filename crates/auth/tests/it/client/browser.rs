@@ -1,4 +1,4 @@
-//! The person's step: a port of this machine, and by hand.
+//! The user's step: a port of this machine, and by hand.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Tokens without a person: secrets, keys, a company's word, a platform's word, and bound tokens.
+//! Tokens without a user: secrets, keys, a company's word, a platform's word, and bound tokens.
 
 use std::path::PathBuf;
 

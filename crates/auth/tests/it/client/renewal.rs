@@ -110,7 +110,7 @@ async fn clients_that_share_a_folder_renew_once() {
     for client in &clients {
         assert!(world.request(client).await.unwrap().status().is_success());
     }
-    // Only the first asked a person.
+    // Only the first asked a user.
     assert_eq!(world.at("/authorize").len(), 1);
     world.plan().accepted.clear();
     let mut all = tokio::task::JoinSet::new();

@@ -1,4 +1,4 @@
-//! Questions to a person, as far as the revision can ask them.
+//! Questions to a user, as far as the revision can ask them.
 
 use crate::{ElicitRequestParams, Revision};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Requests in both directions, but for questions to a person.
+//! Requests in both directions, but for questions to a user.
 
 use crate::{
     LoggingLevel, Reference, RequestParams, ResourceRequestParams, SetLevelRequestParams, method,

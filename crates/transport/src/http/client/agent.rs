@@ -23,7 +23,7 @@ const MAX_REDIRECTS: usize = 5;
 /// nonce that the server wants in proofs, and once for a token that expired meanwhile.
 pub const MAX_CHALLENGES: usize = 5;
 
-/// 15 min for a hook to come back: a person signs in, with a second factor that has to be found first.
+/// 15 min for a hook to come back: a user signs in, with a second factor that has to be found first.
 pub const MAX_HOOK_TIME: Duration = Duration::from_mins(15);
 
 /// 4 s without a request. Node and uvicorn close what was not used for 5 s, and a request that meets

@@ -22,7 +22,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// 2. [`answered`](Self::answered) is shown the status and headers of every answer, good ones too:
 ///    a server may send the nonce for the next proof with any of them.
 /// 3. If the answer is 401 or 403, [`challenged`](Self::challenged) is told, with what the server
-///    said and what it was sent. It may take its time, to fetch a token or to send a person to
+///    said and what it was sent. It may take its time, to fetch a token or to send a user to
 ///    sign in; then it says whether to send the request again. That goes on for at most
 ///    [`MAX_CHALLENGES`](super::MAX_CHALLENGES) refusals of one request, then the refusal is returned.
 ///
