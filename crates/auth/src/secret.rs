@@ -18,12 +18,12 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Keeps a text from being seen.
+    /// Wraps a text so that it is not logged by accident.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text. Do not log it.
+    /// The text itself. Use it only where the secret is sent or stored, and never log it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -13,10 +13,12 @@ use crate::Secret;
 /// 64 KiB: statements are a few kilobytes.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// Where statements come from. They are short-lived, so one is asked for each time it is needed.
+/// A source of assertions (signed statements about a client or a user). Assertions are short-lived,
+/// so one is requested each time it is needed.
 ///
-/// A [`Secret`] is one that is always the same; an [`AssertionFile`] is read anew each time, as
-/// platforms renew theirs; a closure that takes the audience and returns a future does anything else.
+/// Implementations: a [`Secret`] is always the same assertion; an [`AssertionFile`] is read again
+/// each time, because platforms renew theirs; a closure that takes the audience and returns a
+/// future covers everything else.
 pub trait Assertion: Send + Sync {
     /// A statement for this audience: the issuer that will read it.
     ///
@@ -41,12 +43,13 @@ where
     }
 }
 
-/// A file that a platform keeps a statement in, such as the token of a Kubernetes service account.
+/// A file in which a platform keeps an assertion, such as the token of a Kubernetes service
+/// account. Use it with [`OAuth::workload`](super::OAuth::workload).
 #[derive(Clone, Debug)]
 pub struct AssertionFile(PathBuf);
 
 impl AssertionFile {
-    /// The file at this path, read each time.
+    /// The file at this path. It is read each time an assertion is needed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
@@ -67,11 +70,11 @@ impl Assertion for AssertionFile {
     }
 }
 
-/// A company's identity provider, which says who may use which server (enterprise-managed
-/// authorization).
+/// A company's identity provider, which decides who may use which server (enterprise-managed
+/// authorization). Give it to [`OAuth::enterprise`](super::OAuth::enterprise).
 ///
-/// The statement is what the user's sign-on gave: an ID token, unless said otherwise. It is
-/// exchanged at the provider for a grant to this one server, and that for a token.
+/// The assertion is the result of the user's sign-on: by default an ID token. It is exchanged at
+/// the provider for an authorization grant for one MCP server, and that for an access token.
 #[derive(Clone)]
 pub struct Enterprise {
     pub(crate) issuer: String,
@@ -82,7 +85,8 @@ pub struct Enterprise {
 }
 
 impl Enterprise {
-    /// A provider by its issuer, the client as it is registered there, and the user's sign-on.
+    /// A provider with this issuer URL, the client as it is registered there, and the source of the
+    /// user's sign-on.
     pub fn new(
         issuer: impl Into<String>,
         client: Registered,
@@ -97,19 +101,19 @@ impl Enterprise {
         }
     }
 
-    /// Exchanges here, in place of asking the provider for its metadata.
+    /// Sets the token endpoint of the provider, so that its metadata is not fetched.
     pub fn token_endpoint(mut self, url: impl Into<String>) -> Self {
         self.token_endpoint = Some(url.into());
         self
     }
 
-    /// The sign-on gave a SAML 2 assertion.
+    /// The sign-on is a SAML 2 assertion and not an ID token.
     pub fn with_saml(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:saml2";
         self
     }
 
-    /// The sign-on gave a refresh token of the provider.
+    /// The sign-on is a refresh token of the provider and not an ID token.
     pub fn with_refresh_token(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:refresh_token";
         self

@@ -1,4 +1,4 @@
-//! The question that a user is asked, as the URL that they are sent to.
+//! The authorization request: the URL at which the user is asked for consent.
 
 use std::fmt;
 
@@ -9,9 +9,10 @@ use super::random::random_text;
 use super::{AuthError, Problem, Scopes, Step};
 use crate::Secret;
 
-/// A question that a user is asked in their browser: may this client act for you?
+/// A request for the user's consent at an authorization server, which the user opens in a browser.
 ///
-/// Shown, it is the URL without its query.
+/// A [`Browser`](super::Browser) is given it. Its `Display` is the URL without its query, so that
+/// it can be logged.
 pub struct AuthorizationRequest {
     endpoint: Address,
     url: String,
@@ -75,22 +76,22 @@ impl AuthorizationRequest {
         })
     }
 
-    /// Where the user is to be sent. It is `https`, or of this machine.
+    /// The URL to open. It is `https`, or on this machine.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Who asks, and gives the token.
+    /// The issuer URL of the authorization server.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// The server that the token is for.
+    /// The MCP server that the token is for.
     pub fn server(&self) -> &Address {
         &self.server
     }
 
-    /// What the token will be good for.
+    /// The scopes that are requested.
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }

@@ -25,7 +25,8 @@ const MAX_NONCES: usize = 64;
 /// 1 KiB: nonces are short.
 const MAX_NONCE_BYTES: usize = 1024;
 
-/// Whether tokens are bound to a key.
+/// Whether tokens are bound to a key with DPoP (RFC 9449), so that a stolen token is useless. Set
+/// it with [`OAuth::dpop`](super::OAuth::dpop).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dpop {
     /// If the server asks for it or takes it, and its authorization server does too.

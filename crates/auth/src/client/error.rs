@@ -9,11 +9,12 @@ use turnbuckle_transport::http::client::{Address, BoxError};
 /// The most that is shown of what a server says, in characters: a sentence or two.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// Why there is no token, or why one does not help.
+/// Why no token could be obtained, or why a token was refused.
 ///
-/// It says which step failed, at which URL, what was expected and by which rule, and what can be
-/// done. No token, code or password is in it. Clones are the same error: calls that waited for one
-/// sign-in fail with the same reason.
+/// It says which [`step`](Self::step) failed and at which [`url`](Self::url), what was expected and
+/// by which rule, and what can be done about it. It contains no token, code or password, so it can
+/// be logged and shown. Clones share one error: calls that waited for the same sign-in fail with
+/// the same reason.
 #[derive(Clone)]
 pub struct AuthError(Arc<Details>);
 
@@ -26,33 +27,33 @@ struct Details {
     source: Option<BoxError>,
 }
 
-/// The steps on the way to a token, and what is done with one.
+/// The steps of an authorization flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// What was set does not fit together.
+    /// The settings do not fit together.
     Setup,
-    /// The resource's metadata is looked for.
+    /// Finding the metadata of the protected resource (RFC 9728).
     ResourceMetadata,
-    /// The authorization server's metadata is looked for.
+    /// Finding the metadata of the authorization server.
     ServerMetadata,
-    /// The client introduces itself to the authorization server.
+    /// Registering the client at the authorization server.
     Registration,
-    /// A user is asked.
+    /// Asking the user for consent.
     Authorization,
-    /// What came back from the user's browser is checked.
+    /// Checking the response that the browser brought back.
     AuthorizationResponse,
-    /// A token is fetched.
+    /// Fetching a token.
     Token,
-    /// A token is renewed.
+    /// Renewing a token.
     Refresh,
-    /// An identity assertion is exchanged at the identity provider.
+    /// Exchanging an identity assertion at the identity provider.
     Exchange,
-    /// A token is sent to the server it is for.
+    /// Sending a token to its server.
     Use,
-    /// Tokens are given back.
+    /// Revoking tokens.
     Revocation,
-    /// Tokens are loaded or kept.
+    /// Loading or storing tokens.
     Store,
 }
 
@@ -133,32 +134,32 @@ impl AuthError {
         self.with(|inner| inner.source = Some(source.into()))
     }
 
-    /// Which step failed.
+    /// The step that failed.
     pub fn step(&self) -> Step {
         self.0.step
     }
 
-    /// Where it failed, without the query.
+    /// The URL that was involved, without its query.
     pub fn url(&self) -> Option<&str> {
         self.0.url.as_deref()
     }
 
-    /// What went wrong.
+    /// What went wrong, to match on.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// The rule that was broken, by document and section.
+    /// The rule that the other side broke, by document and section.
     pub fn broken_rule(&self) -> Option<&'static str> {
         self.0.rule
     }
 
-    /// What the user can do.
+    /// What the user can do about it.
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// OAuth's name for the error, if the other side gave one.
+    /// The error code of OAuth, such as `invalid_grant`, if the other side sent one.
     pub fn oauth_error(&self) -> Option<&str> {
         match &self.0.problem {
             Problem::Refused { error, .. } => error.as_deref(),

@@ -24,7 +24,8 @@ const ASSERTION_LIFE: Duration = Duration::from_mins(1);
 /// RFC 7523, 2.2.
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// A client that an authorization server knows already.
+/// A client that is registered at an authorization server, with its credentials. Give it to
+/// [`OAuth::client`](super::OAuth::client).
 ///
 /// ```
 /// use turnbuckle_auth::client::Registered;
@@ -34,8 +35,8 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 ///     .at_issuer("https://login.example.com");
 /// ```
 ///
-/// Credentials belong to the issuer that gave them. Name it: otherwise the first authorization
-/// server that the MCP server names is taken for it, and is shown the secret.
+/// Credentials belong to the issuer that gave them. Name it with [`at_issuer`](Self::at_issuer):
+/// otherwise they are sent to the first authorization server that the MCP server names.
 #[derive(Clone, Debug)]
 pub struct Registered {
     pub(crate) issuer: Option<String>,
@@ -43,7 +44,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// A client by the id it was given.
+    /// A public client with this client id.
     pub fn new(client_id: impl Into<String>) -> Self {
         Self {
             issuer: None,
@@ -55,19 +56,19 @@ impl Registered {
         }
     }
 
-    /// It proves who it is with a password.
+    /// Authenticates the client with a client secret.
     pub fn with_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.identity.proof = ClientProof::Secret(secret.into());
         self
     }
 
-    /// It proves who it is with a signature (`private_key_jwt`).
+    /// Authenticates the client with signed assertions (`private_key_jwt`).
     pub fn with_key(mut self, key: SigningKey) -> Self {
         self.identity.proof = ClientProof::Key(Arc::new(key));
         self
     }
 
-    /// It is known to this issuer, and shown to no other.
+    /// Uses the client only with this issuer. Its credentials are sent to no other.
     pub fn at_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self

@@ -1,4 +1,4 @@
-//! What a flow does, told while it does it.
+//! Reports the requests of an authorization flow while they are made.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use turnbuckle_transport::http::client::{Address, StatusCode};
 
 use super::Step;
 
-/// One request of a flow: told when it is sent, and again when it is answered.
+/// One HTTP request of an authorization flow. [`OAuth::on_request`](super::OAuth::on_request)
+/// reports it when it is sent, and again when it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// What it is for.
+    /// The step that the request belongs to.
     pub step: Step,
-    /// Where it goes, without the query.
+    /// The URL, without its query.
     pub url: String,
-    /// The status of its answer; none when it is sent.
+    /// The status of the answer; `None` when the request is sent.
     pub status: Option<u16>,
 }
 

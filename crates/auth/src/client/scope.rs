@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A set of scopes, in the order in which they were first named.
+/// A set of OAuth scopes, in the order in which they were first added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Scopes(Vec<String>);
@@ -20,17 +20,17 @@ impl Scopes {
         self.0.is_empty()
     }
 
-    /// Whether this one is among them.
+    /// Whether this scope is in the set.
     pub fn contains(&self, scope: &str) -> bool {
         self.0.iter().any(|own| own == scope)
     }
 
-    /// Whether all of these are among them.
+    /// Whether all of these scopes are in the set.
     pub fn contains_all(&self, others: &Self) -> bool {
         others.iter().all(|scope| self.contains(scope))
     }
 
-    /// Each of them.
+    /// The scopes, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

@@ -35,7 +35,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them, those that most issuers use first.
+    /// All algorithms, the most common first.
     pub const ALL: [Self; 9] = [
         Self::Rs256,
         Self::Es256,
@@ -48,7 +48,8 @@ impl Algorithm {
         Self::Es384,
     ];
 
-    /// The algorithm that JOSE calls so. `Ed25519` is the newer name of `EdDSA` with that curve.
+    /// The algorithm with this name in JOSE. `Ed25519` is the newer name of `EdDSA` with that
+    /// curve. `None` for unknown, symmetric and disabled algorithms.
     pub fn from_name(name: &str) -> Option<Self> {
         if name == "Ed25519" {
             return Some(Self::EdDsa);
@@ -56,7 +57,7 @@ impl Algorithm {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Its name in JOSE.
+    /// The algorithm's name in JOSE.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",

@@ -14,7 +14,7 @@ const MAX_KEYS: usize = 64;
 /// Members that only private and shared keys have.
 const SECRET_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/// A public key that signatures are verified with.
+/// A public key that verifies signatures (RFC 7517).
 ///
 /// ```
 /// use turnbuckle_auth::jose::{Algorithm, SigningKey};
@@ -71,10 +71,10 @@ pub enum BadKey {
 }
 
 impl Jwk {
-    /// Reads a key.
+    /// Parses a key from JSON.
     ///
     /// # Errors
-    /// If it is not public, or of no kind that we can use.
+    /// If it contains a private or shared key, or is of an unsupported kind.
     pub fn parse(json: &Value) -> Result<Self, BadKey> {
         let object = json.as_object().ok_or(BadKey::Member("kty"))?;
         if SECRET_MEMBERS.iter().any(|name| object.contains_key(*name)) {
@@ -105,18 +105,19 @@ impl Jwk {
         })
     }
 
-    /// Its `kid`.
+    /// The key's id (`kid`), if it has one.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Gives it a `kid`.
+    /// Sets the key's id (`kid`).
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Whether it may be used with this algorithm: its kind fits, and it is not meant for another.
+    /// Whether the key may be used with this algorithm: the kinds match, and the key is not
+    /// restricted to another algorithm.
     pub fn allows(&self, algorithm: Algorithm) -> bool {
         use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
         let fits = match (&self.material, algorithm) {
@@ -131,7 +132,7 @@ impl Jwk {
             && said.is_none_or(|said| Algorithm::from_name(said) == Some(algorithm))
     }
 
-    /// Whether this key made the signature.
+    /// Whether this key made the signature of the message.
     pub fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.allows(algorithm) {
             return false;
@@ -157,7 +158,7 @@ impl Jwk {
         verified.is_some()
     }
 
-    /// The thumbprint that tokens are bound to, in base64url (RFC 7638).
+    /// The thumbprint of the key in base64url (RFC 7638), to which DPoP tokens are bound.
     pub fn thumbprint(&self) -> String {
         let members = self.members();
         let mut members: Vec<_> = members.iter().collect();
@@ -170,7 +171,7 @@ impl Jwk {
         digest(format!("{{{}}}", text.join(",")))
     }
 
-    /// The key as JSON.
+    /// The key as JSON, as it is published in a key set.
     pub fn to_json(&self) -> Value {
         let mut json = Map::new();
         for (name, value) in self.members() {
@@ -276,25 +277,25 @@ fn unsigned(object: &Map<String, Value>, name: &'static str) -> Result<Vec<u8>, 
         .ok_or(BadKey::Member(name))
 }
 
-/// The keys that an issuer publishes.
+/// A set of public keys, as an issuer publishes it (`jwks_uri`).
 #[derive(Clone, Debug, Default)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
 }
 
 impl JwkSet {
-    /// A set of these.
+    /// A set of these keys.
     pub fn new(keys: impl IntoIterator<Item = Jwk>) -> Self {
         Self {
             keys: keys.into_iter().collect(),
         }
     }
 
-    /// Reads a set. Keys of kinds that we do not use are left out, as RFC 7517 asks; so is
-    /// everything beyond the first 64.
+    /// Parses a set from JSON. Keys of unsupported kinds are left out, as RFC 7517 requires; so are
+    /// all keys beyond the first 64.
     ///
     /// # Errors
-    /// If there is no `keys` array in it.
+    /// If there is no `keys` array.
     pub fn parse(json: &Value) -> Result<Self, BadKey> {
         let keys = json.get("keys").and_then(Value::as_array);
         let keys = keys.ok_or(BadKey::Member("keys"))?;
@@ -313,7 +314,7 @@ impl JwkSet {
         })
     }
 
-    /// The keys.
+    /// All keys of the set.
     pub fn keys(&self) -> &[Jwk] {
         &self.keys
     }

@@ -12,7 +12,8 @@ const MAX_BYTES: usize = 32 * 1024;
 /// signature costs some tens of microseconds.
 const MAX_TRIES: usize = 8;
 
-/// A signed token that was taken apart. Nothing in it is true before it is verified.
+/// A signed token (JWS in compact form), split into its parts. Do not trust its content before
+/// [`verify`](Self::verify) has succeeded.
 #[derive(Debug)]
 pub struct Jws<'a> {
     header: Header,
@@ -21,7 +22,7 @@ pub struct Jws<'a> {
     signature: Vec<u8>,
 }
 
-/// What a token says of itself.
+/// The header of a token.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
@@ -41,7 +42,7 @@ pub struct Header {
     crit: Option<Value>,
 }
 
-/// Why a token is not believed.
+/// Why a token was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadToken {
@@ -69,7 +70,7 @@ pub enum BadToken {
 }
 
 impl<'a> Jws<'a> {
-    /// Takes a token apart.
+    /// Splits a token into its parts and decodes them. The signature is not checked.
     ///
     /// # Errors
     /// If it is not a signed token.
@@ -95,7 +96,7 @@ impl<'a> Jws<'a> {
         })
     }
 
-    /// What the token says of itself.
+    /// The header of the token.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -105,20 +106,20 @@ impl<'a> Jws<'a> {
         &self.claims
     }
 
-    /// The algorithm, if it is one of those allowed.
+    /// The algorithm of the token, if it is one of the allowed ones.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is not allowed.
     pub fn algorithm(&self, allowed: &[Algorithm]) -> Result<Algorithm, BadToken> {
         Algorithm::from_name(&self.header.alg)
             .filter(|algorithm| allowed.contains(algorithm))
             .ok_or_else(|| BadToken::Algorithm(self.header.alg.chars().take(16).collect()))
     }
 
-    /// Verifies the signature with one of an issuer's keys, and gives the claims.
+    /// Verifies the signature with the keys of an issuer, and returns the claims.
     ///
     /// # Errors
-    /// If no key fits, or none made the signature.
+    /// If no key fits the token, or none of them made the signature.
     pub fn verify(
         self,
         keys: &JwkSet,
@@ -139,10 +140,10 @@ impl<'a> Jws<'a> {
         Err(verdict)
     }
 
-    /// Verifies the signature with this key, and gives the claims.
+    /// Verifies the signature with this key, and returns the claims.
     ///
     /// # Errors
-    /// If the key did not make it.
+    /// If the key did not make the signature.
     pub fn verify_with(
         self,
         key: &Jwk,

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::{Jwk, base64url};
 
-/// A private key that signs tokens: with ES256, RS256 or EdDSA, as the key demands.
+/// A private key that signs tokens with ES256, RS256 or EdDSA, depending on the kind of key.
 ///
-/// It is never shown.
+/// Its `Debug` output shows the algorithm only.
 ///
 /// ```
 /// use turnbuckle_auth::jose::SigningKey;
@@ -70,10 +70,10 @@ pub enum KeyError {
 }
 
 impl SigningKey {
-    /// A new key for ES256.
+    /// Generates a new key for ES256.
     ///
     /// # Errors
-    /// If the machine gives no randomness.
+    /// If the operating system gives no random bytes.
     pub fn generate() -> Result<Self, KeyError> {
         Self::parse_pkcs8(&Self::generate_pkcs8()?)
     }
@@ -123,13 +123,14 @@ impl SigningKey {
             .map_err(|_| KeyError::Unknown)
     }
 
-    /// Names the key in what it signs, as the other side has it in its key set.
+    /// Sets the key id (`kid`) that is written into tokens, so that the other side finds the public
+    /// key in its key set.
     pub fn with_key_id(mut self, key_id: impl Into<String>) -> Self {
         self.key_id = Some(key_id.into());
         self
     }
 
-    /// What it signs with: `ES256`, `RS256` or `EdDSA`.
+    /// The algorithm that it signs with: `ES256`, `RS256` or `EdDSA`.
     pub fn algorithm(&self) -> &'static str {
         match self.pair {
             Pair::Es256(_) => "ES256",
@@ -138,7 +139,7 @@ impl SigningKey {
         }
     }
 
-    /// The key that verifies what this one signs, as a JWK with nothing but what makes the key.
+    /// The public key as a minimal JWK: only the members that define the key.
     pub fn public_jwk(&self) -> Value {
         match &self.pair {
             Pair::Es256(pair) => {
@@ -160,7 +161,7 @@ impl SigningKey {
         }
     }
 
-    /// The key that verifies what this one signs.
+    /// The public key.
     ///
     /// # Panics
     /// Never: a public key of ours is of a kind that we read.
@@ -184,7 +185,7 @@ impl SigningKey {
         self.sign_with_header(&header, claims)
     }
 
-    /// Signs claims below a header, which is taken as it is.
+    /// Signs claims with this header, which is used unchanged.
     ///
     /// # Errors
     /// If the claims cannot be written as JSON, or signing fails.

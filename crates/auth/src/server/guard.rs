@@ -23,7 +23,8 @@ use crate::jose::Algorithm;
 /// Unknown tokens that one address may send in a minute: a user who signs in anew sends one.
 const UNKNOWN_TOKENS: u32 = 60;
 
-/// A guard being written: say which server it is for and whose tokens are good, then build it.
+/// Builds the authorization of a server: for which server tokens must be issued, by whom, and with
+/// which scopes.
 ///
 /// ```
 /// use turnbuckle_auth::server::{Guard, Issuer};
@@ -65,8 +66,8 @@ impl std::fmt::Debug for NonceSource {
 }
 
 impl Guard {
-    /// A guard for the server that clients reach at this URL: the address of its endpoint, as it is
-    /// seen from outside. Tokens must be issued for it.
+    /// A guard for the server that clients reach at this URL: the address of its endpoint as it is
+    /// seen from outside. Tokens must be issued for this URL.
     pub fn new(resource: impl Into<String>) -> Self {
         Self {
             resource: resource.into(),
@@ -82,14 +83,14 @@ impl Guard {
         }
     }
 
-    /// Takes tokens of this issuer: its URL, or an [`Issuer`] with more to say. There may be
-    /// several; clients choose.
+    /// Accepts tokens of this issuer, given as a URL or as an [`Issuer`] with settings. Call it
+    /// several times for several issuers; clients choose one of them.
     pub fn issuer(mut self, issuer: impl Into<Issuer>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
-    /// Lets in only tokens with all of these scopes. Single tools may need more: see `Tool::scopes`.
+    /// Requires all of these scopes for every request. A tool can require more with `Tool::scopes`.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
@@ -116,53 +117,53 @@ impl Guard {
         self
     }
 
-    /// Tells clients that tokens may be bound to a key (DPoP). Such tokens are verified with their
-    /// proofs in any case.
+    /// Tells clients that tokens may be bound to a key (DPoP). Tokens that are bound to a key are
+    /// checked with their proofs in any case.
     pub fn offer_dpop(mut self) -> Self {
         self.binding = Binding::Offered;
         self
     }
 
-    /// Takes only tokens that are bound to a key (DPoP): one that is stolen is of no use.
+    /// Requires tokens that are bound to a key (DPoP), so that a stolen token is useless.
     pub fn require_dpop(mut self) -> Self {
         self.binding = Binding::Required;
         self
     }
 
-    /// Demands nonces of ours in proofs, so that none can be made in advance. One process knows its
-    /// own; see [`Guard::nonces_of`].
+    /// Requires nonces of this server in DPoP proofs, so that proofs cannot be made in advance. The
+    /// nonces are valid for this process only; replicas need [`nonces_of`](Guard::nonces_of).
     pub fn nonces(mut self) -> Self {
         self.nonces = NonceSource::Random;
         self
     }
 
-    /// The same with nonces made of this secret, which replicas share.
+    /// The same with nonces derived from this secret, which replicas share.
     pub fn nonces_of(mut self, secret: impl Into<Vec<u8>>) -> Self {
         self.nonces = NonceSource::Secret(secret.into());
         self
     }
 
-    /// Publishes a name of the server for people.
+    /// Publishes a human-readable name of the server in its metadata.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.about.name = Some(name.into());
         self
     }
 
-    /// Publishes where developers read about the server.
+    /// Publishes the URL of the server's documentation in its metadata.
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.about.documentation = Some(url.into());
         self
     }
 
-    /// How many unknown tokens one address may send in a minute, where an issuer is asked
-    /// about tokens; 60 unless set. Beyond that the address gets 429 for tokens that were not seen
-    /// before, and the issuer is not asked. Behind a proxy every client has the proxy's address.
+    /// Sets how many unknown tokens one address may send per minute, if an issuer is asked about
+    /// tokens. Defaults to 60. Beyond the limit the address gets 429 for tokens that were not seen
+    /// before, and the issuer is not asked. Behind a proxy all clients have the proxy's address.
     pub fn unknown_tokens(mut self, in_a_minute: u32) -> Self {
         self.unknown_tokens = in_a_minute;
         self
     }
 
-    /// Takes the time from here. For tests.
+    /// Sets the clock. For tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
         self
@@ -171,7 +172,7 @@ impl Guard {
     /// Checks all settings without any request: issuers are contacted when the first token comes.
     ///
     /// # Errors
-    /// The first thing that cannot be as it was written.
+    /// [`GuardError`]: the first setting that is wrong.
     pub fn build(self) -> Result<LiveGuard, GuardError> {
         let resource = self.parse_resource()?;
         for scope in self.scopes.iter().chain(&self.supported) {

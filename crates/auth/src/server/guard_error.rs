@@ -3,7 +3,7 @@
 /// Bytes of a secret for nonces, at the least.
 pub(super) const MIN_SECRET_BYTES: usize = 16;
 
-/// Why a guard cannot be built.
+/// Why a guard cannot be built: a setting is wrong. Each message names the setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardError {
@@ -32,12 +32,12 @@ pub enum GuardError {
     /// Not a valid scope token.
     #[error("`{0}` is not a scope: scopes are words without blanks and quotes")]
     Scope(String),
-    /// A scope is not this server's business.
+    /// A scope that servers must not ask for.
     #[error(
         "`offline_access` is between clients and authorization servers: servers do not ask for it"
     )]
     OfflineAccess,
-    /// The secret can be guessed.
+    /// The secret is too short.
     #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
     WeakSecret,
     /// The operating system gave no random bytes.

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 
-/// Whom a verified token speaks for, and what it says.
+/// The identity in a verified token: who calls, and with which scopes and claims.
 ///
-/// An attribute of the `Caller`, and an extractor.
+/// Handlers get it from [`Caller::get`](turnbuckle_server::Caller::get), or as an extractor.
 ///
 /// ```
 /// use turnbuckle_auth::server::Identity;
@@ -33,27 +33,27 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Who issued the token.
+    /// The issuer of the token.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// The user or program that the token speaks for; unique within the issuer.
+    /// The user or program that the token was issued for (`sub`). It is unique within the issuer.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// The OAuth client that uses the token.
+    /// The OAuth client that uses the token, if the token names it.
     pub fn client_id(&self) -> Option<&str> {
         self.client_id.as_deref()
     }
 
-    /// The scopes that were granted, as the issuer wrote them.
+    /// The granted scopes, as the issuer wrote them. Scopes that they imply are not included.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// Another claim of the token, such as `email` or `groups`.
+    /// A claim of the token, such as `email` or `groups`.
     pub fn claim(&self, name: &str) -> Option<&Value> {
         self.claims.get(name)
     }
@@ -63,8 +63,8 @@ impl Identity {
         &self.claims
     }
 
-    /// What sessions, sealed states and tasks of this caller are bound to: the issuer and the
-    /// subject. The same person is the same caller, whichever client and token is used.
+    /// The identity to which sessions, sealed states and tasks are bound: the issuer and the
+    /// subject. A user is the same caller with every client and token.
     pub fn key(&self) -> &str {
         &self.key
     }

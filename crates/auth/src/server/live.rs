@@ -27,8 +27,7 @@ use crate::jose::{Jws, sha256};
 /// again must not cost its issuer a question each time.
 const REFUSED_FOR: u64 = 5;
 
-/// A guard that is ready: give it to `HttpService::protect` or `Http::protect`. Clones share all
-/// that they know.
+/// A built guard. Give it to `HttpService::protect` or `Http::protect`. Clones share their caches.
 #[derive(Clone)]
 pub struct LiveGuard(Arc<Inner>);
 
@@ -58,12 +57,12 @@ impl LiveGuard {
         Self(Arc::new(inner))
     }
 
-    /// The URL of the metadata document, which challenges name.
+    /// The URL of the protected resource metadata, which challenges (`WWW-Authenticate`) name.
     pub fn metadata_url(&self) -> &str {
         &self.0.terms.metadata_url
     }
 
-    /// The metadata document, for those who serve it themselves.
+    /// The protected resource metadata as JSON, for applications that serve it themselves.
     pub fn metadata(&self) -> Bytes {
         self.0.document.clone()
     }

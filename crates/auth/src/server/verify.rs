@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The claims of a token.
 pub type Claims = Map<String, Value>;
 
-/// Verifies tokens in a way of your own: a database of them, or the words of a gateway.
+/// Verifies tokens in a custom way, for example by looking them up in a database.
 ///
 /// The returned claims are checked by the same rules as those of any other token: `aud` must name
 /// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller.
@@ -33,7 +33,7 @@ pub trait Verify: Send + Sync + 'static {
     fn verify(&self, token: String) -> Verifying;
 }
 
-/// A verification under way.
+/// The future of a verification.
 pub type Verifying = Pin<Box<dyn Future<Output = Result<Claims, VerifyError>> + Send>>;
 
 impl<F, Fut> Verify for F
@@ -46,7 +46,7 @@ where
     }
 }
 
-/// Why a token is not taken.
+/// Why a token was refused by a [`Verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {

@@ -3,13 +3,13 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Opens a URL in the user's browser, with whatever the platform has for it.
+/// Opens a URL in the user's default browser.
 ///
-/// The URL is handed over as one argument and never goes through a shell: it may come from a
+/// The URL is passed as one argument and never goes through a shell, because it may come from a
 /// server.
 ///
 /// # Errors
-/// If there is no program to open it with, or no screen to show it on.
+/// If no program can open it, or there is no screen.
 pub fn open_in_browser(url: &str) -> io::Result<()> {
     let mut last = io::Error::other("there is no program to open a browser with");
     for (program, arguments) in openers() {

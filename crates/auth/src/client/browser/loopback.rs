@@ -34,10 +34,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 type Announce = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 
-/// Opens the browser of this machine, and waits for it at a local port.
+/// Opens the browser of this machine, and waits for the redirect at a local port. The default
+/// [`Browser`](super::Browser).
 ///
-/// The URL is also announced, on standard error unless you say otherwise, so that it can be opened
-/// by hand where the browser cannot.
+/// The URL is also printed to standard error, or given to [`announce`](Self::announce), so that the
+/// user can open it by hand if no browser starts.
 #[derive(Clone)]
 pub struct Loopback {
     host: &'static str,
@@ -54,7 +55,7 @@ enum Opening {
 }
 
 impl Loopback {
-    /// At whichever port is free.
+    /// Waits at any free port.
     pub fn new() -> Self {
         Self {
             host: HOST,
@@ -72,20 +73,20 @@ impl Loopback {
         }
     }
 
-    /// At this port, for clients that are registered with it.
+    /// Waits at this port, for clients whose registration names it.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// At this path, for clients that are registered with it; `/callback` unless set.
+    /// Waits at this path, for clients whose registration names it. Defaults to `/callback`.
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = format!("/{}", path.as_ref().trim_start_matches('/'));
         self
     }
 
-    /// By the name `localhost`, for clients that are registered with it, because some providers
-    /// take nothing else. It is waited for at 127.0.0.1 all the same.
+    /// Uses the host name `localhost` in the redirect URI, because some providers accept nothing
+    /// else. The port is opened at 127.0.0.1 all the same.
     pub fn localhost(mut self) -> Self {
         self.host = "localhost";
         self
@@ -97,7 +98,7 @@ impl Loopback {
         self
     }
 
-    /// Announces the question in this way.
+    /// Calls this function with the request in place of printing its URL.
     pub fn announce(
         mut self,
         announce: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,

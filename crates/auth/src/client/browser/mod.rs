@@ -17,7 +17,11 @@ pub use paste::Paste;
 use super::AuthorizationRequest;
 use crate::Secret;
 
-/// Sends people to authorization servers and hears what they come back with.
+/// Sends the user to an authorization server and receives the redirect. Set it with
+/// [`OAuth::browser`](super::OAuth::browser).
+///
+/// [`Loopback`] and [`Paste`] are implementations; write your own for an application with its own
+/// window or a redirect over `https`.
 pub trait Browser: Send + Sync {
     /// Gets ready to receive an answer. It is called before each question, as the question says
     /// where to come back to.
@@ -33,7 +37,7 @@ pub trait Browser: Send + Sync {
     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>>;
 }
 
-/// One visit of a user to an authorization server.
+/// One visit of the user to an authorization server. Made by [`Browser::prepare`].
 pub trait Visit: Send {
     /// Where the authorization server sends the user back to.
     ///

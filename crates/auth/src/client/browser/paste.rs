@@ -19,10 +19,11 @@ const MAX_TRIES: usize = 3;
 type Print = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 type Read = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
-/// Prints the URL, and reads the answer that the user pastes.
+/// Prints the URL, and reads the answer that the user pastes: for machines without a browser, such
+/// as over SSH.
 ///
-/// By default it prints to standard error and reads a line of standard input. The user opens the
-/// URL in any browser, on any machine; after signing in, the browser ends at a page that does not
+/// By default it prints to standard error and reads a line from standard input. The user opens the
+/// URL in any browser, on any machine. After signing in, the browser ends at a page that does not
 /// load, and the address of that page is the answer.
 #[derive(Clone)]
 pub struct Paste {
@@ -32,7 +33,7 @@ pub struct Paste {
 }
 
 impl Paste {
-    /// By standard error and standard input.
+    /// Uses standard error and standard input.
     pub fn new() -> Self {
         Self::with(print_to_stderr, || {
             let mut line = String::new();
@@ -41,7 +42,7 @@ impl Paste {
         })
     }
 
-    /// By other means. `read` may block; it runs on a thread of its own.
+    /// Uses these functions. `read` may block; it runs on a thread of its own.
     pub fn with(
         print: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
         read: impl Fn() -> io::Result<String> + Send + Sync + 'static,
@@ -53,7 +54,7 @@ impl Paste {
         }
     }
 
-    /// Has the browser sent back to another address, as the client was registered with.
+    /// Sets the redirect URI that the client is registered with.
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = uri.into();
         self

@@ -26,10 +26,10 @@ const DRAFT_AGE: Duration = Duration::from_mins(1);
 /// 1 MiB: no token is as long, and a file that is was not written by us.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Keeps each secret in a file, which only its owner may read and which is replaced as a whole.
+/// Stores each secret in a file that only its owner can read. Files are replaced atomically.
 ///
-/// With feature `keyring` and a keyring on this machine, files are sealed with a key from there:
-/// a copy of the folder is then worth nothing. Processes that share a folder take turns.
+/// With feature `keyring` and a keyring on this machine, files are encrypted with a key from the
+/// keyring, so that a copy of the folder is useless. Processes that share a folder take turns.
 #[derive(Clone, Debug)]
 pub struct FileStore {
     folder: Arc<Path>,
@@ -63,7 +63,7 @@ impl Sealing {
     }
 }
 
-/// Why a store cannot be used.
+/// Why a token store cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -92,8 +92,8 @@ struct Entry {
 }
 
 impl FileStore {
-    /// The store of an application: below the platform's folder for data, sealed if there is a
-    /// keyring.
+    /// Opens the store of an application: in the platform's folder for application data, encrypted
+    /// if there is a keyring.
     ///
     /// # Errors
     /// If there is no such folder, or it cannot be used.
@@ -120,13 +120,14 @@ impl FileStore {
         })
     }
 
-    /// Whether what is kept is sealed with a key of this machine's keyring. It asks the keyring, which
-    /// may ask the user, and blocks meanwhile.
+    /// Whether the files are encrypted with a key from this machine's keyring. The call blocks,
+    /// because the keyring may ask the user to unlock it.
     pub fn is_sealed(&self) -> bool {
         self.seal.seal().is_some()
     }
 
-    /// A store in this folder, not sealed. It is made, and closed to others, if need be.
+    /// Opens an unencrypted store in this folder. The folder is created with owner-only permissions
+    /// if it does not exist.
     ///
     /// # Errors
     /// If the folder cannot be used.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a secret is kept under: what it is, and for whom.
+/// The key of a stored secret: the kind of secret, and the issuer and server it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreKey(String);
 

@@ -14,7 +14,8 @@ use crate::Secret;
 /// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Keeps secrets in memory. Those who share it take turns.
+/// Stores secrets in memory; they are gone when the process ends. The default
+/// [`TokenStore`](super::TokenStore).
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     secrets: Mutex<HashMap<StoreKey, Secret>>,
@@ -23,7 +24,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty one.
+    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }

@@ -24,29 +24,30 @@ pub use memory::MemoryStore;
 
 use crate::Secret;
 
-/// Keeps secrets by key.
+/// Stores tokens and client registrations. Set it with [`OAuth::store`](super::OAuth::store);
+/// implement it to keep tokens in a database.
 pub trait TokenStore: Send + Sync {
-    /// What is kept under a key.
+    /// Loads the value of a key; `None` if there is none.
     ///
     /// # Errors
-    /// If it cannot be told. The user may have to sign in again.
+    /// If the store cannot be read. The user may have to sign in again.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
     /// Stores a value and replaces the earlier one. Concurrent loads see the old value or the new
     /// one.
     ///
     /// # Errors
-    /// If it could not be kept.
+    /// If the value could not be stored.
     fn save<'a>(
         &'a self,
         key: &'a StoreKey,
         value: &'a Secret,
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Forgets a value.
+    /// Removes a value. It is not an error if there is none.
     ///
     /// # Errors
-    /// If it may still be there.
+    /// If the value may still be there.
     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>>;
 
     /// Waits until no other user of this store holds the lock of the key, and holds it until the
