@@ -23,10 +23,11 @@ use crate::{
     tap::{Passing, Tap},
 };
 
-/// A client for any server.
+/// A client that connects to MCP servers of any revision.
 ///
-/// It offers servers exactly what it was given an answer for: one without handlers offers nothing.
-/// Which revision a server speaks is found out when connecting.
+/// It declares only the capabilities that it has handlers for: a client without handlers declares
+/// none. It detects the revision of a server when it connects. A client can open any number of
+/// connections.
 ///
 /// ```no_run
 /// use turnbuckle_client::{Client, transport::Command};
@@ -45,20 +46,21 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client by its name and version.
+    /// A client with this name and version, which servers are told.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from(Implementation::new(name, version))
     }
 
-    /// Answers what servers ask with these, in place of what was set before.
+    /// Sets the handlers for requests of servers (elicitation, sampling, roots), and replaces those
+    /// that were set before.
     pub fn answering(self, answers: impl Into<Answers>) -> Self {
         self.with(|profile| profile.answers = answers.into())
     }
 
-    /// Shows every message that goes over the wire, either way: for logs, recordings and tests.
+    /// Calls `show` with every message that is sent or received: for logs, recordings and tests.
     ///
-    /// The listener is called where the message is sent or was read, and must not block. What goes
-    /// by is not masked; headers of HTTP are not part of it.
+    /// It is called where the message is sent or read, and must not block. Secrets in messages are
+    /// not masked; HTTP headers are not included.
     ///
     /// ```
     /// use turnbuckle_client::{Client, Direction};
@@ -73,7 +75,7 @@ impl Client {
         self.with(|profile| profile.tap = Some(Tap::new(show)))
     }
 
-    /// Shows people the forms that servers ask them to fill in. See [`Answers::on_form`].
+    /// Sets the handler for forms (elicitation). See [`Answers::on_form`].
     pub fn on_form<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
@@ -82,7 +84,7 @@ impl Client {
         self.answered(|answers| answers.on_form(handler))
     }
 
-    /// Asks people whether they want to visit a URL. See [`Answers::on_url`].
+    /// Sets the handler for requests to visit a URL (elicitation). See [`Answers::on_url`].
     pub fn on_url<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
@@ -91,7 +93,7 @@ impl Client {
         self.answered(|answers| answers.on_url(handler))
     }
 
-    /// Asks a model on behalf of servers. See [`Answers::on_sample`].
+    /// Sets the handler for sampling: servers ask the client's model. See [`Answers::on_sample`].
     pub fn on_sample<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -100,7 +102,7 @@ impl Client {
         self.answered(|answers| answers.on_sample(handler))
     }
 
-    /// Asks a model that may call tools. See [`Answers::on_sample_with_tools`].
+    /// Sets the handler for sampling with tools. See [`Answers::on_sample_with_tools`].
     pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -109,17 +111,17 @@ impl Client {
         self.answered(|answers| answers.on_sample_with_tools(handler))
     }
 
-    /// Says that the model is given context of servers. See [`Answers::sampling_context`].
+    /// Declares that sampling can include context of servers. See [`Answers::sampling_context`].
     pub fn sampling_context(self) -> Self {
         self.answered(Answers::sampling_context)
     }
 
-    /// Lets servers work in these places. See [`Roots`] for changing them later.
+    /// Sets the roots that servers see. Keep a clone of [`Roots`] to change them later.
     pub fn roots(self, roots: impl Into<Roots>) -> Self {
         self.answered(|answers| answers.roots(roots))
     }
 
-    /// Asks `handler` which places each server may work in. See [`Answers::on_roots`].
+    /// Sets a handler that decides which roots each server sees. See [`Answers::on_roots`].
     ///
     /// ```
     /// use turnbuckle_client::{Client, protocol::Root};
@@ -140,31 +142,32 @@ impl Client {
         self.answered(|answers| answers.on_roots(handler))
     }
 
-    /// Calls `listener` with everything that servers say unasked, from the first message on. It
-    /// runs where messages are read, so it must not block; for anything longer take
+    /// Calls `listener` with every notification of every server, from the first message on. It runs
+    /// where messages are read, so it must not block; for longer work use the stream of
     /// [`Connection::news`](crate::Connection::news).
     pub fn on_news(self, listener: impl Fn(&News) + Send + Sync + 'static) -> Self {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
     }
 
-    /// Keeps results in this cache in place of the client's own. See [`Cache`].
+    /// Uses this cache for results in place of the client's own. See [`Cache`].
     pub fn cache(self, cache: Cache) -> Self {
         self.with(|profile| profile.cache = Some(cache))
     }
 
-    /// Keeps no results: every list and every resource is asked for.
+    /// Switches the cache off: every list and every resource is requested from the server.
     pub fn no_cache(self) -> Self {
         self.with(|profile| profile.cache = None)
     }
 
-    /// Asks every server for log messages of this severity and above: sessions when they are
-    /// opened, modern servers with each request. Servers that keep no log for clients are not asked.
+    /// Asks every server for log messages of this severity and above: sessions once when they are
+    /// opened, modern servers with each request. Servers without the logging capability are not
+    /// asked.
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.with(|profile| profile.settings.log_level = Some(level))
     }
 
-    /// Calls `listener` with every log message of every server, and says which server it is from.
-    /// It runs where messages are read, so it must not block; for anything longer take
+    /// Calls `listener` with every log message of every server and the server's name. It runs where
+    /// messages are read, so it must not block; for longer work use the stream of
     /// [`Connection::logs`](crate::Connection::logs).
     ///
     /// ```
@@ -193,7 +196,8 @@ impl Client {
         self.extension(E::ID, settings)
     }
 
-    /// Says that the client knows an extension, with these settings.
+    /// Declares that the client supports the extension with this id. See [`declare`](Self::declare)
+    /// for the typed form.
     pub fn extension(self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
         self.with(|profile| {
             profile
@@ -202,89 +206,92 @@ impl Client {
         })
     }
 
-    /// Speaks this revision only.
+    /// Uses this revision only. Connecting fails if the server does not support it.
     pub fn only(self, revision: Revision) -> Self {
         self.with(|profile| profile.settings.aim = Aim::Revision(revision))
     }
 
-    /// Speaks the revisions of this era only.
+    /// Uses the revisions of this era only: legacy (with `initialize`) or modern.
     pub fn only_era(self, era: Era) -> Self {
         self.with(|profile| profile.settings.aim = Aim::Era(era))
     }
 
-    /// Gives each call this long, unless it says otherwise. Progress that a call asked for renews
-    /// it, and the time in which the server waits for an answer of ours does not count.
+    /// Sets the deadline of each call that does not set its own. Each progress notification that
+    /// the call asked for renews it. It is paused while the server waits for an answer from the
+    /// client.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.with(|profile| profile.settings.deadline = deadline)
     }
 
-    /// Ends a call after this long, however much progress it reports.
+    /// Sets the longest time of a call, regardless of progress.
     pub fn longest_call(self, longest: Duration) -> Self {
         self.with(|profile| profile.settings.longest = longest)
     }
 
-    /// Lets a server ask this often in the middle of one call, in place of 32 times. One that asks
-    /// once more gets no answer, and the call ends with
+    /// Sets how often a server may ask in the middle of one call. Defaults to 32. When the server
+    /// asks once more, the call ends with
     /// [`CallError::TooManyRounds`](crate::CallError::TooManyRounds).
     pub fn max_rounds(self, rounds: usize) -> Self {
         self.with(|profile| profile.settings.max_rounds = rounds)
     }
 
-    /// Lets each server ask this often for completions of a model and for forms and visits.
+    /// Sets how often each server may use sampling and elicitation.
     pub fn ask_rates(self, rates: AskRates) -> Self {
         self.with(|profile| profile.settings.ask_rates = rates)
     }
 
-    /// Says nothing of tasks: servers answer when they are done, however long that takes, and ask by
-    /// requests that wait. It is for programs that would rather hold a connection than poll, and for
-    /// servers whose tasks are at fault.
+    /// Does not declare tasks. Servers then answer when they are done, however long that takes, and
+    /// ask by requests that wait. Use it for programs that prefer an open connection to polling,
+    /// and for servers with broken tasks.
     pub fn without_tasks(self) -> Self {
         self.with(|profile| profile.settings.tasks = TaskSupport::Off)
     }
 
-    /// Gives a server this long to answer the probe before it is also tried with a handshake.
+    /// Sets how long a server may take to answer the probe before it is also tried with a
+    /// handshake.
     pub fn probe_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.probe_timeout = timeout)
     }
 
-    /// Gives a server this long to answer the handshake.
+    /// Sets how long a server may take to answer the handshake.
     pub fn handshake_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.handshake_timeout = timeout)
     }
 
-    /// Gives the process of a server this long for each step of its end.
+    /// Sets how long the process of a server gets for each step of its shutdown.
     pub fn grace(self, grace: Duration) -> Self {
         self.with(|profile| profile.settings.grace = grace)
     }
 
-    /// Sets how long messages may be and how much may wait to be sent.
+    /// Sets how long messages may be and how much may be queued for sending.
     pub fn limits(self, limits: Limits) -> Self {
         self.with(|profile| profile.settings.limits = limits)
     }
 
-    /// Takes structured content as it comes, also where it breaks the tool's output schema.
+    /// Accepts structured content that does not match the tool's output schema.
     pub fn trust_output(self) -> Self {
         self.output_check(OutputCheck::Skip)
     }
 
-    /// Says what becomes of results that break their tool's output schema. Such calls fail unless
-    /// this says otherwise.
+    /// Sets what happens to results that do not match their tool's output schema. By default such
+    /// calls fail.
     pub fn output_check(self, check: OutputCheck) -> Self {
         self.with(|profile| profile.settings.output = check)
     }
 
-    /// Asks servers for a sign of life now and then. A server that does not answer so many times in
-    /// a row has failed, which is logged: a session at a URL is opened anew and its calls fail,
-    /// [`Connection::is_closed`](crate::Connection::is_closed) is true until the server is back, and
-    /// the connection to a process ends. Off unless it is set.
+    /// Pings servers at intervals. After several pings in a row without an answer the server has
+    /// failed, which is logged: a session at a URL is opened again and its calls fail,
+    /// [`Connection::is_closed`](crate::Connection::is_closed) is true until the server is back,
+    /// and the connection to a process ends. Off by default.
     pub fn keep_alive(self, pings: KeepAlive) -> Self {
         self.with(|profile| profile.settings.keep_alive = Some(pings))
     }
 
-    /// Hands on what servers ask and say in place of answering it, for gateways and bridges: declares
-    /// exactly these capabilities, as far as the revision has them, and keeps no results. What belongs
-    /// to a call comes with the events of [`Connection::relay`](crate::Connection::relay), the rest
-    /// goes to `sink`. Only `ping` is answered here.
+    /// Passes requests and notifications of servers on in place of handling them, for gateways and
+    /// bridges. Declares exactly these capabilities, as far as the revision has them, and caches no
+    /// results. What belongs to a call comes with the events of
+    /// [`Connection::relay`](crate::Connection::relay), the rest goes to `sink`. Only `ping` is
+    /// answered here.
     pub fn relaying(self, capabilities: ClientCapabilities, sink: Arc<dyn RelaySink>) -> Self {
         self.with(|profile| {
             profile.relay = Some(RelayProfile { capabilities, sink });
@@ -294,8 +301,9 @@ impl Client {
         })
     }
 
-    /// Connects to a server: a program, a pair of streams, anything that can be dialled, or, with
-    /// feature `http`, a URL.
+    /// Connects to a server: a program, a pair of streams, a custom transport
+    /// ([`Dial`](crate::Dial)) or, with feature `http`, a URL. Await the returned [`Connect`] to
+    /// get a [`Connection`](crate::Connection).
     ///
     /// # Errors
     /// [`ConnectError`](crate::ConnectError) says what was tried and what to do.

@@ -18,8 +18,10 @@ use crate::{
 
 /// An open connection to one server. Clones share it.
 ///
-/// When the last clone is dropped the connection ends, and the server's process with it, without
-/// waiting for either; [`close`](Self::close) waits, and says how that went.
+/// Its methods send requests: [`tools`](Self::tools) and [`call`](Self::call),
+/// [`resources`](Self::resources) and [`read`](Self::read), [`prompts`](Self::prompts) and
+/// [`get`](Self::get). When the last clone is dropped the connection is closed, and the server's
+/// process ended, without waiting; [`close`](Self::close) waits and returns how it ended.
 #[derive(Clone)]
 pub struct Connection {
     opened: Arc<Opened>,
@@ -36,32 +38,33 @@ impl Connection {
         }
     }
 
-    /// Who is at the other end.
+    /// The server: its name, its revision and its capabilities.
     pub fn server(&self) -> &Peer {
         &self.peer
     }
 
-    /// What the server was found to speak. Give it to
-    /// [`Connect::remember`](crate::Connect::remember) the next time.
+    /// What the probe found out about the server. Give it to
+    /// [`Connect::remember`](crate::Connect::remember) the next time to skip the probe.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// What the server says unasked, from now on.
+    /// A stream of the server's notifications, beginning now.
     pub fn news(&self) -> NewsStream {
         self.link().feed.listen(Interest::Everything)
     }
 
-    /// What the server logs, from now on, as far as it was asked to:
+    /// A stream of the server's log messages, beginning now. Ask for messages with
     /// [`set_log_level`](Self::set_log_level), [`Client::log_level`](crate::Client::log_level) or
     /// [`Call::log_level`](crate::Call::log_level).
     pub fn logs(&self) -> LogStream {
         LogStream::new(&self.link().feed)
     }
 
-    /// What the server sent that is not what the specification says: entries of lists and parts of
-    /// results that were left out, so that the rest could be read. Each is given once, oldest first;
-    /// the newest 256 are kept until then. They are logged too.
+    /// Warnings about messages of the server that break the specification: entries of lists and
+    /// parts of results that were left out, so that the rest could be read. Each warning is
+    /// returned once, oldest first; at most the newest 256 are kept until then. They are logged
+    /// too.
     ///
     /// ```no_run
     /// # async fn example(connection: turnbuckle_client::Connection)
@@ -78,15 +81,15 @@ impl Connection {
         self.link().warnings.take()
     }
 
-    /// What the server's process prints to its standard error, if that is captured. It is a log,
-    /// and no sign of failure.
+    /// The standard error of the server's process, if it is captured. Servers write their logs to
+    /// it; output is not a sign of failure.
     pub fn stderr(&self) -> Option<&StderrLog> {
         self.opened.stderr.as_ref()
     }
 
-    /// Whether nothing can be asked: the connection has ended, or the server at its URL did not
-    /// answer the last time it was tried. A server that is back makes it false again;
-    /// [`Client::keep_alive`](crate::Client::keep_alive) finds out without a call.
+    /// Whether the server cannot be reached: the connection has ended, or the server at its URL did
+    /// not answer the last attempt. It becomes false again when the server is back;
+    /// [`Client::keep_alive`](crate::Client::keep_alive) detects both without a call.
     pub fn is_closed(&self) -> bool {
         let is_down = self.link().wire.http().is_some_and(|http| http.is_down());
         self.link().is_closed() || is_down
@@ -97,7 +100,7 @@ impl Connection {
         Arc::ptr_eq(&self.opened, &other.opened)
     }
 
-    /// Waits for the connection to end, by whichever side.
+    /// Waits until the connection ends, and returns how it ended.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -105,34 +108,35 @@ impl Connection {
         self.link().lifecycle.ended().await
     }
 
-    /// Closes the connection: sends what is queued, ends the server's process or session, and says
-    /// how that went. Calls that still wait are told that the connection is closed.
+    /// Closes the connection: sends what is queued, ends the server's process or session, and
+    /// returns how it ended. Calls in progress fail with
+    /// [`CallError::Closed`](crate::CallError::Closed).
     ///
     /// # Cancel safety
-    /// Dropping the future does not stop what has begun.
+    /// Dropping the future does not stop the closing.
     pub async fn close(&self) -> Arc<Ending> {
         self.opened.close().await
     }
 
-    /// Closes the connection as [`close`](Self::close) does, in this time: a process that has not
-    /// ended by itself in half of it is asked to, and killed before it is over. `None` if it is not
-    /// gone then.
+    /// Closes the connection like [`close`](Self::close), but within this time: a process that has
+    /// not ended after half of it is terminated, and killed before the time is over. `None` if the
+    /// process is still there then.
     ///
     /// # Cancel safety
-    /// Dropping the future does not stop what has begun.
+    /// Dropping the future does not stop the closing.
     pub async fn close_within(&self, time: Duration) -> Option<Arc<Ending>> {
         self.link().lifecycle.hurry(time * 2 / 5);
         tokio::time::timeout(time, self.close()).await.ok()
     }
 
-    /// Whether answers come by a stream of events (HTTP+SSE).
+    /// Whether the server uses the HTTP+SSE transport of 2024-11-05.
     pub fn is_answered_by_events(&self) -> bool {
         let http = self.link().wire.http();
         http.is_some_and(|http| http.is_answered_by_events())
     }
 
-    /// The tools that the last list had and that were left out, because what they want repeated in
-    /// headers cannot be. Only servers at a URL have such.
+    /// The tools that the last list contained and that were left out, because their header
+    /// annotations are invalid. Only servers at a URL have such tools.
     #[cfg(feature = "http")]
     pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
         self.link().tools.excluded()
@@ -142,9 +146,9 @@ impl Connection {
         &self.opened.link
     }
 
-    /// Tells the server that it would get another list of roots now, as
-    /// [`Client::on_roots`](crate::Client::on_roots) gives it. Modern servers ask when they need it,
-    /// and are not told.
+    /// Notifies the server that its list of roots has changed, as
+    /// [`Client::on_roots`](crate::Client::on_roots) would return it now. Modern servers ask when
+    /// they need the list, and are not notified.
     pub fn roots_changed(&self) {
         self.link().announce_roots();
     }

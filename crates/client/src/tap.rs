@@ -1,8 +1,8 @@
-//! Seeing what goes over the wire.
+//! Observing the messages on the wire.
 
 use std::{fmt, sync::Arc};
 
-/// Which way a message went.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// To the server.
@@ -11,7 +11,7 @@ pub enum Direction {
     In,
 }
 
-/// A message that is sent, or that came.
+/// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire).
 #[derive(Clone, Copy, Debug)]
 pub struct Passing<'a> {
     /// Which way it goes.

@@ -19,7 +19,8 @@ type RootsOf =
 type Handler<P, R> =
     Arc<dyn Fn(ServerAsk<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
 
-/// What a client answers when servers ask. What is not set is not offered.
+/// The handlers for requests of servers: elicitation, sampling and roots. Only capabilities with a
+/// handler are declared.
 ///
 /// The same handlers serve every revision: in some a server asks by a request of its own in the
 /// middle of a call, in others by the call's result. Many handlers may run at a time. A handler is
@@ -77,12 +78,13 @@ enum ContextSupport {
 }
 
 impl Answers {
-    /// No answers.
+    /// No handlers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shows people forms to fill in. [`Refusal::Declined`] and a result that says so are the same.
+    /// Sets the handler that shows forms to the user. Returning [`Refusal::Declined`] and returning
+    /// a declined result mean the same.
     pub fn on_form<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
@@ -92,8 +94,8 @@ impl Answers {
         self
     }
 
-    /// Asks people whether they want to visit a URL. Accepting means that they agreed, not that
-    /// they are done there; the handler must not open it without asking.
+    /// Sets the handler that asks the user to visit a URL. Accepting means that the user agreed,
+    /// not that the user is done there. The handler must not open the URL without asking.
     pub fn on_url<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
@@ -103,7 +105,8 @@ impl Answers {
         self
     }
 
-    /// Asks a model. Tools in the request are turned away before the handler sees them.
+    /// Sets the handler that asks a model. Requests with tools are refused before the handler sees
+    /// them.
     pub fn on_sample<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -114,7 +117,8 @@ impl Answers {
         self
     }
 
-    /// Asks a model that may call tools, which the handler passes on to it.
+    /// Sets the handler that asks a model which may call tools. The handler passes the tools on to
+    /// the model.
     pub fn on_sample_with_tools<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -125,23 +129,23 @@ impl Answers {
         self
     }
 
-    /// Says that the handler of sampling honours `includeContext`. Servers ask for context only
-    /// where this was said.
+    /// Declares that the sampling handler honours `includeContext`. Servers ask for context only if
+    /// this is declared.
     pub fn sampling_context(mut self) -> Self {
         self.context = ContextSupport::Added;
         self
     }
 
-    /// Lists these places.
+    /// Sets the roots that servers see.
     pub fn roots(mut self, roots: impl Into<Roots>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
-    /// Asks `handler` which places a server may work in, each time that the server wants to know:
-    /// servers may be given different ones. It is asked in place of [`roots`](Self::roots).
-    /// [`Connection::roots_changed`](crate::Connection::roots_changed) tells a server that it would
-    /// get another answer.
+    /// Sets a handler that returns the roots for one server, called each time the server asks.
+    /// Different servers can get different roots. It replaces [`roots`](Self::roots). Call
+    /// [`Connection::roots_changed`](crate::Connection::roots_changed) when a server would get
+    /// another answer.
     pub fn on_roots<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
@@ -151,33 +155,33 @@ impl Answers {
         self
     }
 
-    /// Offers to fill in forms without a handler: they come to calls
-    /// [by hand](crate::Connection::by_hand).
+    /// Declares forms without a handler: calls made with [`by_hand`](crate::Connection::by_hand)
+    /// return them as data.
     pub fn forms_by_hand(mut self) -> Self {
         self.by_hand.forms = true;
         self
     }
 
-    /// Offers visits to URLs without a handler: they come to calls by hand.
+    /// Declares visits to URLs without a handler: calls made with `by_hand` return them as data.
     pub fn urls_by_hand(mut self) -> Self {
         self.by_hand.urls = true;
         self
     }
 
-    /// Offers to ask a model, which may call tools, without a handler: the questions come to calls by
-    /// hand.
+    /// Declares sampling, with tools, without a handler: calls made with `by_hand` return the
+    /// requests as data.
     pub fn samples_by_hand(mut self) -> Self {
         self.by_hand.sampling = true;
         self
     }
 
-    /// Offers to list roots without a handler: the questions come to calls by hand.
+    /// Declares roots without a handler: calls made with `by_hand` return the requests as data.
     pub fn roots_by_hand(mut self) -> Self {
         self.by_hand.roots = true;
         self
     }
 
-    /// What may be offered because of these answers, in the words of the newest revision.
+    /// The capabilities that these handlers allow, in the form of the newest revision.
     pub fn capabilities(&self) -> ClientCapabilities {
         let mut offered = ClientCapabilities::new();
         if self.form.is_some() || self.by_hand.forms {

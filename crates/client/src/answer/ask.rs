@@ -8,7 +8,7 @@ use turnbuckle_transport::Rate;
 use super::AskProgress;
 use crate::peer::Peer;
 
-/// Something a server asks, and who asks it. People should be shown both.
+/// A request of a server to this client, and the server that sent it. Show both to the user.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerAsk<P> {
@@ -48,14 +48,13 @@ impl<P> Deref for ServerAsk<P> {
 }
 
 impl ServerAsk<ElicitRequestUrlParams> {
-    /// Waits until the server says that what the user went there for is done.
+    /// Waits until the server reports that the visit is done.
     ///
-    /// Only servers of 2025-11-25 say so, and they need not: leave people a way to go on by
-    /// themselves. It may be waited for after the handler has answered, for as long as the
-    /// connection lives.
+    /// Only servers of 2025-11-25 report it, and they need not: give the user another way to
+    /// continue. It can be awaited after the handler has answered, while the connection is open.
     ///
     /// # Cancel safety
-    /// Nothing is lost when the future is dropped.
+    /// Dropping the future loses nothing.
     pub fn done(&self) -> impl Future<Output = ()> + Send + 'static {
         self.server.visits().expect(&self.request)
     }
@@ -72,7 +71,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// It could not be done, for this reason.
+    /// The request could not be handled, for this reason. It is logged; the server is only told
+    /// that it failed.
     pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed(reason.into())
     }

@@ -14,9 +14,9 @@ use turnbuckle_protocol::Root;
 
 use crate::future::{First, race};
 
-/// The places servers may work in. Clones share them.
+/// The roots: folders or other URIs that servers may work in. Clones share them.
 ///
-/// Servers that keep a list of them are told when it changes; newer ones ask when they need it.
+/// Servers with a session are notified when they change; modern servers ask when they need them.
 ///
 /// ```
 /// use turnbuckle_client::{Client, Roots, protocol::Root};
@@ -35,7 +35,7 @@ pub struct Roots {
     folders: Arc<Mutex<Vec<(String, PathBuf)>>>,
 }
 
-/// Why a path cannot be a root.
+/// Why a path cannot be used as a root.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{}` as a root: it must be a folder that can be read", path.display())]
 #[non_exhaustive]
@@ -51,9 +51,9 @@ pub struct RootError {
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Roots {
-    /// Folders of this machine, which must be there. While they are served they are looked at every
-    /// five seconds: one that is gone or cannot be read is no longer listed, and servers are told;
-    /// one that is back is listed again.
+    /// Uses folders of this machine, which must exist. While a connection is open they are checked
+    /// every five seconds: a folder that is gone or cannot be read is no longer listed, and servers
+    /// are notified; when it is back, it is listed again.
     ///
     /// # Errors
     /// [`RootError`] for a path that is not a folder, or cannot be read.
@@ -82,12 +82,12 @@ impl Roots {
         })
     }
 
-    /// The places at this moment.
+    /// The current roots.
     pub fn list(&self) -> Vec<Root> {
         self.list.borrow().clone()
     }
 
-    /// Puts others in their place, and tells the servers that want to know.
+    /// Replaces the roots, and notifies the servers that need to know.
     pub fn replace(&self, roots: Vec<Root>) {
         self.list.send_replace(roots);
     }

@@ -17,10 +17,10 @@ use crate::{
     task,
 };
 
-/// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
+/// A call whose questions are answered by hand, or the rest of one. It is sent when it is awaited.
 ///
 /// # Cancel safety
-/// Dropping the future gives the call up, and the server is told so.
+/// Dropping the future cancels the call and tells the server.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct ByHand<'a, R> {
     connection: &'a Connection,
@@ -34,8 +34,8 @@ enum Start<'a, R> {
 }
 
 impl Connection {
-    /// Makes a call whose questions are not answered by the client's [`Answers`](crate::Answers):
-    /// they come back as data, to be answered whenever and wherever that is possible.
+    /// Makes a call that returns the server's questions as data, in place of calling the client's
+    /// [`Answers`](crate::Answers). They can be answered later, or by another process.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Answers, Client, Round, protocol::ElicitResult};
@@ -61,8 +61,7 @@ impl Connection {
     /// visits are then returned as questions. Answer them once the visits have been made: the call
     /// is sent again.
     ///
-    /// What is offered to servers has to be said with [`Answers`](crate::Answers), as in the
-    /// example.
+    /// The capabilities must still be declared with [`Answers`](crate::Answers), as in the example.
     pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
         ByHand {
             connection: self,
@@ -71,8 +70,8 @@ impl Connection {
         }
     }
 
-    /// Resumes a call that was asked something. A question without an answer is asked again, an
-    /// answer to nothing is ignored.
+    /// Resumes a call with answers to its questions. A question without an answer is asked again;
+    /// an answer without a question is ignored.
     ///
     /// # Errors
     /// [`CallError::NotResumable`] for a call of a session that is not on this connection, and
@@ -89,8 +88,8 @@ impl Connection {
         }
     }
 
-    /// Gives up a call that was asked something. A call of a session ends, and a task is cancelled; of
-    /// any other modern call nothing is left on the wire, and nothing is to be said.
+    /// Cancels a call that waits for answers. A call of a session ends, and a task is cancelled;
+    /// any other modern call leaves nothing behind at the server, so nothing is sent.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
         if let Some(ticket) = &pending.call.parked {
             drop(self.link().manual.fetch(ticket));
@@ -102,8 +101,8 @@ impl Connection {
 }
 
 impl<'a, R: Answerable> ByHand<'a, R> {
-    /// Asks for progress also after the call is resumed, as [`Call::progress`] does at its
-    /// beginning. In a session only a call that asked at its beginning reports.
+    /// Asks for progress notifications of the resumed call, as [`Call::progress`] does for a new
+    /// one. In a session only a call that asked for them at its beginning has progress.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,

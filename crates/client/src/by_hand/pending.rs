@@ -21,12 +21,12 @@ pub enum Round<R> {
     Asked(Pending<R>),
 }
 
-/// A call that waits for answers, to be given to [`Connection::resume`].
+/// A call that waits for answers. Give it to [`Connection::resume`] with the answers.
 ///
-/// It is plain data: what was called with which arguments, what the server asks, and the state that
-/// the server wants back, which is its own to read. Written down as JSON, a call to a modern server
-/// can be resumed by another process. A call in a session lives with its connection and can be
-/// resumed on that alone; [`is_portable`](Self::is_portable) tells the two apart.
+/// It is plain data: the request with its arguments, the server's questions, and the opaque state
+/// that the server wants back. Serialised, a call to a modern server can be resumed by another
+/// process. A call in a session can only be resumed on its connection;
+/// [`is_portable`](Self::is_portable) tells which it is.
 ///
 /// The state and the arguments may be secrets: keep it as you would keep those.
 ///
@@ -75,8 +75,7 @@ impl<R> From<PendingCall> for Pending<R> {
     }
 }
 
-/// What a call in whose middle a server may ask results in: what a tool returned, a prompt, the
-/// contents of a resource.
+/// The results of calls in whose middle a server may ask: those of tools, prompts and resources.
 pub trait Answerable: sealed::Sealed + Send + 'static {
     /// The method of the call.
     const METHOD: &'static str;
@@ -113,12 +112,12 @@ impl Answerable for ReadResourceResult {
 }
 
 impl<R> Pending<R> {
-    /// What the server asks, each under the key that its answer goes under.
+    /// The server's questions by their keys. Answers go under the same keys.
     pub fn asks(&self) -> &InputRequests {
         &self.call.input_requests
     }
 
-    /// The tool, the prompt or the resource that was called.
+    /// The name of the tool or prompt, or the URI of the resource.
     pub fn subject(&self) -> &str {
         let Self { call, .. } = self;
         call.name
@@ -127,18 +126,18 @@ impl<R> Pending<R> {
             .unwrap_or_default()
     }
 
-    /// How often the server has asked so far, this time included.
+    /// How often the server has asked so far, including this time.
     pub fn rounds(&self) -> usize {
         self.call.rounds
     }
 
-    /// Whether another process can resume it. Calls in sessions live with their connection.
+    /// Whether another process can resume it. Calls in sessions need their connection.
     pub fn is_portable(&self) -> bool {
         self.call.parked.is_none()
     }
 
-    /// Whether the call was refused until the visits that are asked for have been made (-32042).
-    /// Then the answers say that they were, and the call is sent again.
+    /// Whether the server refused the call until the user has visited the given URLs (-32042).
+    /// Resume it once they have been visited: the call is sent again.
     pub fn is_visit_first(&self) -> bool {
         self.call.is_visit_first
     }

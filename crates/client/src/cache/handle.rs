@@ -12,11 +12,11 @@ const MAX_ENTRIES: usize = 1024;
 /// How many bytes of results are kept: what a handful of large resources take.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// Results that servers say may be kept for a while: lists, resources, and what a server can do.
+/// A cache of results that servers allow to be kept: lists, resources and `server/discover`.
 ///
-/// Every [`Client`](crate::Client) has one and keeps in it what servers of 2026-07-28 allow, for as
-/// long as they allow; a notification of a change makes the result go at once. Give several clients
-/// clones of one to let them share it, or one of its own limits:
+/// Every [`Client`](crate::Client) has one. It keeps what servers of 2026-07-28 allow, for as long
+/// as they allow; a change notification removes a result at once. Give clones of one cache to
+/// several clients to share it, or set other limits:
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,12 +31,11 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// # let _ = client;
 /// ```
 ///
-/// What a server calls private is for the connection that fetched it, and for others with the same
-/// [`Connect::caller`](crate::Connect::caller). What it calls public is for every connection to the
-/// same URL. The results of a process are for the connection to that process.
+/// A private result is only used by the connection that fetched it, and by others with the same
+/// [`Connect::caller`](crate::Connect::caller). A public result is used by every connection to the
+/// same URL. The results of a process are only used by the connection to that process.
 ///
-/// [`Call::fresh`](crate::Call::fresh) and [`List::fresh`](crate::List::fresh) ask the server in any
-/// case.
+/// [`Call::fresh`](crate::Call::fresh) and [`List::fresh`](crate::List::fresh) bypass it.
 #[derive(Clone)]
 pub struct Cache {
     pub(super) store: Arc<Mutex<Store>>,
@@ -45,12 +44,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache for a thousand results of sixteen megabytes in all.
+    /// An empty cache with the default limits: a thousand results, sixteen megabytes in all.
     pub fn new() -> Self {
         Self::bounded(MAX_ENTRIES, MAX_BYTES)
     }
 
-    /// An empty cache for this many results, and this many bytes of them.
+    /// An empty cache with these limits on the number of results and their total bytes.
     pub fn bounded(entries: usize, bytes: usize) -> Self {
         Self {
             store: Arc::new(Mutex::new(Store::new(entries, bytes))),
@@ -59,31 +58,31 @@ impl Cache {
         }
     }
 
-    /// Takes results for fresh for so long where the server does not say, as no server of a session
-    /// does. Without this they are not kept. What other clones do is not changed.
+    /// Sets how long results are fresh if the server does not say, as servers with sessions never
+    /// do. By default such results are not kept. Other clones are not affected.
     pub fn default_ttl(mut self, ttl: Duration) -> Self {
         self.default_ttl = Some(ttl);
         self
     }
 
-    /// Gives a result that was fresh until so long ago when the server cannot be asked: it does not
-    /// answer, or fails inside. A refusal is a refusal. What other clones do is not changed.
+    /// Returns a result that expired at most this long ago if the server does not answer or has an
+    /// internal error. A rejection is still returned as an error. Other clones are not affected.
     pub fn stale_on_error(mut self, at_most: Duration) -> Self {
         self.stale_on_error = at_most;
         self
     }
 
-    /// Forgets everything.
+    /// Removes all results.
     pub fn clear(&self) {
         self.store.lock().clear();
     }
 
-    /// How many results are kept, fresh and stale.
+    /// The number of results, fresh and stale.
     pub fn len(&self) -> usize {
         self.store.lock().len()
     }
 
-    /// Whether none are kept.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

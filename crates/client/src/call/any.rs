@@ -13,8 +13,8 @@ use super::{
 use crate::{connection::Connection, error::CallError, link::split_meta};
 
 impl Connection {
-    /// Sends any request of the protocol. The answer is everything it can be: where the server
-    /// asks for input instead of answering, that is the caller's to give.
+    /// Sends any request of the protocol by its method type. Questions of the server are returned
+    /// as part of the outcome, for the caller to answer.
     ///
     /// ```no_run
     /// use turnbuckle_client::protocol::{PaginatedRequestParams, method::ToolsList};
@@ -34,8 +34,8 @@ impl Connection {
         .with_meta(meta)
     }
 
-    /// Sends any request at all, and gives its result as it came. Whether the server offers the
-    /// method is left to the server to say.
+    /// Sends a request by its method name, and returns the result as raw JSON. Whether the server
+    /// supports the method is not checked beforehand.
     pub fn request_raw(
         &self,
         method: impl Into<String>,
@@ -49,8 +49,8 @@ impl Connection {
             .unchecked()
     }
 
-    /// Sends any notification of the protocol. What the client has to say it says by itself; this
-    /// is for what only the application knows.
+    /// Sends a notification by its type. Use it for notifications that only the application can
+    /// send; the client sends the others by itself.
     ///
     /// # Errors
     /// [`CallError::NotOffered`] if clients of this revision do not send it, and

@@ -15,7 +15,7 @@ use crate::{
     link::{Canceller, LateProgress, Link, in_span, span},
 };
 
-/// Something asked of a server, sent when it is awaited.
+/// A request to a server. It is sent when it is awaited.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -31,8 +31,8 @@ use crate::{
 /// ```
 ///
 /// # Cancel safety
-/// Dropping the future gives the call up, and the server is told so. What the call has done by
-/// then is done.
+/// Dropping the future cancels the call and tells the server. Effects that the call had until then
+/// are not undone.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Call<'a, R> {
     pub(crate) link: &'a Link,
@@ -183,8 +183,9 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
-    /// Asks for progress, and calls `listener` with each report, on the caller's own task and
-    /// before the result. A listener that is slower than the server sees the newest reports.
+    /// Asks for progress notifications, and calls `listener` with each, on the caller's own task
+    /// and before the result. If the listener is slower than the server, it sees the newest
+    /// reports.
     ///
     /// Each report renews the deadline.
     pub fn progress(
@@ -195,45 +196,45 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
-    /// Gives it this long. When the time is up the server is told to stop.
+    /// Sets the deadline. When it is over the call fails with [`CallError::Deadline`], and the
+    /// server is told to stop.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.options.deadline = Some(deadline);
         self
     }
 
-    /// Lets it be cancelled from somewhere else, with a reason that the server is told. It ends with
-    /// [`CallError::Cancelled`] then.
+    /// Lets another task cancel the call, with a reason for the server. The call then ends with
+    /// [`CallError::Cancelled`].
     pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
         self.options.canceller = Some(canceller.clone());
         self
     }
 
-    /// Gives the call a number of your own, which its questions carry as
-    /// [`ServerAsk::tag`](crate::ServerAsk::tag) where it is known that they belong to it.
+    /// Sets a number by which the application identifies the call. Questions that are known to
+    /// belong to the call carry it as [`ServerAsk::tag`](crate::ServerAsk::tag).
     pub fn tag(mut self, tag: u64) -> Self {
         self.options.tag = Some(tag);
         self
     }
 
-    /// Asks the server, also where a result is kept that may still be used; what comes is kept
-    /// instead. See [`Cache`](crate::Cache).
+    /// Bypasses the cache: asks the server, and stores the new result. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
         self.options.freshness = self.options.freshness.fresh();
         self
     }
 
-    /// Is content with a kept result that was fresh until so long ago, if the server cannot be
-    /// asked. See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
+    /// Accepts a cached result that expired at most this long ago if the server cannot be reached.
+    /// See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
     pub fn stale_on_error(mut self, at_most: Duration) -> Self {
         self.options.freshness = self.options.freshness.stale_on_error(at_most);
         self
     }
 
-    /// Asks for log messages of this severity and above while it runs; [`Connection::logs`] hears
-    /// them.
+    /// Asks for log messages of this severity and above while the call runs. [`Connection::logs`]
+    /// receives them.
     ///
-    /// A session has one level for everything: it is made as low as this, and stays there. A
-    /// server that keeps no log for clients is not asked.
+    /// A session has one level for everything: it is lowered to this one, and stays there. A server
+    /// without the logging capability is not asked.
     ///
     /// [`Connection::logs`]: crate::Connection::logs
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
@@ -241,8 +242,8 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
-    /// Attaches something to the request's `_meta`. What the protocol itself says there is not
-    /// changed; the trace that the caller works for goes there by itself.
+    /// Adds a member to the request's `_meta`. Members of the protocol itself are not overwritten;
+    /// the current trace context is added automatically.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.options
             .meta

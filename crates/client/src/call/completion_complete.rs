@@ -11,7 +11,7 @@ use crate::connection::Connection;
 const METHOD: &str = "completion/complete";
 
 impl Connection {
-    /// Asks how the argument of a prompt or a resource template might go on.
+    /// Asks for completions of an argument of a prompt or of a variable of a resource template.
     pub fn complete(
         &self,
         reference: Reference,
@@ -21,7 +21,7 @@ impl Connection {
         self.complete_with(CompleteRequestParams::new(reference, argument, typed))
     }
 
-    /// The same, with other arguments that are filled already.
+    /// The same, with the values of other arguments.
     pub fn complete_with(&self, mut params: CompleteRequestParams) -> Call<'_, Completion> {
         params.lower(self.link().revision());
         let body = object(METHOD, &params).map(Body::Plain);

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 use super::{Call, Parsed, any::split, builder::object};
 use crate::{connection::Connection, error::CallError};
 
-/// An extension that the server declares, by [`Connection::extension`].
+/// An extension that the server declares. Made by [`Connection::extension`].
 ///
 /// ```no_run
 /// # use serde::{Deserialize, Serialize};
@@ -45,12 +45,12 @@ pub struct Extended<'a, E: ExtensionSpec> {
 }
 
 impl Connection {
-    /// An extension of the server, if it declares it.
+    /// An extension of the server, with its settings.
     ///
-    /// Most extensions also want the client to [declare](crate::Client::declare) them.
+    /// Most extensions require the client to [declare](crate::Client::declare) them too.
     ///
     /// # Errors
-    /// [`CallError::NotOffered`] if it does not, or if what it declares cannot be read.
+    /// [`CallError::NotOffered`] if the server does not declare it, or its settings cannot be read.
     pub fn extension<E: ExtensionSpec>(&self) -> Result<Extended<'_, E>, CallError> {
         let capabilities = self.server().capabilities();
         let declared = capabilities.and_then(|capabilities| capabilities.extension(E::ID));
@@ -72,7 +72,7 @@ impl Connection {
 }
 
 impl<'a, E: ExtensionSpec> Extended<'a, E> {
-    /// What the server said when it declared the extension.
+    /// The settings with which the server declared the extension.
     pub fn settings(&self) -> &E::Server {
         &self.settings
     }
@@ -82,7 +82,7 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
         self.connection
     }
 
-    /// Calls a method of the extension.
+    /// Sends a request of the extension.
     pub fn call<M: Method>(&self, params: &M::Params) -> Call<'a, M::Result> {
         let link = self.connection.link();
         #[cfg(feature = "http")]

@@ -24,7 +24,7 @@ const KEPT_FOR: Duration = Duration::from_mins(1);
 /// How many answers are kept; the oldest go first.
 const MAX_KEPT: usize = 256;
 
-/// Completion for an input field. Clones share what they keep.
+/// Completion for an input field, with a pause and a cache. Clones share the cache.
 ///
 /// completion: clients SHOULD debounce requests and cache results.
 ///
@@ -68,18 +68,18 @@ impl Connection {
 }
 
 impl InputCompletion {
-    /// Asks the server after the typing has paused for this long, in place of 150 ms.
+    /// Sets how long the typing must pause before the server is asked. Defaults to 150 ms.
     pub fn pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    /// Keeps answers for this long, in place of a minute; nothing for zero.
+    /// Sets how long answers are cached. Defaults to a minute; zero switches the cache off.
     pub fn kept_for(self, kept_for: Duration) -> Self {
         Self { kept_for, ..self }
     }
 
-    /// How what was typed might go on. An answer that is kept comes at once; else the server is
-    /// asked when the typing pauses. `None` when something else was typed meanwhile.
+    /// Completions for the typed text. A cached answer is returned at once; otherwise the server is
+    /// asked when the typing pauses. `None` if the text changed meanwhile.
     ///
     /// # Errors
     /// Those of [`Connection::complete`].

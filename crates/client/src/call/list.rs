@@ -37,15 +37,15 @@ const MAX_ENTRIES: usize = 1_000_000;
 impl Connection {
     /// Lists the tools.
     ///
-    /// What tools return is checked against what they promise here.
+    /// The client remembers their output schemas, and checks results of calls against them.
     pub fn tools(&self) -> List<'_, Tool> {
         List::new(self.link())
     }
 
-    /// Takes note of tools that were listed with [`request_raw`](Self::request_raw), as
-    /// [`tools`](Self::tools) does: what they return is checked from then on, and over HTTP what
-    /// they want repeated in headers is known. Gives the names of those that cannot be called,
-    /// which [`tools`](Self::tools) leaves out.
+    /// Records tools that were listed with [`request_raw`](Self::request_raw), as
+    /// [`tools`](Self::tools) does: their results are checked from then on, and over HTTP their
+    /// header annotations are known. Returns the names of tools that cannot be called, which
+    /// [`tools`](Self::tools) would leave out.
     pub fn note_tools<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>) -> Vec<String> {
         let link = self.link();
         #[cfg(feature = "http")]
@@ -75,8 +75,8 @@ impl Connection {
     }
 }
 
-/// A list to be fetched: awaited it gives all entries, as a [`stream`](Self::stream) each as it
-/// comes.
+/// A list to be fetched. Awaited, it returns all entries; [`stream`](Self::stream) returns them one
+/// by one.
 ///
 /// # Cancel safety
 /// Dropping the future gives up the page that is being fetched.
@@ -85,7 +85,7 @@ pub struct List<'a, T> {
     pages: Pages<'a, T>,
 }
 
-/// The entries of a list, fetched page by page as they are asked for. It ends after an error.
+/// The entries of a list, fetched page by page as they are read. It ends after an error.
 pub struct ListStream<'a, T> {
     entries: VecDeque<T>,
     state: StreamState<'a, T>,
@@ -100,7 +100,7 @@ enum StreamState<'a, T> {
 /// A page; `None` after the last.
 type Fetched<T> = Result<Option<Vec<T>>, CallError>;
 
-/// Something a server lists: tools, prompts, resources, resource templates.
+/// The kinds of entries that servers list: tools, prompts, resources, resource templates.
 pub trait Listed: sealed::Sealed + Sized + Send + 'static {
     /// The method that lists them.
     const METHOD: &'static str;
@@ -190,27 +190,26 @@ impl<'a, T: Listed> List<'a, T> {
         Self { pages }
     }
 
-    /// Gives each page this long.
+    /// Sets the deadline for each page.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.pages.deadline = Some(deadline);
         self
     }
 
-    /// Asks the server, also where a list is kept that may still be used; what comes is kept
-    /// instead. See [`Cache`](crate::Cache).
+    /// Bypasses the cache: asks the server, and stores the new list. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
         self.pages.freshness = self.pages.freshness.fresh();
         self
     }
 
-    /// Is content with a kept list that was fresh until so long ago, if the server cannot be asked.
+    /// Accepts a cached list that expired at most this long ago if the server cannot be reached.
     /// See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
     pub fn stale_on_error(mut self, at_most: Duration) -> Self {
         self.pages.freshness = self.pages.freshness.stale_on_error(at_most);
         self
     }
 
-    /// Fetches the entries as they are wanted.
+    /// Returns the entries one by one, and fetches pages as they are needed.
     pub fn stream(self) -> ListStream<'a, T> {
         ListStream {
             entries: VecDeque::new(),

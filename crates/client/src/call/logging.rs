@@ -11,12 +11,12 @@ use crate::{connection::Connection, error::CallError, link::Link};
 const METHOD: &str = "logging/setLevel";
 
 impl Connection {
-    /// Asks for log messages of this severity and above: [`logs`](Self::logs) hears them. In the
-    /// modern era they come with the calls made from now on, in a session whenever the server has
-    /// something to say; a session that takes the place of one that ended is asked again.
+    /// Asks for log messages of this severity and above. [`logs`](Self::logs) receives them. From a
+    /// modern server they come with the calls made from now on, from a session at any time; if a
+    /// session is replaced by a new one, the level is set again.
     ///
     /// # Errors
-    /// [`CallError::NotOffered`] if the server of a session keeps no log for clients.
+    /// [`CallError::NotOffered`] if a server with a session does not have the logging capability.
     pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         let link = self.link();
         if link.revision().is_modern() {

@@ -15,8 +15,8 @@ use crate::{connection::Connection, error::CallError};
 const METHOD: &str = "prompts/get";
 
 impl Connection {
-    /// Gets a prompt. The arguments are anything that serialises to an object of texts; `()` for
-    /// none.
+    /// Gets a prompt. The arguments are anything that serialises to an object of strings; `()` for
+    /// no arguments.
     pub fn get(
         &self,
         prompt: impl Into<String>,

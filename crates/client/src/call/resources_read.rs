@@ -9,12 +9,10 @@ use super::{
 use crate::connection::Connection;
 
 impl Connection {
-    /// Reads a resource.
+    /// Reads a resource, from the [cache](crate::Cache) if the server allows it.
     ///
-    /// What the server allows to be kept is [kept](crate::Cache).
-    ///
-    /// One that is not there is a [`CallError::Rejected`](crate::CallError::Rejected); whatever
-    /// the revision, [`is_resource_not_found`] tells it from others.
+    /// A missing resource is a [`CallError::Rejected`](crate::CallError::Rejected);
+    /// [`is_resource_not_found`] recognises it in every revision.
     ///
     /// [`is_resource_not_found`]: turnbuckle_protocol::ErrorObject::is_resource_not_found
     pub fn read(&self, uri: impl Into<String>) -> Call<'_, ReadResourceResult> {

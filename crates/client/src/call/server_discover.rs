@@ -6,9 +6,9 @@ use super::{Call, Parsed, builder::Body};
 use crate::connection::Connection;
 
 impl Connection {
-    /// Asks what the server speaks and can do, as it is now; [`server`](Self::server) is how it was
-    /// when it was connected to. What the server allows to be kept is [kept](crate::Cache). Only
-    /// modern servers can be asked.
+    /// Asks the server for its current revisions and capabilities with `server/discover`;
+    /// [`server`](Self::server) returns those from the time of connecting. The result is
+    /// [cached](crate::Cache) if the server allows it. Only modern servers support it.
     pub fn discover(&self) -> Call<'_, DiscoverResult> {
         Call::new(
             self.link(),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 
-/// What came of a call that may become a task.
+/// The result of a call that may become a task.
 #[derive(Debug)]
 pub enum Started {
     /// The server answered at once: it has no tasks, or the tool was quick.
@@ -25,7 +25,7 @@ pub enum Started {
 }
 
 impl Started {
-    /// The result, now or when the task has it.
+    /// The result: at once, or when the task has ended.
     ///
     /// # Errors
     /// Those of [`TaskHandle::result`].
@@ -37,7 +37,7 @@ impl Started {
     }
 }
 
-/// A call that is to become a task, sent when it is awaited.
+/// A call that may become a task. It is sent when it is awaited.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct StartTask<'a> {
     call: Call<'a, ToolOutput>,
@@ -46,13 +46,13 @@ pub struct StartTask<'a> {
 }
 
 impl<'a> Call<'a, ToolOutput> {
-    /// Gives the task instead of the result, if the call becomes one.
+    /// Returns the task in place of the result, if the call becomes one.
     ///
-    /// A session asks for a task where the server has them; a modern server decides by itself. A
-    /// server without tasks answers as it always does.
+    /// In a session the client asks for a task if the server supports them; a modern server decides
+    /// by itself. A server without tasks returns the result.
     ///
-    /// A listener of [`progress`](Call::progress) hears of the call until the task has begun; that of
-    /// [`StartTask::progress`] also hears of the task.
+    /// A listener of [`progress`](Call::progress) is called until the task has begun; that of
+    /// [`StartTask::progress`] also while the task runs.
     ///
     /// ```no_run
     /// use turnbuckle_client::Started;
@@ -76,15 +76,15 @@ impl<'a> Call<'a, ToolOutput> {
 }
 
 impl StartTask<'_> {
-    /// Asks that the task be kept for this long from its beginning. Only sessions can ask; the
-    /// server has the last word.
+    /// Asks the server to keep the task for this long from its beginning. Only sessions can ask;
+    /// the server decides.
     pub fn keep(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Asks for progress, and calls `listener` with each report: of the call, and of its task while
-    /// [`TaskHandle::result`] is waited for. Only sessions tell of the progress of tasks.
+    /// Asks for progress notifications, and calls `listener` with each: of the call, and of its
+    /// task while [`TaskHandle::result`] is awaited. Only sessions report the progress of tasks.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'static,

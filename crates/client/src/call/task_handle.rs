@@ -14,7 +14,8 @@ use crate::{
     tool::ToolOutput,
 };
 
-/// A task at a server. Dropping it leaves the task alone; [`ticket`](Self::ticket) is the way back.
+/// A task at a server. Dropping it does not affect the task; keep its [`ticket`](Self::ticket) to
+/// come back to it.
 #[derive(Debug)]
 pub struct TaskHandle {
     connection: Connection,
@@ -44,8 +45,8 @@ impl fmt::Debug for TaskProgress {
 }
 
 impl Connection {
-    /// Comes back to a task of this server, which may have been started on another connection or
-    /// in another process by the same user.
+    /// A handle to a task of this server, which may have been started on another connection or in
+    /// another process by the same user.
     pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
         TaskHandle {
             connection: self.clone(),
@@ -61,12 +62,12 @@ impl TaskHandle {
         self
     }
 
-    /// The id that the server gave it.
+    /// The id that the server gave the task.
     pub fn id(&self) -> &str {
         &self.ticket.task_id
     }
 
-    /// What to keep in order to come back: it can be serialised.
+    /// The ticket of the task, which can be serialised and stored.
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
     }
@@ -107,8 +108,8 @@ impl TaskHandle {
         read_output(self.connection.link(), &self.ticket.tool, &raw)
     }
 
-    /// What the task wants to know, for those who answer by themselves; empty if nothing. In a
-    /// session questions come while the result is waited for, and this is always empty.
+    /// The open questions of the task, for applications that answer by themselves. In a session
+    /// questions come while the result is awaited, so this is always empty.
     ///
     /// # Errors
     /// Those of [`status`](Self::status).
@@ -120,7 +121,7 @@ impl TaskHandle {
         })
     }
 
-    /// Answers what the task asked, under the keys of the questions.
+    /// Answers questions of the task. The keys are those of the questions.
     ///
     /// # Errors
     /// [`CallError::Rejected`] if an answer does not fit its question.

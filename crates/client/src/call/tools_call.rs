@@ -16,13 +16,14 @@ use crate::{
 const METHOD: &str = "tools/call";
 
 impl Connection {
-    /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON: anything
-    /// that serialises to an object, or to a list of pairs; `()` for none. A text, a number or a boolean
-    /// is the value of the only argument that the tool takes or needs; the tools are listed to learn
-    /// what it is called.
+    /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON:
+    /// anything that serialises to an object, or to a list of pairs; `()` for no arguments. A
+    /// string, a number or a boolean is used as the value of the tool's only argument; the tools
+    /// are listed to learn its name.
     ///
-    /// A tool that failed is a result too. [`ToolOutput::ok`] and [`ToolOutput::parse`] make it an
-    /// error; [`is_error`](turnbuckle_protocol::CallToolResult::is_error) only tells.
+    /// A tool that failed is a result too, with
+    /// [`is_error`](turnbuckle_protocol::CallToolResult::is_error) set. [`ToolOutput::ok`] and
+    /// [`ToolOutput::parse`] turn it into an error.
     ///
     /// ```no_run
     /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {

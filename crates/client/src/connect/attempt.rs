@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{connection::Connection, error::ConnectError, profile::Profile};
 
-/// An attempt to connect, made when it is awaited.
+/// An attempt to connect. It begins when it is awaited.
 ///
 /// # Cancel safety
 /// Dropping the future ends the server's process, if one was started.
@@ -38,26 +38,26 @@ impl Connect {
         }
     }
 
-    /// Calls the server by this name in errors and logs, and in what handlers are told about it
-    /// ([`Peer::name`](crate::Peer::name)), instead of the one it gives itself.
+    /// Sets the server's name in errors, in logs and for handlers
+    /// ([`Peer::name`](crate::Peer::name)), in place of the name that it gives itself.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// What this server was found to speak the last time, as [`Connection::verdict`] told it: it
-    /// saves the probe. Where it is wrong, that is found out.
+    /// Uses what [`Connection::verdict`] returned the last time, and skips the probe. A wrong
+    /// verdict is detected.
     ///
-    /// Programs that this process has started before are remembered without this; it is for
-    /// applications that keep verdicts between their runs.
+    /// Programs that this process has started before are remembered automatically; use it to store
+    /// verdicts between runs.
     pub fn remember(mut self, verdict: Verdict) -> Self {
         self.remembered = Some(verdict);
         self
     }
 
-    /// Says on whose behalf it is connected. What the server keeps for one caller may then be shared
-    /// by all connections to it that name the same: see [`Cache`](crate::Cache). Two with different
-    /// rights must not be called the same.
+    /// Sets the caller on whose behalf the connection is made. Private results are then shared by
+    /// all connections to the server with the same caller: see [`Cache`](crate::Cache). Callers
+    /// with different rights must have different names.
     pub fn caller(mut self, caller: impl Into<Arc<str>>) -> Self {
         self.caller = Some(caller.into());
         self

@@ -14,7 +14,7 @@ use turnbuckle_transport::{Command, Duplex, SpawnError};
 use super::http::HttpTarget;
 use crate::link::Pipe;
 
-/// Why the way to a server could not be opened.
+/// Why a connection to a server could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialError {
@@ -26,10 +26,10 @@ pub enum DialError {
     Io(#[from] io::Error),
 }
 
-/// Opens ways to one server. Implement it for what this crate does not know how to reach.
+/// Opens connections to one server. Implement it for a transport of your own.
 ///
-/// A server may have to be reached twice: one that breaks on a probe is started anew. Where that
-/// cannot be done, the second time is an error.
+/// It may be called twice: a server that exits on a probe is started again. Return an error if a
+/// second connection is impossible.
 pub trait Dial: Send {
     /// Opens a way.
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>>;
@@ -51,7 +51,7 @@ pub trait Dial: Send {
     }
 }
 
-/// What to connect to: a program, a pair of streams, anything that can [`Dial`], or, with feature
+/// What to connect to: a program, a pair of streams, a custom transport ([`Dial`]) or, with feature
 /// `http`, a URL.
 ///
 /// ```
@@ -75,13 +75,13 @@ pub(super) enum Place {
 }
 
 impl Target {
-    /// Anything that can be dialled.
+    /// A custom transport.
     pub fn new(dial: impl Dial + 'static) -> Self {
         Self(Place::Dial(Box::new(dial)))
     }
 
-    /// A server that hands out a new way to itself as often as it is asked, such as one in this
-    /// process.
+    /// A server that can be connected to any number of times, such as one in this process. `open`
+    /// is called for each connection.
     pub fn on_demand<P: Into<Pipe>>(
         label: impl Into<String>,
         open: impl FnMut() -> P + Send + 'static,

@@ -8,7 +8,11 @@ use turnbuckle_session::requests::Overdue;
 
 use super::Ending;
 
-/// Why a call has no result. Variants differ by what a caller can do next.
+/// Why a call has no result.
+///
+/// Match on the variant to decide what to do next: change the request
+/// ([`Rejected`](Self::Rejected)), wait longer ([`Deadline`](Self::Deadline)), reconnect
+/// ([`Closed`](Self::Closed)), or sign in.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -283,7 +287,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The server's error, if it answered with one.
+    /// The server's error object, if the server answered with an error.
     pub fn rejection(&self) -> Option<&ErrorObject> {
         match self {
             Self::Rejected { error, .. } => Some(error),

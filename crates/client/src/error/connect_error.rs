@@ -10,7 +10,8 @@ use super::{
     call_error::{after_colon, in_brackets},
 };
 
-/// Why there is no connection. Variants differ by what a caller can do next.
+/// Why a connection could not be opened. Each variant says what was tried; its message says what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {

@@ -10,7 +10,7 @@ const KEPT_LINES: usize = 50;
 /// How many of them an error message shows: the last ones, which mostly contain the reason.
 const SHOWN_LINES: usize = 10;
 
-/// How a connection ended: by whom, and what the server's process had to say.
+/// How a connection ended: by which side, and the exit and last output of the server's process.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Ending {

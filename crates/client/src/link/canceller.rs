@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Cancels calls from somewhere else, with a reason that the server is told. Clones are the same.
+/// Cancels calls from another task, with a reason for the server. Clones cancel the same calls.
 ///
-/// Dropping the future of a call cancels it, too; this is for those who have a reason to give, or do
-/// not have the future. A modern server at a URL is not told the reason: there the stream of the
-/// call is closed, and nothing is said.
+/// Dropping the future of a call cancels it, too; use this to give a reason, or if the future is
+/// elsewhere. A modern server at a URL is not told the reason: there the stream of the call is
+/// closed.
 ///
 /// ```no_run
 /// use turnbuckle_client::{CallError, Canceller};
@@ -24,12 +24,12 @@ use tokio::sync::watch;
 pub struct Canceller(Arc<watch::Sender<Option<Arc<str>>>>);
 
 impl Canceller {
-    /// One that has not been used.
+    /// A new canceller.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Cancels all calls that were made with it, and those to come. The first reason counts.
+    /// Cancels all calls that were made with it, and all later ones. The first reason counts.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) {
         self.0.send_if_modified(|said| {
             let is_first = said.is_none();
@@ -40,7 +40,7 @@ impl Canceller {
         });
     }
 
-    /// Why it was cancelled; `None` if it was not.
+    /// The reason, if it was cancelled.
     pub fn reason(&self) -> Option<Arc<str>> {
         self.0.borrow().clone()
     }

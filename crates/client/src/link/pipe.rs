@@ -5,7 +5,7 @@ use std::fmt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use turnbuckle_transport::{Child, Duplex};
 
-/// An open way to a server: what it writes, what it reads, and its process if it has one.
+/// An open connection to a server: its output, its input, and its process if it has one.
 pub struct Pipe {
     pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
     pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -13,7 +13,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// A way over any pair of byte streams.
+    /// A connection over a pair of byte streams.
     pub fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,

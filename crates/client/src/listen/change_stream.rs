@@ -18,16 +18,16 @@ use crate::{
     subscription::{self, Change, ChangeQueue, NextChange},
 };
 
-/// A stream of what changes at a server, from [`Connection::listen`](crate::Connection::listen).
+/// A stream of changes at a server. Made by [`Connection::listen`](crate::Connection::listen).
 ///
-/// It is kept open: when the way to the server breaks or a session ends, another is opened, and a
-/// [`Change::Missed`] says so. It ends when the server or the connection is gone for good; the last
-/// item is the error that says why.
+/// It stays open: when the connection breaks or a session ends, the subscription is opened again,
+/// and a [`Change::Missed`] reports it. It ends when the server or the connection is gone for good;
+/// the last item is the error.
 ///
 /// Changes are queued while the reader is busy; repeated ones are queued once. If the queue
 /// overflows, the reader is told how many changes it lost.
 ///
-/// Dropping it ends the listening, and the server is told. It does not keep the connection open.
+/// Dropping it ends the subscription, and the server is told. It does not keep the connection open.
 #[must_use = "dropping it ends the listening"]
 pub struct ChangeStream {
     pub(super) link: Arc<Link>,
@@ -54,13 +54,13 @@ impl ChangeStream {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    /// What the server has agreed to tell: all that was asked for, or the part that it offers. It
-    /// may be another part after the stream was opened again.
+    /// The subscriptions that the server has acknowledged: all that were asked for, or the part
+    /// that it supports. They may differ after the stream was opened again.
     pub fn acknowledged(&self) -> SubscriptionFilter {
         self.queue.granted()
     }
 
-    /// What was asked for and will not be told: the server does not offer it.
+    /// The subscriptions that the server does not support.
     pub fn refused(&self) -> SubscriptionFilter {
         subscription::refused(&self.wanted, &self.queue.granted())
     }

@@ -18,7 +18,8 @@ use crate::{
 };
 
 impl Connection {
-    /// Listens to changes: one stream, whatever the server speaks.
+    /// Subscribes to changes of lists and resources, in the way of the server's revision. Returns a
+    /// stream.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Change, Listen};
@@ -35,15 +36,15 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// A server that offers only a part of what is asked for tells that part:
-    /// [`ChangeStream::acknowledged`] says which.
+    /// If the server supports only a part of what is asked for, only that part is reported: see
+    /// [`ChangeStream::acknowledged`].
     ///
     /// # Errors
     /// [`CallError::NotOffered`] if the server offers nothing of it. A resource that it refuses is an
     /// error only if nothing else was granted.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the listening before it has begun, and the server is told.
+    /// Dropping the future cancels the subscription, and the server is told.
     pub async fn listen(&self, listen: impl Into<Listen>) -> Result<ChangeStream, CallError> {
         let wanted = listen.into().filter().clone();
         if wanted.is_empty() {

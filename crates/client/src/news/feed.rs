@@ -22,7 +22,7 @@ use turnbuckle_protocol::{
 /// cost some hundred kilobytes.
 const MAX_WAITING_NEWS: usize = 1024;
 
-/// Something a server said unasked.
+/// A notification of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum News {
@@ -57,8 +57,8 @@ pub enum News {
 }
 
 impl News {
-    /// A notification of an extension, as its own type; `None` if this is another, or cannot be
-    /// read.
+    /// The params of a notification of an extension; `None` if this is another notification, or it
+    /// cannot be read.
     pub fn notification<N: NotificationMethod>(&self) -> Option<N::Params> {
         match self {
             Self::Other { method, params } if **method == *N::NAME => {
@@ -92,10 +92,10 @@ impl News {
     }
 }
 
-/// A stream of what a server says unasked, from the moment it was asked for. It ends with the
+/// A stream of the notifications of a server, beginning when it was made. It ends with the
 /// connection.
 ///
-/// Dropping it ends the listening and nothing else.
+/// Dropping it has no other effect.
 #[derive(Debug)]
 pub struct NewsStream {
     queue: Arc<Mutex<NewsQueue>>,
@@ -186,7 +186,7 @@ impl Feed {
 }
 
 impl NewsStream {
-    /// The next piece of news; `None` when the connection is closed.
+    /// The next notification; `None` when the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

@@ -11,7 +11,7 @@ use turnbuckle_protocol::LoggingMessageNotificationParams;
 
 use super::{Feed, Interest, News, NewsStream};
 
-/// Something from the log of a server.
+/// An item of a [`LogStream`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Logged {
@@ -21,10 +21,10 @@ pub enum Logged {
     Missed(u64),
 }
 
-/// A stream of what a server logs, from [`Connection::logs`](crate::Connection::logs). It ends with
-/// the connection.
+/// A stream of the log messages of a server. Made by [`Connection::logs`](crate::Connection::logs).
+/// It ends with the connection.
 ///
-/// Dropping it ends the listening, and does not change what the server sends.
+/// Dropping it does not change what the server sends.
 #[derive(Debug)]
 pub struct LogStream(NewsStream);
 
@@ -33,7 +33,7 @@ impl LogStream {
         Self(feed.listen(Interest::Logs))
     }
 
-    /// What comes next; `None` when the connection is closed.
+    /// The next item; `None` when the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 
 use super::Visits;
 
-/// The server of a connection: who it says it is, what it speaks and what it offers.
+/// The server of a connection: its name, its revision and its capabilities.
 ///
 /// A server's description of itself is for people and logs; do not base trust on it.
 #[derive(Clone, Debug)]
@@ -70,41 +70,42 @@ impl Peer {
         &self.label
     }
 
-    /// What to call it: the name that was given with [`Connect::named`](crate::Connect::named). Without
-    /// one, the name it gives itself, or what it was connected to by.
+    /// The name of the server: the one that was set with [`Connect::named`](crate::Connect::named),
+    /// else the name it gives itself, else the address or program.
     ///
-    /// Show people this name, and give servers names of your own: what a server calls itself it can
-    /// choose freely, also to pass for another.
+    /// Show this name to the user, and set names of your own: a server can choose its own name
+    /// freely, also to impersonate another.
     pub fn name(&self) -> &str {
         &self.label
     }
 
-    /// The name it gives itself.
+    /// The name that the server gives itself.
     pub fn own_name(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.name)
     }
 
-    /// The version it gives itself.
+    /// The version that the server gives itself.
     pub fn version(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.version)
     }
 
-    /// All it says about itself.
+    /// The server's description of itself.
     pub fn implementation(&self) -> Option<&Implementation> {
         self.implementation.as_ref()
     }
 
-    /// The revision both ends speak.
+    /// The revision of the protocol that is used.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// What it offers. `None` if it would not say, which modern servers may only do by mistake.
+    /// The capabilities of the server. `None` if it did not send any, which a modern server may
+    /// only do by mistake.
     pub fn capabilities(&self) -> Option<&ServerCapabilities> {
         self.capabilities.as_ref()
     }
 
-    /// How it wants to be used, for the model to read.
+    /// The server's instructions, for a model to read.
     pub fn instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }

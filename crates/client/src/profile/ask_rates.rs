@@ -9,8 +9,8 @@ const SAMPLING: (u32, u32) = (100, 20);
 /// Questions to a user: more than a user can read.
 const ELICITATION: (u32, u32) = (100, 20);
 
-/// How often one server may ask for completions of a model, and for forms and visits. What is beyond
-/// is answered with an error, or fails the call in whose middle it was asked.
+/// How often one server may use sampling and elicitation. A request beyond the rate is answered
+/// with an error, or fails the call in whose middle it was sent.
 ///
 /// ```
 /// use turnbuckle_client::{AskRates, Client, transport::Rate};
@@ -38,13 +38,13 @@ impl Default for AskRates {
 }
 
 impl AskRates {
-    /// Sets how often a server may ask for completions of a model.
+    /// Sets how often a server may use sampling.
     pub fn with_sampling(mut self, rate: Rate) -> Self {
         self.sampling = rate;
         self
     }
 
-    /// Sets how often a server may ask people.
+    /// Sets how often a server may ask the user (elicitation).
     pub fn with_elicitation(mut self, rate: Rate) -> Self {
         self.elicitation = rate;
         self

@@ -20,11 +20,11 @@ const LINGER: Duration = Duration::from_secs(1);
 /// stays below it; a server that asks in a circle is stopped.
 const MAX_ROUNDS: usize = 32;
 
-/// What becomes of a result that breaks its tool's output schema.
+/// What happens to a result that does not match its tool's output schema.
 ///
-/// Tools that were never listed are listed when a result with structured content comes, so that
-/// their schemas are known. A result without any may break a promise too, which only
-/// [`Strict`](Self::Strict) finds out for tools that were never listed.
+/// Tools that were never listed are listed when a result with structured content arrives, so that
+/// their schemas are known. A result without structured content may break its schema too; for tools
+/// that were never listed only [`Strict`](Self::Strict) detects it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputCheck {

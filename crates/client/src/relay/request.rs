@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::envelope::RawText;
 
-/// A request to be handed on as it is. See [`Connection::relay`](crate::Connection::relay).
+/// A request to be passed on unchanged. See [`Connection::relay`](crate::Connection::relay).
 #[derive(Clone, Debug)]
 #[must_use = "it is given to `Connection::relay`"]
 pub struct RelayRequest {
@@ -24,10 +24,10 @@ pub(super) enum Patience {
 }
 
 impl RelayRequest {
-    /// A request with these params, `_meta` included. They are sent byte for byte, but for the progress
-    /// token: one that is in them is replaced, because tokens belong to a connection.
+    /// A request with these params, including `_meta`. They are sent byte for byte, except for the
+    /// progress token, which is replaced because tokens belong to a connection.
     ///
-    /// For a modern server `_meta` has to say the version, who the client is and what it can do:
+    /// For a modern server `_meta` must contain the version, the client and its capabilities:
     /// nothing is added.
     pub fn new(method: impl Into<Arc<str>>, params: Option<RawText>) -> Self {
         let method = method.into();
@@ -44,19 +44,19 @@ impl RelayRequest {
         }
     }
 
-    /// Asks for progress, also where the params have no token.
+    /// Asks for progress, even if the params have no token.
     pub fn with_progress(mut self) -> Self {
         self.wants_progress = true;
         self
     }
 
-    /// Gives the call this long.
+    /// Sets the deadline of the call.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.patience = Patience::Within(deadline);
         self
     }
 
-    /// Waits for as long as the server takes: for owners that end the call by themselves.
+    /// Waits without a deadline, for callers that end the call by themselves.
     pub fn without_deadline(mut self) -> Self {
         self.patience = Patience::Endless;
         self

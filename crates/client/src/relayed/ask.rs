@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{ErrorObject, Id};
 
-/// How it is known which call a request of a server belongs to.
+/// How a request of a server was assigned to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attribution {
@@ -20,9 +20,9 @@ pub enum Attribution {
 }
 
 /// A request of a legacy server in the middle of a call: elicitation, sampling, roots, or anything
-/// else but `ping`. It has one answer.
+/// else but `ping`. Answer it once.
 ///
-/// While it is open the deadlines of the connection's calls are stopped. Dropping it without an
+/// While it is open the deadlines of the connection's calls are paused. Dropping it without an
 /// answer tells the server that the client failed to answer (-32603).
 #[must_use = "dropping it tells the server that answering failed"]
 pub struct RelayAsk {
@@ -44,22 +44,22 @@ pub(crate) trait AskReply: Send + Sync {
 }
 
 impl RelayAsk {
-    /// The id that the server gave it.
+    /// The id of the request.
     pub fn id(&self) -> &Id {
         &self.id
     }
 
-    /// What is asked: `elicitation/create`, `sampling/createMessage`, `roots/list` or another method.
+    /// The method: `elicitation/create`, `sampling/createMessage`, `roots/list` or another.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The params as they came.
+    /// The params, unchanged.
     pub fn params(&self) -> Option<&RawValue> {
         self.params.as_deref()
     }
 
-    /// How it is known which call it belongs to.
+    /// How it was assigned to its call.
     pub fn attribution(&self) -> Attribution {
         self.attribution
     }
@@ -69,17 +69,17 @@ impl RelayAsk {
         self.related_task.as_deref()
     }
 
-    /// Whether the server has withdrawn it. An answer is not sent then.
+    /// Whether the server has withdrawn it. Then an answer is not sent.
     pub fn is_withdrawn(&self) -> bool {
         self.reply.is_withdrawn()
     }
 
-    /// Answers with this result, sent as it is.
+    /// Answers with this result, unchanged.
     pub fn answer(self, result: &RawValue) {
         self.reply.answer(Ok(result));
     }
 
-    /// Answers with this error object, sent as it is.
+    /// Answers with this error object, unchanged.
     pub fn reject(self, error: &RawValue) {
         self.reply.answer(Err(error));
     }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::RelayAsk;
 use crate::error::CallError;
 
-/// Something that a server said about a relayed call. The last three end it.
+/// A message of a server about a relayed call. The last three variants end the call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RelayEvent {

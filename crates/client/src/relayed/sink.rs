@@ -5,8 +5,8 @@ use turnbuckle_protocol::Id;
 
 use super::RelayAsk;
 
-/// Takes what a server says that belongs to no relayed call. It is called where the message was
-/// read, and must not block.
+/// Receives the messages of a server that belong to no relayed call. It is called where the message
+/// was read, and must not block.
 pub trait RelaySink: Send + Sync + 'static {
     /// A request of the server that no call could be found for. Dropping it refuses it.
     fn ask(&self, ask: RelayAsk);

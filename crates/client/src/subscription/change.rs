@@ -7,7 +7,7 @@ use turnbuckle_protocol::SubscriptionFilter;
 
 use crate::news::News;
 
-/// Something changed at the server, or may have.
+/// A change at the server, or a possible one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Change {
@@ -33,7 +33,7 @@ pub enum Change {
     },
 }
 
-/// Why changes may have passed unheard.
+/// Why changes may have been missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missed {

@@ -2,7 +2,8 @@
 
 use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 
-/// What to hear of: changed lists, and single resources.
+/// What to subscribe to: changes of lists, and of single resources. Give it to
+/// [`Connection::listen`](crate::Connection::listen).
 ///
 /// ```
 /// use turnbuckle_client::Listen;
@@ -16,32 +17,33 @@ use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 pub struct Listen(SubscriptionFilter);
 
 impl Listen {
-    /// Nothing yet.
+    /// No subscriptions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The lists of tools, of prompts and of resources.
+    /// Changes of the lists of tools, prompts and resources.
     pub fn lists() -> Self {
         Self::new().tools().prompts().resources()
     }
 
-    /// Adds the list of tools.
+    /// Adds changes of the list of tools.
     pub fn tools(self) -> Self {
         Self(self.0.with_tools())
     }
 
-    /// Adds the list of prompts.
+    /// Adds changes of the list of prompts.
     pub fn prompts(self) -> Self {
         Self(self.0.with_prompts())
     }
 
-    /// Adds the list of resources, which is not what is in them.
+    /// Adds changes of the list of resources. Changes of their contents are not included; use
+    /// [`resource`](Self::resource).
     pub fn resources(self) -> Self {
         Self(self.0.with_resources())
     }
 
-    /// Adds what is in one resource, by its URI.
+    /// Adds changes of the contents of one resource.
     pub fn resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
         if self.0.resources().contains(&uri) {
@@ -50,7 +52,7 @@ impl Listen {
         Self(self.0.with_resource(uri))
     }
 
-    /// The same in the words of the protocol.
+    /// The filter of the protocol.
     pub fn filter(&self) -> &SubscriptionFilter {
         &self.0
     }

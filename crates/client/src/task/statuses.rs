@@ -16,10 +16,10 @@ use crate::{connection::Connection, error::CallError};
 
 /// The status of a task, now and whenever it changes, polled at the interval that the server asks for.
 ///
-/// Ends after the status that the task ended with, or after an error.
+/// It ends after the final status of the task, or after an error.
 ///
 /// # Cancel safety
-/// Dropping it leaves the task alone.
+/// Dropping it does not affect the task.
 #[must_use = "nothing is looked at before it is polled"]
 pub struct TaskStatuses {
     next: Option<BoxFuture<'static, (StatusWatch, Result<Task, CallError>)>>,

@@ -12,11 +12,11 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const SHORTEST_POLL: Duration = Duration::from_millis(5);
 const LONGEST_POLL: Duration = Duration::from_mins(1);
 
-/// All that is needed to come back to a task: keep it in a file or a database, and give it to
+/// The data to come back to a task. Store it, and give it to
 /// [`Connection::task`](crate::Connection::task) on a connection to the same server, also in
 /// another process.
 ///
-/// With it the result can be read, so treat it as a secret.
+/// The result can be read with it, so treat it as a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskTicket {

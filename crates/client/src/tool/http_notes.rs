@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::{Revision, Tool, http::ParamHeaders};
 
-/// A tool that was left out of a list, and why.
+/// A tool that was left out of a list, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExcludedTool {

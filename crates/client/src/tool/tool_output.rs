@@ -7,7 +7,7 @@ use turnbuckle_protocol::{CallToolResult, ContentBlock};
 
 use crate::error::CallError;
 
-/// What a tool returned: content for a model, and often a value for a program.
+/// The output of a tool: content for a model, and often structured content for a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
     tool: Box<str>,
@@ -30,13 +30,13 @@ impl ToolOutput {
         self
     }
 
-    /// How it breaks the tool's output schema, where that is a
-    /// [warning](crate::OutputCheck::Warn) and no error.
+    /// How it breaks the tool's output schema, if that is a [warning](crate::OutputCheck::Warn) and
+    /// not an error.
     pub fn output_mismatch(&self) -> Option<&str> {
         self.mismatch.as_deref()
     }
 
-    /// The same, unless the tool failed.
+    /// Returns the output, or an error if the tool failed.
     ///
     /// # Errors
     /// [`CallError::ToolFailed`] with the text if the tool failed.
@@ -54,8 +54,7 @@ impl ToolOutput {
         }
     }
 
-    /// The value the tool returned.
-    ///
+    /// Parses the value that the tool returned.
     /// That is its structured content. Tools of older revisions have no structured content and
     /// mostly write the same value as JSON into their text, so that is parsed instead. Text that is
     /// not JSON can be read as a `String`.
@@ -77,8 +76,8 @@ impl ToolOutput {
         })
     }
 
-    /// All the text of the content, a line break between two pieces. Of a tool that failed that is
-    /// why it failed: take [`ok`](Self::ok) first.
+    /// The text of the content, with a line break between two pieces. If the tool failed, it is the
+    /// reason: call [`ok`](Self::ok) first.
     pub fn text(&self) -> String {
         let pieces = self.result.content.iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.text.as_str()),
@@ -87,7 +86,7 @@ impl ToolOutput {
         pieces.collect::<Vec<_>>().join("\n")
     }
 
-    /// The result as the protocol has it.
+    /// The result as a type of the protocol.
     pub fn into_result(self) -> CallToolResult {
         self.result
     }

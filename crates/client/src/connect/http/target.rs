@@ -6,9 +6,10 @@ use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, Authoriz
 
 use super::authorize::AuthorizeHook;
 
-/// A server by its URL, with what goes along with every request to it.
+/// A server at a URL, with settings for its HTTP requests.
 ///
-/// A plain `"https://host/mcp"` is a target by itself; this one has more to say.
+/// A plain `"https://host/mcp"` can be connected to directly; use this to add headers, credentials,
+/// a proxy or certificates.
 ///
 /// ```no_run
 /// use turnbuckle_client::{Client, HttpTarget};
@@ -39,7 +40,7 @@ impl std::fmt::Debug for Url {
 }
 
 impl HttpTarget {
-    /// A server by its `http` or `https` URL. Whether it is one shows when connecting.
+    /// A server with this `http` or `https` URL. An invalid URL is reported when connecting.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: Url(url.into()),
@@ -48,41 +49,41 @@ impl HttpTarget {
         }
     }
 
-    /// Sends this header with every request. It is taken for a secret, and never shown.
+    /// Sends this header with every request. Its value is treated as a secret and never logged.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|settings| settings.with_header(name, value))
     }
 
-    /// Asks this hook for credentials before every request, and when they are refused. While it
-    /// takes its time, no deadline of a call runs out, nor that of connecting.
+    /// Uses this hook for credentials: before every request, and when they are refused. Deadlines
+    /// are paused while the hook runs.
     pub fn authorize(mut self, hook: impl Authorize + 'static) -> Self {
         self.authorize = Some(AuthorizeHook::new(Arc::new(hook)));
         self
     }
 
-    /// Goes through this proxy, `http://user:password@host:port`, in place of what `HTTP_PROXY`,
-    /// `HTTPS_PROXY` and `NO_PROXY` say.
+    /// Uses this proxy, `http://user:password@host:port`, in place of those in `HTTP_PROXY`,
+    /// `HTTPS_PROXY` and `NO_PROXY`.
     pub fn proxy(self, url: impl Into<String>) -> Self {
         self.with(|settings| settings.with_proxy(url))
     }
 
-    /// The same, except to these: hosts, domains with all their hosts, addresses and networks such as
-    /// `10.0.0.0/8`, separated by commas, as in `NO_PROXY`.
+    /// The same with exceptions: hosts, domains with all their hosts, addresses and networks such
+    /// as `10.0.0.0/8`, separated by commas, as in `NO_PROXY`.
     pub fn proxy_except(self, url: impl Into<String>, except: impl Into<String>) -> Self {
         self.with(|settings| settings.with_proxy_except(url, except))
     }
 
-    /// Goes through no proxy, whatever the environment says.
+    /// Uses no proxy, even if the environment names one.
     pub fn no_proxy(self) -> Self {
         self.with(AgentSettings::without_proxy)
     }
 
-    /// Gives each connection this long to be there.
+    /// Sets how long opening a connection may take.
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         self.with(|settings| settings.with_connect_timeout(timeout))
     }
 
-    /// Also believes servers that one of these certificates vouches for, given as PEM.
+    /// Also trusts servers with certificates signed by these root certificates, given as PEM.
     #[cfg(feature = "tls")]
     pub fn root_certificate(self, pem: impl Into<Vec<u8>>) -> Self {
         self.with(|settings| settings.with_root_certificates(pem))
@@ -100,8 +101,8 @@ impl HttpTarget {
         self
     }
 
-    /// What its requests are sent with, for applications that send requests of their own. The hook for
-    /// credentials is not among it.
+    /// The HTTP settings, for applications that send requests of their own. The hook for
+    /// credentials is not included.
     pub fn settings(&self) -> &AgentSettings {
         &self.settings
     }
