@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{CacheHint, CacheScope};
 
-/// What a client may keep.
+/// The results that clients may cache. See [`Server::cache`](crate::Server::cache).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cached {

@@ -16,9 +16,9 @@ use crate::{
 
 /// The catalog of a running server: add, replace and remove tools, prompts and resources.
 ///
-/// Clients are told with a list-changed notification. A handler gets it as an extractor; the rest
-/// of the program from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog
-/// is handed out in one of these ways declares all three lists, empty or not, so that clients hear
+/// Clients are notified that a list has changed. A handler gets the catalog as an extractor; other
+/// code from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog is used in
+/// one of these ways declares all three lists, even if they are empty, so that clients are notified
 /// when they fill; [`Server::dynamic_tools`](crate::Server::dynamic_tools) and its siblings declare
 /// only some.
 #[derive(Clone)]
@@ -29,10 +29,10 @@ impl Catalog {
         Self(Arc::new(live))
     }
 
-    /// An empty catalog that no server serves: for tests that call a handler as a function.
+    /// An empty catalog without a server: for tests that call a handler as a function.
     ///
-    /// Handlers that are added to it can take no [`State`](crate::State); the catalog of a server
-    /// that was [built](crate::Server::build) with states needs no connection either.
+    /// Handlers that are added to it cannot use [`State`](crate::State); build a server with states
+    /// and use its catalog for those.
     ///
     /// ```
     /// use turnbuckle_server::{Catalog, Tool};
@@ -56,7 +56,7 @@ impl Catalog {
         ))
     }
 
-    /// The names of all tools that are on, in the order of the list.
+    /// The names of all enabled tools, in the order of the list.
     pub fn tools(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         snapshot
@@ -127,13 +127,13 @@ impl Catalog {
         is_changed(self.edit().remove_tool(name))
     }
 
-    /// Switches a tool on again; false if no tool of this name was switched off.
+    /// Enables a disabled tool; `false` if no disabled tool has this name.
     pub fn enable_tool(&self, name: &str) -> bool {
         is_changed(self.edit().enable_tool(name))
     }
 
-    /// Switches a tool off: it is not listed and cannot be called, and its name stays taken. False
-    /// if no tool of this name is on. Calls under way go on.
+    /// Disables a tool: it is not listed and cannot be called, and its name stays taken. `false` if
+    /// no enabled tool has this name. Calls in progress finish.
     pub fn disable_tool(&self, name: &str) -> bool {
         is_changed(self.edit().disable_tool(name))
     }
@@ -146,7 +146,7 @@ impl Catalog {
         self.edit().add_prompt(prompt).apply()
     }
 
-    /// Adds a prompt, in the place of the one with its name if there is one.
+    /// Adds a prompt, and replaces the one with its name if there is one.
     ///
     /// # Errors
     /// If the prompt cannot be served; the catalog is unchanged then.
@@ -167,7 +167,7 @@ impl Catalog {
         self.edit().add_resource(resource).apply()
     }
 
-    /// Adds a resource or a template, in the place of the one with its URI if there is one.
+    /// Adds a resource or a template, and replaces the one with its URI if there is one.
     ///
     /// # Errors
     /// If the resource cannot be served; the catalog is unchanged then.

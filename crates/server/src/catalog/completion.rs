@@ -13,7 +13,8 @@ use crate::{Call, Caller, Extract, Failure, Fault, handler::Description};
 /// completion: at most 100 values in a response.
 pub(crate) const MAX_VALUES: usize = 100;
 
-/// What is known while an argument is completed. Completers take it as a parameter.
+/// The context of a completion: the typed text, the other arguments and the caller. Completers take
+/// it as a parameter.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Completing {
@@ -26,7 +27,7 @@ pub struct Completing {
 }
 
 impl Completing {
-    /// The local user has typed this, and nothing else is known: for tests of completers.
+    /// A context with this typed text and the local user: for tests of completers.
     pub fn new(partial: impl Into<String>) -> Self {
         Self {
             partial: partial.into(),
@@ -46,7 +47,7 @@ impl Extract for Completing {
     }
 }
 
-/// The candidates of a completer that runs.
+/// The future of a completer, with its candidates.
 pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
 
 /// Something that completes an argument: an async function of extractors that gives strings, best
@@ -154,7 +155,7 @@ lists!(
     [] Vec<String>
 );
 
-/// What a completing function may return.
+/// The types that a completer may return.
 pub trait Candidates {
     /// The candidates as text.
     fn into_candidates(self) -> Result<Vec<String>, Failure>;

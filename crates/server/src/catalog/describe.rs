@@ -14,7 +14,7 @@ use crate::{Prompt, Resource, Tool};
 pin_project_lite::pin_project! {
     /// The future of a function with `#[tool]`, `#[prompt]` or `#[resource]`.
     ///
-    /// Awaiting it gives what the function returns; `M` is how the server finds the description.
+    /// Awaiting it returns what the function returns; by `M` the server finds the description.
     pub struct Described<M, F> {
         #[pin]
         running: F,
@@ -162,13 +162,13 @@ functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14);
 functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15);
 functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16);
 
-/// A state type whose methods are tools, prompts and resources. Written by `#[handlers]`.
+/// A state type whose methods are tools, prompts and resources. Implemented by `#[handlers]`.
 pub trait Handlers: Send + Sync + 'static {
     /// Puts each of them into the set.
     fn register(self: std::sync::Arc<Self>, set: &mut HandlerSet);
 }
 
-/// The handlers of a state type on their way to the server.
+/// The handlers of a state type, collected for the server.
 #[derive(Default)]
 pub struct HandlerSet {
     pub(crate) tools: Vec<Tool>,

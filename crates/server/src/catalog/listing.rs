@@ -9,8 +9,8 @@ use crate::{
     handler::{Description, Erased, Unsendable},
 };
 
-/// Where a callback that [lists](crate::Resource::list) goes on, and how much is wanted. It takes
-/// this as a parameter.
+/// The page that a [listing](crate::Resource::list) callback has to return: where it begins, and
+/// how many entries it may have. The callback takes it as a parameter.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Paging {
@@ -22,7 +22,7 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// A page of so many entries, for tests of callbacks.
+    /// A page with this start and this many entries, for tests of callbacks.
     pub fn new(cursor: Option<String>, limit: usize) -> Self {
         Self { cursor, limit }
     }
@@ -39,9 +39,9 @@ impl Extract for Paging {
     }
 }
 
-/// One page of resources, as a callback that [lists](crate::Resource::list) gives it.
+/// One page of resources, returned by a [listing](crate::Resource::list) callback.
 ///
-/// A `Vec` of resources is a page after which there is no other.
+/// A `Vec` of resources is a last page.
 #[derive(Clone, Debug, Default)]
 pub struct ResourcePage {
     pub(crate) resources: Vec<protocol::Resource>,
@@ -49,7 +49,7 @@ pub struct ResourcePage {
 }
 
 impl ResourcePage {
-    /// A page with these resources, after which there is no other.
+    /// A last page with these resources.
     pub fn new(resources: impl Into<Vec<protocol::Resource>>) -> Self {
         Self {
             resources: resources.into(),
@@ -57,18 +57,18 @@ impl ResourcePage {
         }
     }
 
-    /// Says where the next page starts: the callback gets this as [`Paging::cursor`].
+    /// Sets where the next page begins: the callback gets this as [`Paging::cursor`].
     pub fn with_next(mut self, cursor: impl Into<Option<String>>) -> Self {
         self.next = cursor.into();
         self
     }
 
-    /// The resources.
+    /// The resources of the page.
     pub fn resources(&self) -> &[protocol::Resource] {
         &self.resources
     }
 
-    /// Where the next page starts.
+    /// Where the next page begins; `None` for the last page.
     pub fn next(&self) -> Option<&str> {
         self.next.as_deref()
     }

@@ -11,9 +11,9 @@ use crate::{
     handler::{Description, Erased, function},
 };
 
-/// A prompt: a handler that gives messages, and what is said of it.
+/// A prompt: a handler that returns messages, and its description.
 ///
-/// `#[prompt]` makes one from a function; this is the way without it.
+/// `#[prompt]` makes one from a function; use this to make one without the attribute.
 pub struct Prompt {
     pub(crate) wire: protocol::Prompt,
     pub(crate) handler: Erased<GetPromptResult>,
@@ -37,13 +37,13 @@ impl Prompt {
         }
     }
 
-    /// Says what the prompt is for.
+    /// Sets the description: what the prompt is for.
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.wire.description = Some(description.into());
         self
     }
 
-    /// A title for people.
+    /// Sets a title for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.wire.title = Some(title.into());
         self
@@ -65,19 +65,19 @@ impl Prompt {
         self
     }
 
-    /// Completes an argument while the user types it.
+    /// Sets a completer for an argument, for clients that complete while the user types.
     pub fn complete<X>(mut self, argument: &str, completer: impl Completer<X>) -> Self {
         self.completers.insert(argument, completer);
         self
     }
 
-    /// Only callers for whom this holds see the prompt; to others it does not exist.
+    /// Restricts the prompt to callers for whom this returns true. For others it does not exist.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
-    /// Puts a layer around this prompt, inside those of the server.
+    /// Adds a layer (middleware) around this prompt, inside those of the server.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

@@ -11,10 +11,10 @@ use crate::{
     handler::{Description, Erased, function},
 };
 
-/// A resource: a URI or an RFC 6570 template, a handler that reads it, and what is said of it.
+/// A resource: a URI or a URI template (RFC 6570), a handler that reads it, and its description.
 ///
-/// `#[resource("…")]` makes one from a function; this is the way without it. Variables of
-/// a template arrive as arguments: `Args<T>`, with a field for each.
+/// `#[resource("…")]` makes one from a function; use this to make one without the attribute.
+/// Variables of a template arrive as arguments: `Args<T>` with a field for each.
 pub struct Resource {
     pub(crate) uri: String,
     pub(crate) name: Option<String>,
@@ -36,7 +36,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource at this URI, or at all URIs of this template, read by this handler.
+    /// A resource with this URI, or with all URIs of this template, read by this handler.
     pub fn new<X, H: Handler<X, ReadResourceResult>>(uri: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -60,37 +60,37 @@ impl Resource {
         }
     }
 
-    /// Its name; the URI otherwise.
+    /// Sets the name. Defaults to the URI.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// A title for people.
+    /// Sets a title for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Says what it holds.
+    /// Sets the description: what the resource contains.
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.about = Some(description.into());
         self
     }
 
-    /// Its media type, also of contents that do not say their own.
+    /// Sets the media type, which is also used for contents without one of their own.
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Its size in bytes. Not for templates.
+    /// Sets the size in bytes. Not for templates.
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
     }
 
-    /// For whom it is, and how much it matters.
+    /// Sets the annotations: for whom the resource is meant, and how important it is.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
         self
@@ -111,7 +111,8 @@ impl Resource {
         self
     }
 
-    /// Completes a variable of the template while the user types it.
+    /// Sets a completer for a variable of the template, for clients that complete while the user
+    /// types.
     pub fn complete<X>(mut self, variable: &str, completer: impl Completer<X>) -> Self {
         self.completers.insert(variable, completer);
         self
@@ -154,30 +155,32 @@ impl Resource {
         self
     }
 
-    /// Only callers for whom this holds see the resource; to others it does not exist.
+    /// Restricts the resource to callers for whom this returns true. For others it does not exist.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
-    /// How long clients of 2026-07-28 may keep its contents, and whether caches may share them; as
-    /// the [server](crate::Server::cache) says otherwise. What a read says of itself comes first.
+    /// Sets how long clients of 2026-07-28 may cache the contents, and whether caches may share
+    /// them. Defaults to the [server's](crate::Server::cache) setting. A read that sets its own
+    /// hint overrides it.
     ///
-    /// Public is for what is the same for every caller.
+    /// Use `Public` only if the contents are the same for every caller.
     pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
         self.cache = Some(caching::hint(fresh_for, scope));
         self
     }
 
-    /// Puts a layer around this resource, inside those of the server.
+    /// Adds a layer (middleware) around this resource, inside those of the server.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self
     }
 
-    /// Lets variables hold `..`, absolute paths and the like, which otherwise match nothing.
+    /// Allows `..`, absolute paths and the like in variables. By default a URI with these does not
+    /// match.
     ///
-    /// Only for handlers that do not turn variables into paths.
+    /// Use it only if the handler does not turn variables into paths.
     pub fn allow_any_path(mut self) -> Self {
         self.any_path = true;
         self

@@ -1,6 +1,7 @@
 //! What can be wrong with a server as it was written.
 
-/// Why a server cannot be set up as it was written.
+/// Why a server cannot be built. The message names the tool, prompt or resource and says what to
+/// change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -25,8 +26,8 @@ pub enum SetupError {
     /// The secret is too short to be one.
     #[error(transparent)]
     WeakSecret(#[from] turnbuckle_session::round::seal::WeakSecret),
-    /// The system gives no randomness to make keys of.
-    #[error("there is no randomness to make keys of: {0}")]
+    /// The operating system gave no random bytes for keys.
+    #[error("could not get random bytes from the operating system: {0}")]
     NoRandomness(String),
     /// Replicas need a secret in common.
     #[error(

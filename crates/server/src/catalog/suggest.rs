@@ -4,13 +4,13 @@
 /// are found by what they contain.
 const MAX_COMPARED_CHARS: usize = 64;
 
-/// The candidates that fit what was typed, best first.
+/// The candidates that match the typed text, best matches first.
 ///
-/// What is equal comes first, then what starts with it, then what has a word that starts with it,
-/// what contains it, what has its letters in this order, and what differs by a typing mistake.
-/// Case does not matter, and candidates that fit equally well stay in their order.
+/// The order is: equal texts, texts that begin with it, texts with a word that begins with it,
+/// texts that contain it, texts with its letters in this order, and texts that differ by a typing
+/// mistake. Case is ignored, and equally good matches keep their order.
 ///
-/// Fixed lists are completed this way; use it where a list comes from elsewhere.
+/// Fixed lists are completed this way automatically; use it for lists from elsewhere.
 ///
 /// ```
 /// use turnbuckle_server::suggest;

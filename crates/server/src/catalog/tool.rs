@@ -11,9 +11,9 @@ use crate::{
     handler::{Arguments, Description, Erased, OutputCheck, function},
 };
 
-/// A tool: a handler, and what is said of it.
+/// A tool: a handler, and its description.
 ///
-/// `#[tool]` makes one from a function; this is the way without it.
+/// `#[tool]` makes one from a function; use this to make one without the attribute.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -67,44 +67,46 @@ impl Tool {
         }
     }
 
-    /// Says what the tool does.
+    /// Sets the description, which models read: what the tool does and when to use it.
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.wire.description = Some(description.into());
         self
     }
 
-    /// A title for people.
+    /// Sets a title for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.wire.title = Some(title.into());
         self
     }
 
-    /// The tool changes nothing.
+    /// Marks the tool as read-only (`readOnlyHint`). By default clients must assume that it changes
+    /// something.
     pub fn read_only(self) -> Self {
         self.annotate(|annotations| annotations.read_only_hint = Some(true))
     }
 
-    /// The tool may destroy something.
+    /// Marks the tool as possibly destructive (`destructiveHint`).
     pub fn destructive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(true))
     }
 
-    /// The tool changes things, but only adds to them.
+    /// Marks the tool as one that changes things, but only adds to them.
     pub fn additive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(false))
     }
 
-    /// Calling the tool twice with the same arguments is as good as once.
+    /// Marks the tool as idempotent: calling it twice with the same arguments has the same effect
+    /// as once (`idempotentHint`).
     pub fn idempotent(self) -> Self {
         self.annotate(|annotations| annotations.idempotent_hint = Some(true))
     }
 
-    /// The tool deals with an open world of things, such as the web.
+    /// Marks the tool as one that deals with external things, such as the web (`openWorldHint`).
     pub fn open_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(true))
     }
 
-    /// The tool deals with a closed world of things, such as its own memory.
+    /// Marks the tool as one that deals only with its own things, such as its own memory.
     pub fn closed_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(false))
     }
@@ -146,36 +148,36 @@ impl Tool {
         self
     }
 
-    /// Says what models may get wrong without being told; the server's setting otherwise.
+    /// Sets how strictly arguments are checked. Defaults to the server's setting.
     pub fn leniency(mut self, leniency: Leniency) -> Self {
         self.leniency = Some(leniency);
         self
     }
 
-    /// Takes every value only in its own type: no coercion.
+    /// Accepts values of the right type only: a string is not converted to a number.
     pub fn strict(self) -> Self {
         self.leniency(Leniency::Strict)
     }
 
-    /// Only callers for whom this holds see the tool; to others it does not exist.
+    /// Restricts the tool to callers for whom this returns true. For others it does not exist.
     ///
-    /// A caller that sees no tool at all is not told that the server has any: capabilities and
-    /// methods are those of what this caller sees.
+    /// A caller that sees no tools at all is not told of the tools capability: capabilities and
+    /// methods are those that this caller sees.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
     /// Lists the tool only to clients that declare the extension with this id, in the handshake or
-    /// with the request. It is for tools that mean something to those alone, such as what a page
-    /// of an app calls; a client that knows its name may call it all the same.
+    /// with the request. Use it for tools that only such clients need, such as those that the page
+    /// of an app calls. Other clients can still call it by its name.
     pub fn listed_with(mut self, extension: &'static str) -> Self {
         self.listed_with = Some(extension);
         self
     }
 
-    /// Only callers with all of these scopes may call the tool. It is listed all the same, so that a
-    /// client can ask for more: over HTTP it is told so by a 403 that names the scopes.
+    /// Requires all of these scopes for calling the tool. It is listed to all callers, so that a
+    /// client can ask for more scopes: over HTTP it gets a 403 that names them.
     ///
     /// [`Caller::local`] has every scope.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
@@ -183,9 +185,9 @@ impl Tool {
         self
     }
 
-    /// Stops a call that takes longer than this: its future is dropped, and the model reads that the
-    /// tool took too long. The time that a user takes to answer a question counts; the time that a
-    /// call waits for its [turn](Self::concurrency) and the layers do not.
+    /// Ends a call that takes longer than this: its future is dropped, and the model reads that the
+    /// tool timed out. The time that a user takes to answer a question counts; the time that a call
+    /// waits for its [turn](Self::concurrency), and the time in layers, do not.
     ///
     /// ```
     /// use std::time::Duration;
@@ -198,21 +200,21 @@ impl Tool {
         self
     }
 
-    /// Lets at most so many calls of this tool run at once, on this process and for all callers
-    /// together; at least one. Others wait for their turn, first come, first served.
+    /// Limits the number of calls of this tool that run at once, in this process and for all
+    /// callers together. At least one. Others wait in order.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.limits.concurrency = Some(calls);
         self
     }
 
-    /// Adds the tool switched off: it is not listed and cannot be called before
+    /// Adds the tool disabled: it is not listed and cannot be called before
     /// [`Catalog::enable_tool`](crate::Catalog::enable_tool).
     pub fn disabled(mut self) -> Self {
         self.is_disabled = true;
         self
     }
 
-    /// Puts a layer around this tool, inside those of the server.
+    /// Adds a layer (middleware) around this tool, inside those of the server.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

@@ -10,10 +10,11 @@ use std::{
 #[cfg(feature = "http")]
 use super::HttpRequest;
 
-/// The identity behind a request.
+/// The identity of the caller of a request.
 ///
-/// On stdio and in memory it is [`Caller::local`]: the user who started the process. What is visible or
-/// allowed may depend on it; it never comes from what a client says of itself.
+/// On stdio and in memory it is [`Caller::local`]: the user who started the process. Over HTTP the
+/// guard, or the code around the server, sets it. Use it for permissions and visibility: it never
+/// comes from what a client says about itself.
 #[derive(Clone, Default)]
 pub struct Caller {
     id: Option<Arc<str>>,
@@ -38,13 +39,14 @@ impl Caller {
         }
     }
 
-    /// Says what the caller may do, in the words of the issuer of its token.
+    /// Sets the scopes of the caller, as the issuer of its token wrote them.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds a typed attribute: roles, a tenant, claims.
+    /// Adds an attribute by its type: roles, a tenant, claims. Handlers read it with
+    /// [`get`](Self::get).
     pub fn with<T: Any + Send + Sync>(mut self, attribute: T) -> Self {
         // A caller is set up before it is shared, so there is one owner.
         if let Some(attributes) = Arc::get_mut(&mut self.attributes) {
@@ -64,12 +66,12 @@ impl Caller {
         self.id().is_some() || self.get::<Anybody>().is_none()
     }
 
-    /// What the caller may do. [`Caller::local`] has no list: it may do everything.
+    /// The scopes of the caller. Empty for [`Caller::local`], which may do everything.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// Whether the caller has this scope. [`Caller::local`] has every one.
+    /// Whether the caller has this scope. Always true for [`Caller::local`].
     pub fn has_scope(&self, scope: &str) -> bool {
         self.id.is_none() || self.scopes.iter().any(|granted| granted == scope)
     }
@@ -92,7 +94,7 @@ impl Caller {
         self.request.as_deref()
     }
 
-    /// A typed attribute.
+    /// An attribute that was added with [`with`](Self::with).
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.attributes.get(&TypeId::of::<T>())?.downcast_ref()
     }

@@ -2,10 +2,10 @@
 
 use turnbuckle_protocol::{ClientCapabilities, Implementation};
 
-/// What the client says of itself.
+/// The client's description of itself: its name, version and so on.
 ///
-/// For display and logs. It is not checked by anyone: [`Caller`](crate::Caller) is the identity to
-/// rely on.
+/// Use it for display and logs only, because it is not verified. Use [`Caller`](crate::Caller) as
+/// the identity.
 #[derive(Clone, Debug, Default)]
 pub struct Introduction {
     /// Name and version, where the client gave them.

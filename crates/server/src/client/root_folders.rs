@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use turnbuckle_protocol::Root;
 
-/// The folders that a client lets a server work in, for checking paths against them.
+/// The folders of a client's roots, to check paths against them.
 ///
 /// roots: servers SHOULD respect root boundaries, and validate all paths against them.
 ///
@@ -30,9 +30,9 @@ impl RootFolders {
         Self(folders.collect())
     }
 
-    /// Whether a path is inside of one of the folders, once every `..` and every link in it is
-    /// followed. What is not there yet is judged by the folder that it would be in. It looks at the
-    /// file system, and what holds now need not hold later: open the file right after it.
+    /// Whether a path is inside one of the folders, after every `..` and every link in it has been
+    /// resolved. A path that does not exist yet is judged by its parent folder. The check looks at
+    /// the file system, which may change: open the file right after it.
     pub fn contains(&self, path: impl AsRef<Path>) -> bool {
         real(path.as_ref()).is_some_and(|real| self.0.iter().any(|folder| real.starts_with(folder)))
     }

@@ -17,13 +17,14 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// What is called when roots have changed.
 pub(crate) type OnRootsChanged = Arc<dyn Fn(RootsChanged) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A client whose roots have changed. See [`Server::on_roots_changed`](crate::Server::on_roots_changed).
+/// A client whose roots have changed, for
+/// [`Server::on_roots_changed`](crate::Server::on_roots_changed).
 #[derive(Clone)]
 pub struct RootsChanged {
     peer: Arc<Peer>,
 }
 
-/// Why a client's roots are not known.
+/// Why a client's roots could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -47,15 +48,15 @@ pub enum RootsError {
 }
 
 impl RootsChanged {
-    /// Who the client acts for.
+    /// The caller that the client acts for.
     pub fn caller(&self) -> &Caller {
         self.peer.caller()
     }
 
-    /// Asks for the roots as they are now.
+    /// Asks the client for its current roots.
     ///
     /// # Errors
-    /// [`RootsError`].
+    /// [`RootsError`] if the client does not answer, or its answer cannot be read.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.

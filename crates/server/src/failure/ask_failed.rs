@@ -5,9 +5,9 @@ use turnbuckle_session::round::{AskError, Impossible};
 use super::Misfit;
 use crate::{Failure, Fault, Reject, ToolError};
 
-/// Why an ask got no answer.
+/// Why a question to the client got no answer.
 ///
-/// `?` turns it into what the caller should see: a client that cannot be asked is told which
+/// `?` converts it into the right error for the caller: a client that cannot be asked is told which
 /// capability is missing, a model reads that the user could not be reached, and mistakes of the
 /// handler are faults.
 #[derive(Debug, thiserror::Error)]

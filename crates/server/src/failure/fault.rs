@@ -16,7 +16,7 @@ use turnbuckle_base::error_chain::in_one_line;
 
 use super::{Reject, error_texts::ErrorTexts};
 
-/// Something broke on our side.
+/// An internal error of the server.
 ///
 /// It is logged once, with all its sources, under a number. The peer sees only the number, so that
 /// nothing internal leaks and the log entry can still be found. Numbers begin with some digits that
@@ -30,7 +30,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Wraps an error.
+    /// Wraps an error and gives it a number.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::from_box(source.into())
     }
@@ -42,7 +42,7 @@ impl Fault {
         }
     }
 
-    /// Its number, as the peer and the log have it.
+    /// The number of the fault, which the peer sees and the log contains.
     pub fn number(&self) -> String {
         self.number.to_string()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A field that its type has no value for, though it fits the form.
+/// A form value that is valid for the form, but that the Rust type cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     field: String,
@@ -10,7 +10,7 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// A field, and what is wrong with it.
+    /// Reports a problem with a field.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         let (field, problem) = (field.into(), problem.into());
         Self { field, problem }

@@ -5,7 +5,9 @@ use std::fmt;
 use serde_json::{Value, json};
 use turnbuckle_protocol::{ErrorObject, error::code};
 
-/// A request that cannot be served, and why. Becomes a JSON-RPC error.
+/// An error response (JSON-RPC error) for a request that cannot be served. Return it from handlers
+/// of prompts, resources and extension methods; for tools prefer [`ToolError`](crate::ToolError),
+/// which a model can read.
 ///
 /// ```
 /// use turnbuckle_server::Reject;
@@ -38,13 +40,13 @@ impl Reject {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// −32601: there is no such method here.
+    /// −32601: the method is unknown.
     pub fn method_not_found(method: &str) -> Self {
         Self::of(ErrorObject::method_not_found(method))
     }
 
-    /// −32603: the request was right and cannot be served. The client reads the message; errors
-    /// whose text must not leave the process are a [`Fault`](crate::Fault).
+    /// −32603: the request was valid but cannot be served. The client reads the message; use a
+    /// [`Fault`](crate::Fault) for errors whose text must not leave the process.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
@@ -58,7 +60,7 @@ impl Reject {
         .with_data(json!({ "uri": uri }))
     }
 
-    /// Adds what a program can read about the error.
+    /// Adds structured data about the error, for programs.
     pub fn with_data(mut self, data: Value) -> Self {
         self.0.data = Some(data);
         self

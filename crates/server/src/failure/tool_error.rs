@@ -5,7 +5,7 @@ use turnbuckle_protocol::{CallToolResult, ContentBlock};
 
 use super::{BoxError, Failure, Fault, Reject, Returned};
 
-/// A tool that did not do what it was asked: a result with `isError`, for the model to read.
+/// The error of a tool that ran and failed: a result with `isError`, for the model to read.
 ///
 /// Any error converts into it with `?`; so do `String`, `&'static str`,
 /// `Box<dyn Error + Send + Sync>`, and the errors of `anyhow` and `eyre`.
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl ToolError {
-    /// An error with this text.
+    /// An error with this text, which the model reads. Say what to do differently.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Kind::Shown(vec![ContentBlock::text(message.into())]))
     }
@@ -56,7 +56,7 @@ impl ToolError {
         Self::new(in_one_line(&*error.into()))
     }
 
-    /// Our own fault: logged, and hidden from the peer.
+    /// An internal error: it is logged, and the peer sees only a number.
     pub fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::failed(Failure::Fault(Fault::new(error)))
     }

@@ -14,7 +14,9 @@ use turnbuckle_schema::{Schema, SchemaError};
 
 use crate::Failure;
 
-/// What models may get wrong without being told.
+/// How strictly arguments from models are checked. Set it with
+/// [`Tool::leniency`](crate::Tool::leniency), or for all tools with
+/// [`Server::strict`](crate::Server::strict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leniency {
     /// `"5"` where 5 is meant, an object in a string, null for absent: read as meant.
@@ -36,8 +38,8 @@ pub(crate) struct Arguments {
 /// How a schema is compiled.
 pub(crate) type Compile = fn(&Value) -> Result<Schema, SchemaError>;
 
-/// Whether a schema may have patterns. What runs them is a quarter of a small server, and linked
-/// where [`SOME`](Self::SOME) is mentioned.
+/// Whether a schema may have patterns. The engine that runs them is a quarter of a small server,
+/// and is only linked where [`SOME`](Self::SOME) is mentioned.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns(Option<Compile>);
 
@@ -47,7 +49,7 @@ impl Patterns {
     /// The schema may use patterns.
     pub const SOME: Self = Self(Some(Schema::compile));
 
-    /// Those of two parts of a schema.
+    /// Combines the needs of two parts of a schema.
     pub fn and(self, other: Self) -> Self {
         Self(self.0.or(other.0))
     }

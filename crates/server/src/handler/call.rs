@@ -15,10 +15,10 @@ use turnbuckle_protocol::{
 use super::{arguments::Arguments, ask::CallAsks, context::CallContext, task_channel::TaskChannel};
 use crate::client::{CancelFlag, Peer, caller::Caller};
 
-/// A call: what is called, with what, by whom.
+/// A call of a tool, prompt, resource or extension method: its name, its arguments and its caller.
 ///
-/// Extractors read it. Layers own it (`Call<'static>`) and may add values of their own with
-/// [`Call::insert`], for extractors further in to find.
+/// Extractors read it. Layers (middleware) own it (`Call<'static>`) and may attach values with
+/// [`Call::insert`] for later layers and extractors.
 pub struct Call<'a> {
     pub(crate) context: Arc<CallContext>,
     pub(crate) origin: Origin<'a>,
@@ -81,23 +81,23 @@ impl Call<'_> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())
     }
 
-    /// Who calls.
+    /// The caller: who sent the request, as far as it is known.
     pub fn caller(&self) -> &Caller {
         self.origin.peer.caller()
     }
 
-    /// The revision that this exchange speaks. Handlers have no need of it; logs may.
+    /// The protocol revision of this exchange. Handlers do not need it; logs may.
     pub fn revision(&self) -> Revision {
         self.origin.revision
     }
 
-    /// Puts a value beside the call, for extractors further in.
+    /// Attaches a value to the call, for later layers and extractors.
     pub fn insert<T: Any + Send + Sync>(&mut self, value: T) {
         self.extensions.retain(|(id, _)| *id != TypeId::of::<T>());
         self.extensions.push((TypeId::of::<T>(), Box::new(value)));
     }
 
-    /// A value that a layer put beside the call.
+    /// A value that an earlier layer attached with [`insert`](Self::insert).
     pub fn get<T: Any>(&self) -> Option<&T> {
         let (_, value) = self
             .extensions

@@ -34,7 +34,8 @@ pub struct Description {
 }
 
 impl Description {
-    /// Says that the handler cannot be registered, and why. Setting up the server fails with it.
+    /// Reports that the handler cannot be registered, and why. Building the server fails with this
+    /// message.
     pub fn problem(&mut self, problem: impl Into<String>) {
         self.problems.push(problem.into());
     }

@@ -24,7 +24,7 @@ use turnbuckle_protocol::{CallToolResult, GetPromptResult, ReadResourceResult};
 
 use crate::{Call, ExtensionReply, Failure};
 
-/// What a call gave.
+/// The result of a call, as layers see it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
@@ -38,7 +38,8 @@ pub enum Reply {
     Extension(ExtensionReply),
 }
 
-/// Code around calls. Implemented for async functions of a [`Call`] and [`Next`].
+/// Middleware: code that runs around calls. Implemented for async functions that take a [`Call`]
+/// and a [`Next`].
 pub trait Layer: Send + Sync + 'static {
     /// Serves the call, as a rule by [`Next::run`].
     fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<'static, Result<Reply, Failure>>;
@@ -54,7 +55,8 @@ where
     }
 }
 
-/// The rest of the way to the handler.
+/// The rest of the layers, and the handler at the end. A layer calls [`run`](Self::run) to go on,
+/// or returns early.
 pub struct Next {
     layers: std::vec::IntoIter<Arc<dyn Layer>>,
     endpoint: Endpoint,
@@ -72,7 +74,7 @@ impl Next {
         }
     }
 
-    /// Goes on to the next layer, or to the handler.
+    /// Runs the next layer, or the handler if there are no more layers. Returns its result.
     pub async fn run(mut self, call: Call<'static>) -> Result<Reply, Failure> {
         match self.layers.next() {
             Some(layer) => layer.call(call, self).await,

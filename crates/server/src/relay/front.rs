@@ -14,7 +14,7 @@ use crate::{
     subscription::{Subject, TooMany},
 };
 
-/// The way back to the client of one request: its stream and its session. Clones are the same.
+/// The way back to the client of one request: its stream and its session. Clones share them.
 #[derive(Clone)]
 pub struct Front {
     peer: Arc<Peer>,
@@ -29,24 +29,24 @@ impl Front {
         }
     }
 
-    /// The revision that the client speaks.
+    /// The revision of the client.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Who calls.
+    /// The caller of the request.
     pub fn caller(&self) -> &Caller {
         self.peer.caller()
     }
 
-    /// The mildest log messages that the session wants now; `None` before it says so, and for a client
-    /// of 2026-07-28, whose requests say it.
+    /// The log level of the session; `None` before the client sets one, and for a client of
+    /// 2026-07-28, whose requests carry it.
     pub fn session_log_level(&self) -> Option<LoggingLevel> {
         self.peer.log_level()
     }
 
-    /// Sends a notification on the stream of the request. Waits while the client does not read; a
-    /// client that is gone is told nothing.
+    /// Sends a notification on the stream of the request. Waits while the client does not read;
+    /// does nothing if the client is gone.
     pub async fn notify(&self, method: &str, params: Option<Raw<'_>>) {
         let mut message = Vec::new();
         envelope::write_raw_notification(&mut message, method, params);
@@ -54,8 +54,8 @@ impl Front {
         let _ = self.peer.outbox().send(&message).await;
     }
 
-    /// Asks a legacy client on the stream of the request and waits for its answer; `None` if the
-    /// client went away or has no session.
+    /// Sends a request to a legacy client on the stream of the request and waits for its answer;
+    /// `None` if the client is gone or has no session.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.
@@ -67,17 +67,17 @@ impl Front {
         self.peer.ask_raw(method, params).await
     }
 
-    /// Lets the session hear when the visit with this id is over.
+    /// Notifies the session when the visit with this id is over.
     pub fn expect_visit(&self, id: &str) {
         if let Some(mut listener) = self.peer.listener() {
             listener.add_visit(id);
         }
     }
 
-    /// Lets the session of a legacy client hear of changes to a resource.
+    /// Subscribes the session of a legacy client to changes of a resource.
     ///
     /// # Errors
-    /// If it hears of too many, or there is no session. The text says which.
+    /// If it has too many subscriptions, or there is no session. The text says which.
     pub fn subscribe(&self, uri: &str) -> Result<(), String> {
         match self.peer.listener() {
             Some(mut listener) => listener
@@ -94,8 +94,8 @@ impl Front {
         }
     }
 
-    /// A value that is kept for as long as the session of a legacy client; `None` where there is no
-    /// session. A server has one relay, which has one such type.
+    /// A value that lives as long as the session of a legacy client; `None` without a session. A
+    /// server has one relay, which has one such type.
     pub fn session_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
         self.peer.relay_state()
     }

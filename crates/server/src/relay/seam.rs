@@ -13,10 +13,11 @@ use turnbuckle_protocol::{
 use super::Front;
 use crate::{Caller, Reject, client::Peer};
 
-/// Answers requests in place of the server's own tools, prompts and resources.
+/// Answers requests in place of the server's own tools, prompts and resources: for gateways and
+/// proxies.
 ///
-/// It is asked first for every method but `ping`, `initialize`, `server/discover`,
-/// `logging/setLevel` and `subscriptions/listen`, which the server serves by what the relay
+/// It is asked first for every method except `ping`, `initialize`, `server/discover`,
+/// `logging/setLevel` and `subscriptions/listen`, which the server answers with what the relay
 /// [offers](Relay::offer). Give it to [`Server::relay`](crate::Server::relay).
 ///
 /// ```
@@ -67,7 +68,7 @@ pub trait Relay: Send + Sync + 'static {
     fn log_level(&self, _front: &Front, _level: LoggingLevel) {}
 }
 
-/// What a relay offers to a caller.
+/// What a relay offers to a caller: capabilities, a name and instructions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOffer {
@@ -80,7 +81,7 @@ pub struct RelayOffer {
 }
 
 impl RelayOffer {
-    /// These capabilities.
+    /// Offers these capabilities.
     pub fn new(capabilities: ServerCapabilities) -> Self {
         Self {
             capabilities,
@@ -89,20 +90,20 @@ impl RelayOffer {
         }
     }
 
-    /// Says who answers.
+    /// Sets the name and version that clients see.
     pub fn with_info(mut self, info: Implementation) -> Self {
         self.info = Some(info);
         self
     }
 
-    /// Says how it is used.
+    /// Sets the instructions for models.
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 }
 
-/// The part of a subscription that there is.
+/// The part of a subscription that the relay accepts.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct RelayListen {
@@ -113,7 +114,7 @@ pub struct RelayListen {
 }
 
 impl RelayListen {
-    /// Hears of this. `guard` is dropped when the subscription ends.
+    /// Accepts this part. `guard` is dropped when the subscription ends.
     pub fn new(accepted: SubscriptionFilter, guard: impl Any + Send) -> Self {
         Self {
             accepted,
@@ -122,7 +123,7 @@ impl RelayListen {
     }
 }
 
-/// What becomes of a request.
+/// The relay's reply to a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RelayReply {
@@ -146,7 +147,7 @@ impl From<ErrorObject> for RelayReply {
     }
 }
 
-/// A request, still in the message that it came in.
+/// A request, borrowed from the message that it came in.
 pub struct Relayed<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Members<'a>,
@@ -156,37 +157,37 @@ pub struct Relayed<'a> {
 }
 
 impl<'a> Relayed<'a> {
-    /// The method.
+    /// The method of the request.
     pub fn method(&self) -> &'a str {
         self.method
     }
 
-    /// All params as they came; `None` where there are none.
+    /// The params, unchanged; `None` if the request has none.
     pub fn params(&self) -> Option<Raw<'a>> {
         self.params.raw()
     }
 
-    /// The params, one level deep.
+    /// The members of the params, each unparsed.
     pub fn members(&self) -> &'a Members<'a> {
         self.params
     }
 
-    /// What `_meta` says to the protocol.
+    /// The members of `_meta` that the protocol defines.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.params.meta()
     }
 
-    /// The revision that the client speaks.
+    /// The revision of the client.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Who calls.
+    /// The caller of the request.
     pub fn caller(&self) -> &'a Caller {
         self.peer.caller()
     }
 
-    /// What the client said that it can be asked, with this request or in its handshake.
+    /// The client's capabilities, from this request or from its handshake.
     pub fn capabilities(&self) -> ClientCapabilities {
         if self.revision.is_modern() {
             let declared = self.meta().and_then(|meta| meta.client_capabilities);
@@ -198,7 +199,7 @@ impl<'a> Relayed<'a> {
         client.map(|client| client.capabilities).unwrap_or_default()
     }
 
-    /// Who the client says it is.
+    /// The client's description of itself.
     pub fn client_info(&self) -> Option<Implementation> {
         if self.revision.is_modern() {
             let info = self.meta().and_then(|meta| meta.client_info);
@@ -207,7 +208,7 @@ impl<'a> Relayed<'a> {
         self.peer.client()?.info
     }
 
-    /// The mildest log messages that the client asked for, with this request or for its session.
+    /// The log level that the client asked for, with this request or for its session.
     pub fn log_level(&self) -> Option<LoggingLevel> {
         if self.revision.is_modern() {
             let level = self.meta().and_then(|meta| meta.log_level);
@@ -221,7 +222,7 @@ impl<'a> Relayed<'a> {
         &self.front
     }
 
-    /// The request itself, to be served later.
+    /// An owned copy of the request, to be served later.
     pub fn keep(&self) -> KeptRequest {
         KeptRequest {
             method: self.method.into(),
@@ -233,7 +234,7 @@ impl<'a> Relayed<'a> {
     }
 }
 
-/// A request that has outlived its message: something has to happen before it is served.
+/// An owned request, which outlives its message: for a request that must wait before it is served.
 #[derive(Clone)]
 pub struct KeptRequest {
     method: Box<str>,
@@ -244,18 +245,18 @@ pub struct KeptRequest {
 }
 
 impl KeptRequest {
-    /// All params; an empty object where there are none.
+    /// The params; an empty object if the request has none.
     pub fn params(&self) -> Raw<'_> {
         self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
     }
 
-    /// The same with other params.
+    /// Replaces the params.
     pub fn with_params(mut self, params: RawText) -> Self {
         self.params = Some(params);
         self
     }
 
-    /// Has a relay serve it.
+    /// Lets a relay serve the request.
     pub fn serve(&self, relay: &dyn Relay) -> Option<BoxFuture<'static, RelayReply>> {
         let members = match &self.params {
             None => Members::default(),

@@ -8,10 +8,10 @@ impl Server {
     /// Declares tools even if there are no tools yet: clients that connect now are notified when
     /// the [catalog](crate::Catalog) gets some.
     ///
-    /// A server whose catalog is handed out declares tools, prompts and resources by itself. After
-    /// a call of this method, or of [`dynamic_prompts`](Self::dynamic_prompts) or
+    /// A server whose catalog is used declares tools, prompts and resources by itself. After a call
+    /// of this method, or of [`dynamic_prompts`](Self::dynamic_prompts) or
     /// [`dynamic_resources`](Self::dynamic_resources), it declares only the lists that were named
-    /// and those that have something in them.
+    /// and those that are not empty.
     ///
     /// ```
     /// use turnbuckle_server::{Server, Tool};
@@ -38,41 +38,41 @@ impl Server {
         self
     }
 
-    /// Declares completion although nothing can be completed yet: for servers whose catalog gets
-    /// prompts or templates with completers later. Clients are not told when that happens, so it is
-    /// not declared without this.
+    /// Declares completion even if nothing can be completed yet: for servers whose catalog gets
+    /// prompts or templates with completers later. Clients are not notified when that happens, so
+    /// it is not declared without this.
     pub fn dynamic_completions(mut self) -> Self {
         self.lists.completions = true;
         self
     }
 
-    /// Sends sessions that never set a level log messages of this severity and above; `info` unless
-    /// set. Many clients of the revisions until 2025-11-25 show log messages and never call
-    /// `logging/setLevel`; the specification leaves to the server what they get.
+    /// Sets the log level of sessions that never set one. Defaults to `info`. Many clients of the
+    /// revisions until 2025-11-25 show log messages but never call `logging/setLevel`; the
+    /// specification lets the server decide what they get.
     ///
-    /// A request of 2026-07-28 says for itself what it wants, and gets nothing unless it does.
+    /// A request of 2026-07-28 names its own level, and gets no log messages if it does not.
     pub fn default_log_level(mut self, level: LoggingLevel) -> Self {
         self.default_log_level = Some(level);
         self
     }
 
-    /// Sends sessions no log messages before they set a level.
+    /// Sends no log messages to a session before it sets a level.
     pub fn no_default_log_level(mut self) -> Self {
         self.default_log_level = None;
         self
     }
 
-    /// Keeps the head of every HTTP request, for layers that look at
-    /// [`Headers`](crate::Headers) and its siblings with [`Extract::extract`](crate::Extract::extract).
-    /// Of handlers that take them the server knows by itself.
+    /// Keeps the head of every HTTP request, for layers that use [`Headers`](crate::Headers) and
+    /// its siblings with [`Extract::extract`](crate::Extract::extract). It is not needed for
+    /// handlers that take them as extractors.
     #[cfg(feature = "http")]
     pub fn keep_http_requests(self) -> Self {
         self.reads_http.set();
         self
     }
 
-    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). Of handlers that
-    /// take a [`Log`](crate::Log) the server knows by itself.
+    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). It is not needed
+    /// for handlers that take a [`Log`](crate::Log).
     pub fn logging(self) -> Self {
         self.logging.make();
         self

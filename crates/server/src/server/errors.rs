@@ -6,10 +6,10 @@ use super::Server;
 use crate::failure::ErrorTexts;
 
 impl Server {
-    /// Shows the text of unexpected errors, with their causes, to clients and models: for servers
-    /// whose errors hold no secrets, and while you develop.
+    /// Shows the text of unexpected errors, with their causes, to clients and models. Use it for
+    /// servers whose errors contain no secrets, and during development.
     ///
-    /// Unless set, a model reads that the tool failed and a number, under which the log has the
+    /// By default a model reads that the tool failed and a number, under which the log has the
     /// error. Texts that handlers return on purpose, such as
     /// [`ToolError::new`](crate::ToolError::new) and `String`, are always shown; a
     /// [`Fault`](crate::Fault) and a panic never are.
@@ -18,7 +18,8 @@ impl Server {
         self
     }
 
-    /// Chooses by error what clients and models read of it: some text, or `None` for a number.
+    /// Decides for each unexpected error what clients and models read: a text, or `None` for a
+    /// number.
     ///
     /// ```
     /// use std::{error::Error, num::ParseIntError};

@@ -13,7 +13,7 @@ use crate::{HttpService, HttpSettings, LiveServer, Protect, ServeError, Transpor
 /// The path of the endpoint unless another is set.
 const ENDPOINT: &str = "/mcp";
 
-/// Where to listen for HTTP, and how.
+/// Serves over HTTP: where to listen, and with which settings.
 ///
 /// ```no_run
 /// use turnbuckle_server::{Http, Server};
@@ -22,8 +22,8 @@ const ENDPOINT: &str = "/mcp";
 /// # }
 /// ```
 ///
-/// The endpoint is at `/mcp`; clients of 2024-11-05 use `/sse`. `/healthz` says that the process
-/// is there, `/mcp/server-card` who it is.
+/// The MCP endpoint is at `/mcp`; clients of 2024-11-05 use `/sse`. `/healthz` answers while the
+/// process runs, and `/mcp/server-card` returns the server card.
 #[must_use = "nothing listens until the server is served"]
 pub struct Http {
     listen_at: ListenAt,
@@ -45,14 +45,14 @@ enum ListenAt {
 }
 
 impl Http {
-    /// Listens at an address such as `127.0.0.1:8080`. Port 0 takes any free one.
+    /// Listens at an address such as `127.0.0.1:8080`. Port 0 takes any free port.
     ///
-    /// Unless you mean the whole network to reach the server, bind loopback.
+    /// Bind a loopback address unless the whole network may reach the server.
     pub fn bind(address: impl Into<String>) -> Self {
         Self::at(ListenAt::Tcp(address.into()))
     }
 
-    /// Listens at a unix socket, for whatever host its clients name.
+    /// Listens at a unix socket. The `Host` header of its clients is not checked.
     #[cfg(unix)]
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::at(ListenAt::Unix(path.into()))
@@ -77,7 +77,7 @@ impl Http {
         }
     }
 
-    /// Sets the path of the endpoint; `/mcp` unless set.
+    /// Sets the path of the endpoint. Defaults to `/mcp`.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         let path = path.trim_matches('/');
@@ -89,51 +89,51 @@ impl Http {
         self
     }
 
-    /// Sets whose requests are let in, and how long things last.
+    /// Sets which hosts and origins are accepted, and the time limits.
     pub fn settings(mut self, settings: HttpSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Accepts requests for this host, besides loopback and the address itself.
+    /// Accepts requests with this `Host`, besides loopback and the bound address.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.settings = self.settings.allow_host(host);
         self
     }
 
-    /// Accepts requests from pages of this origin.
+    /// Accepts requests from web pages of this origin.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.settings = self.settings.allow_origin(origin);
         self
     }
 
-    /// Lets in only whom the guard knows; see [`HttpService::protect`].
+    /// Requires authorization: the guard checks every request. See [`HttpService::protect`].
     pub fn protect(mut self, guard: impl Protect) -> Self {
         self.guard = Some(Arc::new(guard));
         self
     }
 
-    /// Sets how many connections there may be, and how patient we are with them.
+    /// Sets how many connections there may be, and their timeouts.
     pub fn connections(mut self, connections: Settings) -> Self {
         self.connections = connections;
         self
     }
 
-    /// Speaks TLS.
+    /// Serves HTTPS with this certificate and key.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: turnbuckle_transport::http::Tls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// Stops when this future is done: no new connections, what runs is finished within the grace
-    /// time of [`Http::connections`], and open streams are told.
+    /// Shuts down when this future is ready: accepts no new connections, finishes running requests
+    /// within the grace time of [`Http::connections`], and closes open streams.
     pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
         self.until = Box::pin(stop);
         self
     }
 
-    /// Calls back with the address once it is bound; `None` for a unix socket.
+    /// Calls this function with the bound address; `None` for a unix socket.
     pub fn announce(mut self, announce: impl FnOnce(Option<SocketAddr>) + Send + 'static) -> Self {
         self.announce = Some(Box::new(announce));
         self

@@ -10,17 +10,17 @@ use crate::{
     edge::{connection::Connection, running::Owner},
 };
 
-/// What a transport of yours gives the messages of a client to.
+/// The receiving half of a custom transport: takes the messages of a client.
 ///
 /// Made by [`LiveServer::messages`]. Messages are served in the order in which they come; handlers
-/// run side by side.
+/// run concurrently.
 pub struct MessageInlet {
     connection: Connection,
     outbox: Outbox,
     max_bytes: usize,
 }
 
-/// Where a transport of yours gets the messages for a client from.
+/// The sending half of a custom transport: returns the messages for a client.
 ///
 /// Made by [`LiveServer::messages`]. Dropping it ends every call that runs on the connection.
 pub struct MessageOutlet {
@@ -31,8 +31,8 @@ pub struct MessageOutlet {
 }
 
 impl LiveServer {
-    /// A connection of whole messages for this caller: JSON texts go in, JSON texts come out. With
-    /// it a [`Transport`](crate::Transport) of your own needs no byte stream. Must be called inside
+    /// Opens a connection of whole messages for this caller: JSON texts go in, JSON texts come out.
+    /// With it a custom [`Transport`](crate::Transport) needs no byte stream. Must be called inside
     /// a runtime.
     ///
     /// ```
@@ -84,11 +84,11 @@ impl LiveServer {
 }
 
 impl MessageInlet {
-    /// Takes one message of the client: a JSON text, or what the client sent in its place, which is
-    /// answered with an error. Waits while the client does not read its answers.
+    /// Takes one message of the client. A message that is not JSON is answered with an error. Waits
+    /// while the client does not read its answers.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready leaves the message out.
+    /// Dropping the future before it is ready drops the message.
     pub async fn receive(&mut self, message: impl AsRef<[u8]>) {
         // A client that is gone gets no answers; what it asks is served all the same, and ends with
         // the outlet.
@@ -107,7 +107,8 @@ impl MessageInlet {
         self.connection.receive(message);
     }
 
-    /// The client will send nothing more. The outlet ends when all answers have been taken.
+    /// Ends the input: the client will send nothing more. The outlet ends when all answers have
+    /// been taken.
     pub fn close(mut self) {
         self.connection.closed();
     }

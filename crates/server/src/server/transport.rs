@@ -7,7 +7,7 @@ use turnbuckle_transport::{Duplex, TransportError};
 
 use crate::{Caller, LiveServer, SetupError};
 
-/// Why a server stopped.
+/// Why serving ended with an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -27,16 +27,16 @@ pub enum ServeError {
     Listen(#[from] turnbuckle_transport::http::ServeError),
 }
 
-/// Somewhere to serve.
+/// A transport to serve on: [`Stdio`], [`Streams`], `Http`, or one of your own.
 pub trait Transport {
     /// Serves until the other end is done.
     fn serve(self, server: LiveServer) -> impl Future<Output = Result<(), ServeError>> + Send;
 }
 
-/// The standard streams of this process.
+/// The standard input and output of this process.
 ///
-/// While it serves, they belong to the protocol: a stray `println!` goes to stderr, and code
-/// that reads stdin finds it empty.
+/// While it serves, they belong to the protocol: output of `println!` goes to stderr, and code that
+/// reads stdin finds it empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 
@@ -48,7 +48,7 @@ impl Transport for Stdio {
     }
 }
 
-/// One pair of byte streams, each message a line.
+/// A pair of byte streams, with one message per line.
 #[derive(Debug)]
 pub struct Streams<R, W> {
     read: R,
@@ -57,7 +57,7 @@ pub struct Streams<R, W> {
 }
 
 impl<R, W> Streams<R, W> {
-    /// A pair of streams: a socket's halves, a pipe.
+    /// A pair of streams, such as the halves of a socket or a pipe.
     pub fn new(read: R, write: W) -> Self {
         Self {
             read,
@@ -66,7 +66,7 @@ impl<R, W> Streams<R, W> {
         }
     }
 
-    /// Says who is at the other end.
+    /// Sets the caller at the other end. Defaults to [`Caller::local`].
     pub fn caller(self, caller: Caller) -> Self {
         Self { caller, ..self }
     }

@@ -29,9 +29,9 @@ const RESOURCE_BYTES: usize = 256;
 /// How often a URI is kept: as the name of the topic, in the table, and in the two notifications.
 const COPIES: usize = 4;
 
-/// How many may listen to changes at a time.
+/// How many `subscriptions/listen` requests may be open at a time.
 ///
-/// A caller is who a guard or a layer says it is, or else the address that it calls from.
+/// A caller is identified by the guard or a layer, else by its address.
 ///
 /// ```
 /// use turnbuckle_server::{ListenerLimits, Server};
@@ -60,7 +60,7 @@ impl Default for ListenerLimits {
 }
 
 impl ListenerLimits {
-    /// Sets how many listen requests may be open.
+    /// Sets how many listen requests may be open in total.
     pub fn with_total(mut self, listeners: usize) -> Self {
         self.total = listeners;
         self

@@ -7,7 +7,7 @@ use turnbuckle_protocol::{ExtensionSpec, JsonObject, method::NotificationMethod}
 use super::{ExtensionMethod, Notice};
 use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
 
-/// A package of capabilities, methods and notifications, with the tools, prompts and resources
+/// An extension: capabilities, methods and notifications, with the tools, prompts and resources
 /// that belong to them.
 ///
 /// The [module's example](crate::Extension) shows one from end to end.
@@ -47,7 +47,7 @@ impl Extension {
         }
     }
 
-    /// Says something of it where it is declared.
+    /// Adds a setting to its declaration.
     pub fn setting(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
         match serde_json::to_value(value) {
@@ -59,13 +59,13 @@ impl Extension {
         }
     }
 
-    /// Adds a method.
+    /// Adds a method, which clients can call.
     pub fn method(mut self, method: ExtensionMethod) -> Self {
         self.methods.push(method);
         self
     }
 
-    /// Has a function called with each notification of this kind that clients send.
+    /// Calls a function with each notification of this kind that clients send.
     ///
     /// It runs where messages are read, so it must not block; move longer work to a task of your
     /// own. A notification that cannot be read is ignored, because a notification has no answer.
@@ -95,7 +95,8 @@ impl Extension {
         self
     }
 
-    /// Says that it cannot be served as it is, and why. Setting up the server fails with it.
+    /// Reports that the extension cannot be served, and why. Building the server fails with this
+    /// message.
     pub fn problem(mut self, problem: impl Into<String>) -> Self {
         self.problems.push(problem.into());
         self

@@ -17,9 +17,9 @@ use crate::{
 
 /// A method of an extension, and the function that serves it.
 ///
-/// The function takes its params with [`Params`](crate::Params), and any other extractor but
-/// [`Ask`](crate::Ask): the protocol lets servers ask in the middle of tools, prompts and resources
-/// only. It returns the method's result, or a `Result` with it.
+/// The function takes its params with [`Params`](crate::Params), and any other extractor except
+/// [`Ask`](crate::Ask): the protocol allows questions only during calls of tools, prompts and
+/// resources. It returns the method's result, or a `Result` with it.
 pub struct ExtensionMethod {
     pub(crate) name: &'static str,
     pub(crate) named_by: Option<&'static str>,
@@ -72,13 +72,13 @@ impl ExtensionMethod {
         }
     }
 
-    /// Serves clients that do not declare the extension too.
+    /// Also serves clients that do not declare the extension.
     pub fn open(mut self) -> Self {
         self.access = Access::Open;
         self
     }
 
-    /// Puts a layer around the method, inside those of the server.
+    /// Adds a layer (middleware) around the method, inside those of the server.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

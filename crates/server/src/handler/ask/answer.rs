@@ -2,7 +2,7 @@
 
 use crate::ToolError;
 
-/// What a person did with a form or a URL.
+/// The user's answer to a form or to a request to visit a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
     /// Filled it in, or agreed.
@@ -14,7 +14,7 @@ pub enum Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// The value, or an error that the model reads: the user said no.
+    /// The value if the user accepted; otherwise an error that the model reads.
     ///
     /// # Errors
     /// If the user declined or cancelled.

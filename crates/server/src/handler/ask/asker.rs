@@ -12,10 +12,11 @@ use turnbuckle_session::round::{AskError, JournalError, Posed};
 use super::{Answer, Asking, Filled, Form, Question, Visit};
 use crate::AskFailed;
 
-/// Asks the client.
+/// Sends questions to the client in the middle of a call: elicitation, sampling and roots. Handlers
+/// get it from the extractor [`Ask`](crate::Ask).
 ///
-/// Each ask has a key, chosen by you and different for each question of one call: an answer is
-/// known by it in the next round.
+/// Each question has a key that you choose. Keys must differ within one call: when the handler runs
+/// again after an answer, the answer is found by its key.
 #[derive(Clone)]
 pub struct Asker(pub(crate) Arc<Asking>);
 
@@ -23,8 +24,8 @@ impl Asker {
     /// Asks the user to fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
     /// fields, which can only be agreed to. A user who declines is not an error but an [`Answer`].
     ///
-    /// The key is yours to choose, and different for each question of one call: the answer is known
-    /// by it when the handler runs again.
+    /// Choose a key that no other question of the call has: the answer is found by it when the
+    /// handler runs again.
     pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
         let form = Posed::Form {
             message: message.into(),
@@ -46,13 +47,13 @@ impl Asker {
         })
     }
 
-    /// Has the user fill in a form that was made at run time.
+    /// Asks the user to fill in a form whose fields are chosen at run time.
     pub fn form_of(&self, key: &str, form: ElicitRequestFormParams) -> Question<'_, ElicitResult> {
         Question::new(&self.0, key, form.into(), elicited)
     }
 
-    /// Has the user visit a URL, for what must not pass through the client: a login, a payment.
-    /// Accepted means that the user agreed, not that they are done there.
+    /// Asks the user to visit a URL, for data that must not pass through the client: a login, a
+    /// payment. Accepted means that the user agreed to go there, not that the visit is done.
     pub fn url(
         &self,
         key: &str,
@@ -62,7 +63,8 @@ impl Asker {
         self.visit(key, Visit::new(message, url))
     }
 
-    /// Has the user visit a URL under a name of your choice, or before the call begins.
+    /// Asks the user to visit a URL with more settings than [`url`](Self::url): with an id of your
+    /// own, or before the call begins.
     pub fn visit(&self, key: &str, visit: Visit) -> Question<'_, Answer<()>> {
         let course = visit.course;
         let visit = visit.into_params(key);
@@ -76,7 +78,7 @@ impl Asker {
         .taking(course)
     }
 
-    /// Has the client's model complete messages.
+    /// Asks the client's model to complete messages (sampling).
     pub fn sample(
         &self,
         key: &str,
@@ -93,7 +95,7 @@ impl Asker {
         )
     }
 
-    /// Asks for the user's roots: the folders and files that the client works with.
+    /// Asks for the client's roots: the folders and files that it works with.
     pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
         let request = InputRequest::ListRoots(RequestParams::default());
         Question::new(
@@ -107,12 +109,12 @@ impl Asker {
         )
     }
 
-    /// Runs an effect once in a call, however often the handler is run again: a charge, an order,
-    /// anything slow. Its value is kept between rounds, so it must be serialisable; its error is
-    /// not, so that the next round tries again.
+    /// Runs an effect once per call, even if the handler runs again: a charge, an order, anything
+    /// slow. Its value is kept between the runs, so it must be serialisable. An error is not kept:
+    /// the next run tries again.
     ///
     /// # Errors
-    /// Those of the effect, and [`AskFailed`] if the value cannot be kept.
+    /// The error of the effect, and [`AskFailed`] if the value cannot be kept.
     pub async fn memo<T, E>(
         &self,
         key: &str,

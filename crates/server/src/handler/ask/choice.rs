@@ -32,7 +32,7 @@ pub trait Choice: Sized {
     fn from_value(value: &str) -> Option<Self>;
 }
 
-/// One thing to choose.
+/// One option of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceOption {
     /// The word for it.
@@ -41,7 +41,7 @@ pub struct ChoiceOption {
     pub title: Option<&'static str>,
 }
 
-/// A field where one of several is chosen.
+/// A form field for one of several options.
 pub struct ChoiceField<C> {
     pub(super) default: Option<String>,
     of: PhantomData<C>,
@@ -49,7 +49,7 @@ pub struct ChoiceField<C> {
 
 /// What a choice needs to be a [`FormField`]; `#[derive(Choice)]` makes it one.
 impl<C: Choice> ChoiceField<C> {
-    /// A field where nothing is chosen at first.
+    /// A field without a default.
     pub const fn new() -> Self {
         Self {
             default: None,
@@ -57,7 +57,7 @@ impl<C: Choice> ChoiceField<C> {
         }
     }
 
-    /// What was chosen.
+    /// The chosen option.
     pub fn read(value: &ElicitValue) -> Option<C> {
         match value {
             ElicitValue::Text(value) => C::from_value(value),
@@ -89,7 +89,7 @@ impl<C: Choice> From<ChoiceField<C>> for PrimitiveSchema {
     }
 }
 
-/// A field where some of several are chosen.
+/// A form field for any number of several options.
 pub struct ChoicesField<C> {
     pub(super) least: Option<u64>,
     pub(super) most: Option<u64>,

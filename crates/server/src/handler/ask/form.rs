@@ -64,15 +64,15 @@ impl Form for () {
     }
 }
 
-/// What a user filled in: a value for each field that is not empty.
+/// The content of a form that a user filled in: a value for each field that is not empty.
 #[derive(Debug, Default)]
 pub struct Filled(BTreeMap<String, ElicitValue>);
 
 impl Filled {
-    /// Takes a field out; one that may be left empty is `None` then.
+    /// Takes the value of a field. The value of an empty optional field is `None`.
     ///
     /// # Errors
-    /// If the field is empty and must not be, or does not fit its type.
+    /// If a required field is empty, or the value does not fit its type.
     pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, Misfit> {
         match self.0.remove(name) {
             Some(value) => read(name, value),
@@ -80,10 +80,10 @@ impl Filled {
         }
     }
 
-    /// Takes a field out, or another value where it was left empty.
+    /// Takes the value of a field, or `empty()` if the field was left empty.
     ///
     /// # Errors
-    /// If the field does not fit its type.
+    /// If the value does not fit its type.
     pub fn take_or<T: FormField>(
         &mut self,
         name: &str,
@@ -95,11 +95,11 @@ impl Filled {
         }
     }
 
-    /// Takes a field out, or what the form showed there at first. An `Option` stays empty: there
-    /// the user has taken it away.
+    /// Takes the value of a field, or its default in the form if the field was left empty. An
+    /// `Option` stays `None`, because the user has removed the default.
     ///
     /// # Errors
-    /// If the field does not fit its type, or nothing was shown.
+    /// If the value does not fit its type, or the field has no default.
     pub fn take_or_preset<T: FormField>(
         &mut self,
         name: &str,

@@ -47,7 +47,7 @@ impl<T: FormField> FormField for Option<T> {
     }
 }
 
-/// A field of text.
+/// A form field for text.
 #[derive(Clone, Debug, Default)]
 pub struct TextField(pub(super) StringSchema);
 
@@ -86,7 +86,7 @@ impl FormField for char {
     }
 }
 
-/// A field with two choices, yes and no.
+/// A form field for yes or no.
 #[derive(Clone, Debug, Default)]
 pub struct YesNoField(pub(super) BooleanSchema);
 
@@ -111,7 +111,7 @@ impl FormField for bool {
     }
 }
 
-/// A field for a number of one type.
+/// A form field for a number of one type.
 #[derive(Clone, Debug)]
 pub struct NumberField<T> {
     pub(super) schema: NumberSchema,

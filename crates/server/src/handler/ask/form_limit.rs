@@ -138,7 +138,7 @@ impl<C: Choice, const N: usize> Preset<[C; N]> for ChoicesField<C> {
     }
 }
 
-/// Gives a field its name for people and says what belongs in it.
+/// Sets the title and the description of a field.
 pub fn label(
     field: impl Into<PrimitiveSchema>,
     title: Option<&str>,
@@ -154,7 +154,7 @@ pub fn label(
     field
 }
 
-/// How many characters a text has, known while compiling.
+/// The number of characters of a text, at compile time.
 pub const fn characters(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let (mut index, mut count) = (0, 0);

@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 1024;
 /// Prefix of the page's name, so that a pass cannot be used for anything else.
 const PURPOSE: &str = "turnbuckle visit";
 
-/// Makes passes for pages that people are sent to by [`Asker::url`](crate::Asker::url), and checks
-/// them there.
+/// Makes and checks signed passes in links to pages that users are sent to by
+/// [`Asker::url`](crate::Asker::url).
 ///
 /// A link that a client shows can be forwarded to another person, who would then sign in or pay for
 /// the wrong user. So a pass grants nothing by itself: the page identifies its visitor by its own
@@ -51,8 +51,8 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// With keys made of a secret of at least 16 random bytes, the same where links are made and
-    /// where they lead.
+    /// With keys derived from a secret of at least 16 random bytes. Use the same secret where links
+    /// are made and on the page.
     ///
     /// # Errors
     /// If the secret is too short.
@@ -63,7 +63,7 @@ impl Passes {
         })
     }
 
-    /// How long a pass is good; a quarter of an hour unless set.
+    /// Sets how long a pass is valid. Defaults to a quarter of an hour.
     pub fn lasting(mut self, time: Duration) -> Self {
         self.lasts = time;
         self
@@ -72,20 +72,23 @@ impl Passes {
     /// A pass for a page, valid for this caller only. It needs no encoding in a URL.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the operating system gives no random bytes.
     pub fn issue(&self, page: &str, caller: &Caller) -> Result<String, Fault> {
         let mut nonce = [0; NONCE_BYTES];
-        getrandom::fill(&mut nonce)
-            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
+        getrandom::fill(&mut nonce).map_err(|error| {
+            Fault::new(format!(
+                "could not get random bytes from the operating system: {error}"
+            ))
+        })?;
         let expires = now().saturating_add(millis(self.lasts));
         let binding = binding(page, caller);
         Ok(self.keys.seal(&Journal::new(), &binding, expires, nonce))
     }
 
-    /// Whether who is at a page was sent there.
+    /// Checks that the visitor of a page is the user for whom the pass was made.
     ///
     /// # Errors
-    /// If not, with what to tell them.
+    /// [`BadPass`] if not, with a message for the visitor.
     pub fn check(&self, page: &str, pass: &str, visitor: &Caller) -> Result<(), BadPass> {
         if pass.len() > MAX_BYTES {
             return Err(BadPass::Unknown);
@@ -106,7 +109,7 @@ impl fmt::Debug for Passes {
     }
 }
 
-/// Why a visitor is not let in.
+/// Why a pass was refused. The message is for the visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadPass {

@@ -15,14 +15,14 @@ use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
 use super::{Asking, asking::QuestionStatus, visit::Course};
 use crate::failure::AskFailed;
 
-/// A question to the client. Await it for the answer, and join several to ask them at once.
+/// A question to the client. Await it for the answer; join several to ask them at once.
 ///
 /// Not every client can be asked everything: before 2025-06-18 there are no forms, before
-/// 2025-11-25 no URLs, and a client may lack what it takes. Say with [`or`](Self::or) what holds
-/// then; else the caller is told what is missing.
+/// 2025-11-25 no URLs, and a client may lack the capability. Set a fallback with [`or`](Self::or);
+/// without one the caller gets an error that names what is missing.
 ///
 /// # Cancel safety
-/// Dropping it takes the question back.
+/// Dropping it withdraws the question.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Question<'a, T> {
     asking: &'a Arc<Asking>,
@@ -79,7 +79,7 @@ impl<'a, T> Question<'a, T> {
         self
     }
 
-    /// Goes on with this value where the client cannot be asked.
+    /// Uses this value if the client cannot be asked.
     ///
     /// ```
     /// # use turnbuckle_server::{Ask, ToolError};
@@ -92,13 +92,13 @@ impl<'a, T> Question<'a, T> {
         self.otherwise(Otherwise::Value(value))
     }
 
-    /// Goes on with the value that this makes, where the client cannot be asked.
+    /// Uses the value of this function if the client cannot be asked. The function gets the reason.
     pub fn or_else(self, make: impl FnOnce(&Impossible) -> T + Send + 'a) -> Self {
         self.otherwise(Otherwise::Made(Box::new(make)))
     }
 
-    /// Calls `listener` with what the client reports of its progress: how far a model is with an
-    /// answer, or a person with a form. A client need not report anything.
+    /// Calls `listener` with the client's progress notifications: how far a model is with an
+    /// answer, or a user with a form. A client need not send any.
     ///
     /// Only sessions of 2024-11-05 to 2025-11-25 have it: since 2026-07-28 a question is not a
     /// request that could make progress. It is called where messages are read, and must not block.

@@ -46,8 +46,11 @@ impl Return {
     /// The reply that says what is missing.
     pub(super) fn seal(&self, pause: Pause) -> Result<Paused, Fault> {
         let mut nonce = [0; NONCE_BYTES];
-        getrandom::fill(&mut nonce)
-            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
+        getrandom::fill(&mut nonce).map_err(|error| {
+            Fault::new(format!(
+                "could not get random bytes from the operating system: {error}"
+            ))
+        })?;
         let settings = &self.context.settings;
         let expires = now().saturating_add(millis(settings.answer_within));
         let result = pause.seal(&self.context.keys(), &self.binding(), expires, nonce);

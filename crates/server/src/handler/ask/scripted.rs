@@ -12,11 +12,10 @@ use super::{
     asking::{AskState, Way},
 };
 
-/// Answers to what a handler asks, by key: for tests that call a handler as a function.
+/// Scripted answers to a handler's questions, by key: for tests that call a handler as a function.
 ///
-/// [`Ask::scripted`](crate::Ask::scripted) makes the parameter of it. Answers are checked against
-/// their questions as those of a client are. A question without an answer fails with an error that
-/// names its key.
+/// Give them to [`Ask::scripted`](crate::Ask::scripted). They are checked like the answers of a
+/// client. A question without an answer fails with an error that names its key.
 ///
 /// ```
 /// use serde_json::json;
@@ -49,7 +48,7 @@ impl Default for ScriptedAnswers {
 }
 
 impl ScriptedAnswers {
-    /// A client that can be asked everything, and has no answers yet.
+    /// A client that can be asked everything. Add answers with the methods below.
     pub fn new() -> Self {
         let everything = json!({
             "elicitation": { "form": {}, "url": {} },
@@ -62,12 +61,12 @@ impl ScriptedAnswers {
         }
     }
 
-    /// A client that can be asked nothing: for what a handler does then.
+    /// A client that cannot be asked anything, to test a handler's fallbacks.
     pub fn cannot_be_asked() -> Self {
         Self::of(ClientCapabilities::new())
     }
 
-    /// A client that can be asked what it declares.
+    /// A client with these capabilities.
     pub fn of(capabilities: ClientCapabilities) -> Self {
         Self {
             answers: Vec::new(),
@@ -75,7 +74,7 @@ impl ScriptedAnswers {
         }
     }
 
-    /// The user fills in the form with these values, or agrees to visit the URL: then `json!({})`.
+    /// The user fills in the form with these values, or agrees to visit the URL (with `json!({})`).
     pub fn accept(self, key: &str, content: impl Into<Value>) -> Self {
         self.answer(
             key,
@@ -83,22 +82,22 @@ impl ScriptedAnswers {
         )
     }
 
-    /// The user declines.
+    /// The user declines the question with this key.
     pub fn decline(self, key: &str) -> Self {
         self.answer(key, &json!({ "action": "decline" }))
     }
 
-    /// The user closes the question without an answer.
+    /// The user closes the question with this key without an answer.
     pub fn cancel(self, key: &str) -> Self {
         self.answer(key, &json!({ "action": "cancel" }))
     }
 
-    /// The client's model gives this.
+    /// The client's model returns this result.
     pub fn sample(self, key: &str, result: &CreateMessageResult) -> Self {
         self.answer(key, result)
     }
 
-    /// The client has these roots.
+    /// The client returns these roots.
     pub fn roots(self, key: &str, roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<Root> = roots.into_iter().collect();
         self.answer(key, &json!({ "roots": roots }))

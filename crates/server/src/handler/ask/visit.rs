@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{Failure, Reject};
 
-/// A URL for a person to visit, for what must not pass through the client: a login, a payment.
+/// A URL for the user to visit, for data that must not pass through the client: a login, a payment.
+/// Give it to [`Asker::visit`](crate::Asker::visit).
 ///
 /// ```
 /// use turnbuckle_server::{Ask, ToolError, Visit};
@@ -42,7 +43,7 @@ pub(super) enum Course {
 }
 
 impl Visit {
-    /// A visit, with what the person reads before it.
+    /// A visit, with the message that the user reads before it.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -60,10 +61,10 @@ impl Visit {
         self
     }
 
-    /// Ends the call until the person has been there, in sessions of 2025-11-25: the client is told
-    /// by an error which visit is wanted first, and calls again after it. The handler runs from
-    /// its start then, and finds out by itself whether the visit was made. Elsewhere the call
-    /// waits, as it does without this.
+    /// Ends the call until the user has visited the URL, in sessions of 2025-11-25: the client gets
+    /// an error with the URL and calls again after the visit. The handler then runs from its start
+    /// and must check by itself whether the visit was made. In other revisions the call waits for
+    /// the user's consent, as without this.
     pub fn first(mut self) -> Self {
         self.course = Course::Ends;
         self

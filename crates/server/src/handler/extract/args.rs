@@ -10,10 +10,11 @@ use crate::{
     handler::{Arguments, Description, arguments::Patterns},
 };
 
-/// The arguments, as a type of yours.
+/// Extracts the arguments as a type.
 ///
-/// The tool's input schema is the schema of `T`: doc comments become descriptions, `Option`
-/// fields may be left out.
+/// The tool's input schema is the schema of `T`: doc comments become descriptions, and `Option`
+/// fields may be left out. Arguments that do not match are answered with an error for the model,
+/// before the handler runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<T>(pub T);
 
@@ -51,9 +52,9 @@ pub(super) fn describe<T: JsonSchema>(
     }
 }
 
-/// The arguments as they came: a JSON object, unparsed and unchecked.
+/// Extracts the arguments as a JSON object, unparsed and unchecked.
 ///
-/// For handlers that pass them on. Give the tool its schema with
+/// Use it in handlers that pass them on. Set the tool's schema with
 /// [`Tool::input_schema`](crate::Tool::input_schema).
 #[derive(Clone, Debug)]
 pub struct RawArgs(pub Option<Box<RawValue>>);

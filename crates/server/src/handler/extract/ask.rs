@@ -8,7 +8,7 @@ use turnbuckle_session::round::Declared;
 use super::Extract;
 use crate::{Asker, Call, Failure, ScriptedAnswers, handler::ask::Asking};
 
-/// The extractor: `Ask(ask): Ask`.
+/// Extracts an [`Asker`] for questions to the client: `Ask(ask): Ask`.
 #[derive(Clone)]
 pub struct Ask(pub Asker);
 

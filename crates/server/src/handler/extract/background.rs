@@ -7,12 +7,12 @@ use crate::{
     handler::{Description, TaskChannel},
 };
 
-/// Lets a tool with `task` choose when it becomes a task: not when it is called, but where it says
-/// [`begin`](Self::begin).
+/// Lets a tool with `task` decide when it becomes a task: at [`begin`](Self::begin) and not when it
+/// is called.
 ///
-/// What comes before, questions to the user included, is part of the call itself, so that a client
-/// hears of a mistake or a missing answer at once. Where the client started the call as a task, or
-/// knows nothing of tasks, there is nothing to begin and the handler simply goes on.
+/// Work before it, including questions to the user, is part of the call itself, so that the client
+/// sees an error or a question at once. If the client started the call as a task, or does not
+/// support tasks, `begin` does nothing.
 ///
 /// ```
 /// use turnbuckle_server::{Background, Tool, ToolError};
@@ -32,11 +32,11 @@ use crate::{
 pub struct Background(Option<Arc<TaskChannel>>);
 
 impl Background {
-    /// Goes on as a task: the client is given the task's id, and need not wait any longer. Code
-    /// above this may run again if it asks something; code below it runs once.
+    /// Continues as a task: the client gets the task's id and need not wait any longer. Code before
+    /// it may run again if it asks a question; code after it runs once.
     ///
     /// # Cancel safety
-    /// If the task cannot begin, because too many are running, the call ends with that and the
+    /// If the task cannot begin, because too many are running, the call ends with an error and the
     /// future is dropped.
     pub async fn begin(&self) {
         if let Some(channel) = &self.0 {
@@ -44,7 +44,7 @@ impl Background {
         }
     }
 
-    /// The id of the task, if the call is one by now.
+    /// The id of the task, if the call has become one.
     pub fn task_id(&self) -> Option<&str> {
         let task = self.0.as_ref()?.task()?;
         Some(&task.task_id)

@@ -3,15 +3,15 @@
 use super::Extract;
 use crate::{Call, Failure, client::CancelFlag};
 
-/// Tells work that a drop does not reach that the call was cancelled.
+/// Tells detached work that the call was cancelled.
 ///
-/// A cancelled handler is dropped at its next `.await`, so most handlers need nothing. Move this
+/// A cancelled handler is dropped at its next `.await`, so most handlers do not need it. Move it
 /// into a blocking thread, or into a task that outlives the handler.
 #[derive(Clone, Debug)]
 pub struct Cancelled(CancelFlag);
 
 impl Cancelled {
-    /// One that is cancelled by hand, without a connection: for tests that call a handler as a
+    /// A value that is cancelled by hand, without a connection: for tests that call a handler as a
     /// function.
     ///
     /// ```
@@ -32,8 +32,8 @@ impl Cancelled {
         self.0.is_set()
     }
 
-    /// Why the client cancelled the call, if it said so. A connection that ends gives no reason, nor
-    /// does a modern client over HTTP, which closes its stream. It is for logs and people.
+    /// The client's reason for the cancellation, for logs. `None` if the connection ended, and for
+    /// a modern client over HTTP, which only closes its stream.
     pub fn reason(&self) -> Option<&str> {
         self.0.reason()
     }
@@ -47,12 +47,12 @@ impl Cancelled {
     }
 }
 
-/// Cancels what [`Cancelled::by_hand`] made. Dropping it cancels nothing.
+/// Cancels the [`Cancelled`] that [`Cancelled::by_hand`] returned. Dropping it does not cancel.
 #[derive(Clone, Debug)]
 pub struct CancelHandle(CancelFlag);
 
 impl CancelHandle {
-    /// Cancels.
+    /// Cancels it.
     pub fn now(&self) {
         self.0.set();
     }

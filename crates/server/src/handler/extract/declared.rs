@@ -7,11 +7,11 @@ use turnbuckle_protocol::ExtensionSpec;
 use super::Extract;
 use crate::{Call, Failure};
 
-/// Whether the client of this request declared extension `E`, and with which settings.
+/// Extracts the settings with which the client declared extension `E`; `None` if it did not.
 ///
-/// In 2026-07-28 clients declare extensions with each request, so that two requests on one
-/// connection may differ; before, they did so once, in the handshake. `None` is a client that must
-/// be served with the core alone. Settings that cannot be read count as none.
+/// In 2026-07-28 clients declare extensions with each request, so two requests on one connection
+/// may differ; before, they did so once, in the handshake. If it is `None`, the handler must not
+/// use the extension. Settings that cannot be read count as `None`.
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};

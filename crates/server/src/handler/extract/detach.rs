@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::Extract;
 use crate::{Call, Failure, client::Peer};
 
-/// Lets the client of a long call hang up and come back for the answer.
+/// Lets the client of a long call disconnect and fetch the answer later.
 ///
 /// In 2025-11-25 over HTTP a server may close the connection of a call that still runs; the client
-/// waits a while and then asks for the rest. That frees the connection, and whatever a proxy holds
-/// for it. Everywhere else this does nothing, so a handler need not ask where it runs.
+/// reconnects after a while. That frees the connection, and the resources of proxies. With other
+/// revisions and transports it does nothing.
 ///
 /// ```
 /// # use turnbuckle_server::Detach;
@@ -24,13 +24,13 @@ use crate::{Call, Failure, client::Peer};
 pub struct Detach(Option<Arc<Peer>>);
 
 impl Detach {
-    /// Whether this client can come back.
+    /// Whether this client supports it.
     pub fn is_possible(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Closes the connection, behind what was sent so far. The call goes on, and what it sends is
-    /// kept for the client.
+    /// Closes the connection after everything that was sent so far. The call continues, and its
+    /// messages are kept for the client.
     pub async fn now(&self) {
         if let Some(peer) = &self.0 {
             peer.detach().await;

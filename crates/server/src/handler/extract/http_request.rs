@@ -11,13 +11,13 @@ use turnbuckle_transport::http::Peer;
 use super::Extract;
 use crate::{Call, Failure, Fault, Reject, client::HttpRequest, handler::Description};
 
-/// The headers of the HTTP request.
+/// Extracts the headers of the HTTP request.
 ///
-/// Take `Option<Headers>` in a handler that is served over other transports, too. In a session of
+/// Use `Option<Headers>` in a handler that is also served over other transports. In a session of
 /// 2024-11-05 they are those of the message's own POST.
 ///
-/// An extractor of yours that calls this one calls [`Headers::describe`](Extract::describe), too, so
-/// that the server keeps the headers.
+/// An extractor of yours that uses this one must also call
+/// [`Headers::describe`](Extract::describe), so that the server keeps the headers.
 ///
 /// ```
 /// use turnbuckle_server::{Headers, Tool};
@@ -32,17 +32,17 @@ use crate::{Call, Failure, Fault, Reject, client::HttpRequest, handler::Descript
 #[derive(Clone, Debug)]
 pub struct Headers(pub HeaderMap);
 
-/// A value that a tower layer, or the framework around the server, put into the extensions of the
-/// HTTP request. It is cloned.
+/// Extracts a value that a tower layer, or the framework around the server, put into the extensions
+/// of the HTTP request. It is cloned.
 ///
 /// With axum, `HttpExtension<ConnectInfo<SocketAddr>>` is the peer's address.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpExtension<T>(pub T);
 
-/// The address that the request came from; behind a proxy it is the proxy's.
+/// Extracts the address that the request came from; behind a proxy it is the proxy's.
 ///
-/// [`Http`](crate::Http) knows it. Inside another server, take what that puts into the request as an
-/// [`HttpExtension`].
+/// [`Http`](crate::Http) provides it. Inside another web server, extract that server's own value
+/// with [`HttpExtension`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 

@@ -26,7 +26,7 @@ impl Extract for Introduction {
     }
 }
 
-/// The URI that is being read.
+/// Extracts the URI that is being read.
 #[derive(Clone, Debug)]
 pub struct Uri(pub String);
 

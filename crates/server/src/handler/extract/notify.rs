@@ -9,9 +9,8 @@ use crate::{Call, Failure, client::Peer};
 
 /// Sends notifications of an extension to the client, on the stream of this call.
 ///
-/// Progress, log messages and changes have extractors of their own, which know when a client wants
-/// them; this is for what only an extension defines. Ask [`Declared`](crate::Declared) first
-/// whether the client knows it.
+/// Progress, log messages and changes have extractors of their own. Check with
+/// [`Declared`](crate::Declared) that the client supports the extension.
 #[derive(Clone)]
 pub struct Notify(Arc<Peer>);
 

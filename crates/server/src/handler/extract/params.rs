@@ -6,9 +6,9 @@ use turnbuckle_protocol::envelope::Raw;
 use super::Extract;
 use crate::{Call, Failure, Reject, handler::Description};
 
-/// The params of a method of an extension, as a type of yours.
+/// Extracts the params of a method of an extension as a type.
 ///
-/// For the functions behind [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts take
+/// Use it for the functions of [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts use
 /// [`Args`](crate::Args).
 #[derive(Clone, Copy, Debug)]
 pub struct Params<T>(pub T);

@@ -27,7 +27,7 @@ const METHOD: &str = "notifications/progress";
 /// Reports progress to a caller that asked for it. Costs nothing if the caller did not.
 ///
 /// Report as often as you like: beyond [`Rates::progress`](crate::Rates::progress) only the newest
-/// report is sent, a moment later. The last one always is.
+/// report is sent, a moment later. The last report is always sent.
 ///
 /// ```
 /// # use turnbuckle_server::Progress;
@@ -53,12 +53,12 @@ struct Recipient {
     pacer: Pacer,
 }
 
-/// The reports that a [recorded](Progress::recorded) progress was given.
+/// The reports of a [recorded](Progress::recorded) progress.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressRecord(Arc<Mutex<Vec<Reported>>>);
 
 impl ProgressRecord {
-    /// All reports so far that a client would have been sent.
+    /// All reports so far that would have been sent to a client.
     pub fn reports(&self) -> Vec<Reported> {
         self.0.lock().clone()
     }
@@ -82,8 +82,8 @@ impl Progress {
         Self(None)
     }
 
-    /// One that keeps what it is given, without a connection: for tests that call a handler as a
-    /// function.
+    /// A reporter that records its reports, without a connection: for tests that call a handler as
+    /// a function.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -113,7 +113,7 @@ impl Progress {
         self.0.is_some()
     }
 
-    /// Reports how far the work is, in any unit.
+    /// Reports the progress in any unit, without a total.
     pub fn at(&self, progress: impl Into<f64>) -> Step<'_> {
         Step {
             reporter: self,
@@ -123,7 +123,7 @@ impl Progress {
         }
     }
 
-    /// Reports how far the work is, of how much in all.
+    /// Reports the progress and the total.
     pub fn of(&self, progress: impl Into<f64>, total: impl Into<f64>) -> Step<'_> {
         Step {
             total: Some(total.into()),
@@ -131,9 +131,10 @@ impl Progress {
         }
     }
 
-    /// Reports progress; waits while the peer does not read.
+    /// Reports progress; waits while the client does not read.
     ///
-    /// A value that does not exceed the last one is not sent: the protocol wants progress to grow.
+    /// A value that does not exceed the last one is not sent, because the protocol requires
+    /// progress to increase.
     pub async fn report(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         // progress: notifications MUST stop after completion, also those of work that outlives it.
         let Some(recipient) = self.0.as_ref().filter(|recipient| recipient.call.is_open()) else {
@@ -263,7 +264,7 @@ async fn send_later(recipient: Weak<Recipient>) {
     }
 }
 
-/// One report; it is sent when it is awaited.
+/// One report. It is sent when it is awaited.
 #[must_use = "a report is sent when it is awaited"]
 pub struct Step<'a> {
     reporter: &'a Progress,
@@ -273,7 +274,7 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Adds a line for the user.
+    /// Adds a message for the user.
     pub fn say(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self

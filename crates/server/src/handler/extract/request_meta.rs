@@ -5,7 +5,7 @@ use turnbuckle_protocol::Meta;
 use super::Extract;
 use crate::{Call, Failure, Reject};
 
-/// The whole `_meta` of the request: progress token, trace context, keys of your own.
+/// Extracts the whole `_meta` of the request: progress token, trace context, and other keys.
 #[derive(Clone, Debug, Default)]
 pub struct MetaOf(pub Meta);
 

@@ -5,7 +5,8 @@ use std::any::TypeId;
 use super::Extract;
 use crate::{Call, Failure, Fault, handler::Description};
 
-/// A value that the server was given with [`Server::state`](crate::Server::state), cloned.
+/// Extracts a value that was given to the server with [`Server::state`](crate::Server::state),
+/// cloned.
 ///
 /// Wrap a value in an `Arc` if it is not cheap to clone. If a handler needs a state that was not
 /// given, building the server fails; it does not fail at the call.

@@ -13,8 +13,8 @@ use turnbuckle_protocol::LoggingLevel;
 use super::scope;
 use crate::handler::log_offer;
 
-/// Sends what handlers say with `tracing` to the client that called them, if it asked for log
-/// messages: a layer for `tracing_subscriber`.
+/// A layer for `tracing_subscriber` that sends `tracing` events of handlers to their client as log
+/// messages, if the client asked for them.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -25,13 +25,13 @@ use crate::handler::log_offer;
 /// # let _ = subscriber;
 /// ```
 ///
-/// Only events of the targets that you name are sent. What libraries log may tell a stranger more
-/// than you wish, so name yours. An event becomes an object of its fields with the text in
-/// `message`; its target is the logger. Events of a task that a handler spawned have no call to
-/// belong to: see [`Log::scope`](crate::Log::scope).
+/// Only events of the given targets are sent, because events of libraries may contain details that
+/// clients must not see. An event becomes an object of its fields with the text in `message`; its
+/// target is the logger. Events of a task that a handler spawned belong to no call: see
+/// [`Log::scope`](crate::Log::scope).
 ///
 /// Once it is installed, every server of the process declares `logging`. A filter on the whole
-/// subscriber also holds here; filter single layers if clients may see more than your own log.
+/// subscriber also applies here; filter single layers if clients may see more than your own log.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is sent until the layer is part of the subscriber"]
 pub struct ClientLog {
@@ -39,14 +39,14 @@ pub struct ClientLog {
 }
 
 impl ClientLog {
-    /// Sends the events of this target and of those inside it: `app` is also `app::db`.
+    /// Sends the events of this target and of its children: `app` includes `app::db`.
     pub fn of(target: impl Into<String>) -> Self {
         Self {
             targets: vec![target.into()],
         }
     }
 
-    /// Sends those of another target too.
+    /// Also sends the events of this target.
     pub fn and(mut self, target: impl Into<String>) -> Self {
         self.targets.push(target.into());
         self

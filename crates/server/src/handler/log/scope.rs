@@ -44,8 +44,8 @@ impl<T> Future for Scoped<T> {
 }
 
 impl Log {
-    /// The same future, whose events go to this log: for work that a handler gives to another
-    /// task. Events of the handler's own future need nothing.
+    /// Runs a future whose `tracing` events go to this log: for work that a handler gives to
+    /// another task. The handler's own future does not need it.
     pub fn scope<T>(
         &self,
         future: impl Future<Output = T> + Send + 'static,

@@ -9,7 +9,7 @@ use crate::{Failure, Fault};
 
 /// The result of a method of an extension, while its type is known.
 ///
-/// Handlers never name it: they return the result itself, or a `Result` with it.
+/// Handlers do not name it: they return the result itself, or a `Result` with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered<R>(pub(crate) R);
 

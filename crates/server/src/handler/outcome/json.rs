@@ -12,10 +12,10 @@ use crate::{
     handler::{Description, OutputCheck},
 };
 
-/// A value with a schema.
+/// A structured result with a schema.
 ///
-/// As a tool's result it is `structuredContent`, described by an output schema and repeated as
-/// text for clients that know no structure. As a resource it is JSON text.
+/// Returned by a tool it becomes `structuredContent` with an output schema, and is repeated as text
+/// for clients without structured content. Returned by a resource it becomes JSON text.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
 
-/// An image, from its bytes.
+/// An image as the result of a tool, from its bytes.
 ///
 /// ```
 /// use turnbuckle_server::Image;
@@ -16,7 +16,7 @@ use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
 pub struct Image(ImageContent);
 
 impl Image {
-    /// An image of this media type.
+    /// An image of this media type, such as `image/png`.
     pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         Self(ImageContent::new(STANDARD.encode(bytes), mime_type.into()))
     }
@@ -28,12 +28,12 @@ impl From<Image> for ContentBlock {
     }
 }
 
-/// Sound, from its bytes.
+/// Audio as the result of a tool, from its bytes.
 #[derive(Clone, Debug)]
 pub struct Audio(AudioContent);
 
 impl Audio {
-    /// Sound of this media type.
+    /// Audio of this media type, such as `audio/wav`.
     pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         Self(AudioContent::new(STANDARD.encode(bytes), mime_type.into()))
     }
