@@ -63,7 +63,7 @@ Examples:
 pub(crate) fn run(doctor: &Doctor) -> Outcome {
     let (server, rest) = doctor.server.split(&doctor.words)?;
     if let Some(word) = rest.first() {
-        let failed = Failed::usage(format!("`{word}` is one word too many"));
+        let failed = Failed::usage(format!("unexpected argument `{word}`"));
         return Err(failed.hint("doctor examines one server; a program is given after `--`"));
     }
     doctor.server.options.suits(&server.launch)?;

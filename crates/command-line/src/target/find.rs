@@ -131,8 +131,8 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))
 }
 
-/// The config files that names are looked up in, and places where projects have files of somebody
-/// else, which are not used.
+/// The config files that names are looked up in, and the project files that are not used because
+/// they belong to another user.
 pub fn catalogue(config: Option<&PathBuf>) -> Outcome<(Catalogue, Vec<Place>)> {
     if let Some(path) = config {
         let only = Catalogue::only(path).map_err(Failed::usage)?;
@@ -152,7 +152,7 @@ pub fn catalogue(config: Option<&PathBuf>) -> Outcome<(Catalogue, Vec<Place>)> {
 /// Why a file is not used.
 pub fn somebody_elses(path: &Path) -> String {
     format!(
-        "`{}` belongs to somebody else and is not used; `--config FILE` uses it all the same",
+        "`{}` belongs to another user and is not used; `--config FILE` uses it all the same",
         path.display()
     )
 }
@@ -207,10 +207,8 @@ fn check_address(word: &str) -> Outcome {
         _ => String::new(),
     };
     let shown = word.split(['?', '#']).next().unwrap_or_default();
-    Err(
-        Failed::usage(format!("`{shown}` is no URL of a server{why}"))
-            .hint("write http://HOST:PORT/PATH or https://HOST/PATH"),
-    )
+    Err(Failed::usage(format!("`{shown}` is not a server URL{why}"))
+        .hint("write http://HOST:PORT/PATH or https://HOST/PATH"))
 }
 
 /// What is wrong with an entry, and what to do about it.

@@ -69,7 +69,7 @@ pub struct Options {
     #[arg(long, value_name = "PEM FILE")]
     pub cacert: Option<PathBuf>,
 
-    /// Trust any certificate. Anybody can then pretend to be the server.
+    /// Trust any certificate. An attacker can then pretend to be the server.
     #[arg(long)]
     pub insecure: bool,
 }
@@ -90,7 +90,7 @@ const SILENCE: Duration = Duration::from_mins(1);
 const LONGEST: Duration = Duration::from_hours(1);
 
 fn level(text: &str) -> Result<LoggingLevel, String> {
-    serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is no level"))
+    serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is not a log level"))
 }
 
 /// A log message as a line.
@@ -110,7 +110,7 @@ fn logged(server: &str, log: &LoggingMessageNotificationParams) -> String {
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
-        .map_err(|_| format!("`{text}` is no number of seconds"))?;
+        .map_err(|_| format!("`{text}` is not a number of seconds"))?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() => Ok(time),
         Err(_) if seconds > 0.0 => Ok(Duration::MAX),
@@ -149,7 +149,7 @@ impl Options {
         }
     }
 
-    /// The same where nobody can be asked.
+    /// The same without asking the user.
     pub fn silent_lookup(&self) -> Lookup<'_> {
         Lookup {
             consent: Consent::Never,
@@ -203,7 +203,8 @@ impl Options {
         pairs.filter_map(|header| Some(header.split_once(':')?.1.trim()))
     }
 
-    /// The headers, taken apart. Of what is none, the name alone is repeated: the rest may be a secret.
+    /// The headers as pairs. For a malformed one only its name is repeated in the error, because
+    /// the rest may be a secret.
     pub(super) fn header_pairs(&self) -> Outcome<Vec<(&str, &str)>> {
         let pairs = self.headers.iter().map(|header| {
             let pair = header.split_once(':');
@@ -215,8 +216,8 @@ impl Options {
             pair.filter(is_header).ok_or_else(|| {
                 let named = header.split_once(':').map(|(name, _)| name.trim());
                 let said = match named {
-                    Some(name) => format!("`{name}: …` is no header"),
-                    None => "what was given to `--header` is none: it has no colon".to_owned(),
+                    Some(name) => format!("`{name}: …` is not a header"),
+                    None => "the value of `--header` is not a header: it has no colon".to_owned(),
                 };
                 Failed::usage(said).hint("write `--header 'Name: value'`")
             })

@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// A command line about this server that can be run as it stands, but for the query of a URL.
+    /// A command line about this server that can be run unchanged, except for the query of a URL.
     pub fn line(&self, command: &str, words: &str) -> String {
         let blank = if words.is_empty() { "" } else { " " };
         match &self.given {
@@ -134,7 +134,7 @@ impl Server {
         }
     }
 
-    /// Tokens that somebody signed in for are used, unless others were given.
+    /// The tokens of an earlier sign-in, unless others were given.
     pub fn tokens(&self, options: &Options) -> Option<OAuth> {
         let Launch::Remote(remote) = &self.launch else {
             return None;
@@ -186,9 +186,9 @@ impl Server {
         }
     }
 
-    /// The same where there was no connection at all.
+    /// The same if there was no connection at all.
     pub fn explain_no_connection(&self, failed: Failed) -> Failed {
-        // What TLS makes of an answer in plain HTTP.
+        // How TLS fails on an answer in plain HTTP.
         if let Launch::Remote(remote) = &self.launch
             && let Some(rest) = remote.url.strip_prefix("https://")
             && failed.to_json().to_string().contains("InvalidContentType")

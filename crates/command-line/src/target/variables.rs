@@ -24,8 +24,8 @@ impl Variables for Process {
     }
 }
 
-/// The same for whoever only looks: what was given for an input is not shown, nor is a variable that
-/// is named like a secret.
+/// The same for commands that only show an entry: values of inputs and of variables that are named
+/// like a secret are not shown.
 pub struct Masked;
 
 impl Variables for Masked {

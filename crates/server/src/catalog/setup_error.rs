@@ -6,7 +6,7 @@
 #[non_exhaustive]
 pub enum SetupError {
     /// Two things of one kind have the same name or URI.
-    #[error("there are two of {kind} `{key}`: rename or remove one")]
+    #[error("duplicate {kind} `{key}`; rename or remove one")]
     Duplicate {
         /// What kind of thing.
         kind: &'static str,

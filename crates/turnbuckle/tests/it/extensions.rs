@@ -328,7 +328,7 @@ fn mistakes_are_found_at_start_up() {
     assert!(problem(core).contains("belongs to the core"));
     let twice = || ExtensionMethod::new::<AlmanacPublic, _>(public);
     let twice = Extension::new("a/b").method(twice()).method(twice());
-    assert!(problem(twice).contains("two of method `almanac/public`"));
+    assert!(problem(twice).contains("duplicate method `almanac/public`"));
     let server = Server::new("s", "1")
         .extension(Extension::new("a/b"))
         .extension(Extension::new("a/b"));
@@ -338,7 +338,7 @@ fn mistakes_are_found_at_start_up() {
             .err()
             .unwrap()
             .to_string()
-            .contains("two of extension `a/b`")
+            .contains("duplicate extension `a/b`")
     );
     let params = Tool::new("t", |_: Params<Day>| async { "" });
     let tool = Server::new("s", "1").tool(params).build();

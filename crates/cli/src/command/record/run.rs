@@ -36,7 +36,7 @@ pub(crate) fn run(record: &Record) -> Outcome {
         .ok_or_else(|| Failed::usage("name the file to write"))?;
     let (server, rest) = record.server.split(words)?;
     if let Some(word) = rest.first() {
-        return Err(Failed::usage(format!("`{word}` is one word too many")));
+        return Err(Failed::usage(format!("unexpected argument `{word}`")));
     }
     let options = &record.server.options;
     options.suits(&server.launch)?;

@@ -85,5 +85,5 @@ fn code_scanning_reads_sarif() {
 fn a_word_too_many_is_not_a_second_server() {
     let (_, stderr, code) = text(&["http://127.0.0.1:1/mcp", "tools"]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("`tools` is one word too many"), "{stderr}");
+    assert!(stderr.contains("unexpected argument `tools`"), "{stderr}");
 }
