@@ -9,7 +9,7 @@ use crate::{Role, json, setter::setters};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom it is meant for.
+    /// The audience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
     /// How much it matters, from 0 (may be left out) to 1 (must not).

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Who may be served a cached copy of a result.
+/// Who may use a cached copy of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -28,13 +28,13 @@ impl<'de> Deserialize<'de> for CacheScope {
     }
 }
 
-/// What a server says about keeping a result.
+/// A server's hint about caching a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHint {
     /// For how many milliseconds it is fresh; zero means it is stale at once.
     pub ttl_ms: u64,
-    /// Who may share it.
+    /// Whether the cached result may be shared between callers.
     pub scope: CacheScope,
 }
 

@@ -9,16 +9,16 @@ use crate::{
     tagged::{self, Tagged},
 };
 
-/// What `completion/complete` takes.
+/// The params of `completion/complete`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
-    /// What the argument belongs to.
+    /// The prompt or resource template of the argument.
     #[serde(rename = "ref")]
     pub reference: Reference,
     /// The argument, as far as it is typed.
     pub argument: CompleteArgument,
-    /// What is known besides.
+    /// The values of other arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompleteContext>,
     /// Anything else the sender attached.
@@ -62,7 +62,7 @@ setters! {
     }
 }
 
-/// What an argument belongs to.
+/// A reference to a prompt or a resource template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -162,7 +162,7 @@ impl ResourceTemplateReference {
 pub struct CompleteArgument {
     /// Its name.
     pub name: String,
-    /// What is typed so far.
+    /// The text so far.
     pub value: String,
 }
 
@@ -176,7 +176,7 @@ impl CompleteArgument {
     }
 }
 
-/// What is known while an argument is typed. Since 2025-06-18.
+/// The context of a completion: values of other arguments. Since 2025-06-18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteContext {

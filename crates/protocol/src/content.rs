@@ -155,7 +155,7 @@ impl From<EmbeddedResource> for ContentBlock {
 pub struct TextContent {
     /// The text itself.
     pub text: String,
-    /// Whom it is for and how much it matters.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.
@@ -194,7 +194,7 @@ pub struct ImageContent {
     pub data: String,
     /// Its media type.
     pub mime_type: String,
-    /// Whom it is for and how much it matters.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.
@@ -234,7 +234,7 @@ pub struct AudioContent {
     pub data: String,
     /// Its media type.
     pub mime_type: String,
-    /// Whom it is for and how much it matters.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.
@@ -320,7 +320,7 @@ impl<'de> Deserialize<'de> for ResourceLink {
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
-    /// Whom it is for and how much it matters.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.

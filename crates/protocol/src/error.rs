@@ -45,9 +45,9 @@ pub struct ErrorObject {
     /// The kind of error; see [`code`].
     #[serde(deserialize_with = "crate::json::whole")]
     pub code: i64,
-    /// What went wrong, in a sentence.
+    /// The error message: a sentence.
     pub message: String,
-    /// What a program can use.
+    /// Structured data about the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
@@ -152,7 +152,7 @@ impl ErrorObject {
         })
     }
 
-    /// What the client would have to be able to do, if that is what is wrong.
+    /// The missing client capabilities, if the error is about those.
     pub fn missing_capability_data(&self) -> Option<MissingRequiredClientCapability> {
         self.typed_data(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
     }
@@ -187,7 +187,7 @@ impl ErrorObject {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingRequiredClientCapability {
-    /// What the client would have to be able to do.
+    /// The missing client capabilities.
     pub required_capabilities: ClientCapabilities,
 }
 

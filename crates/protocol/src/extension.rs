@@ -47,9 +47,9 @@ use crate::{
 pub trait ExtensionSpec {
     /// The id: a prefix that belongs to the extension's author, `/`, and a name.
     const ID: &'static str;
-    /// What a client says when it declares the extension. Serialises to an object.
+    /// The client's settings in its declaration. Serialises to an object.
     type Client: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// What a server says when it declares the extension. Serialises to an object.
+    /// The server's settings in its declaration. Serialises to an object.
     type Server: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
@@ -58,9 +58,9 @@ pub trait ExtensionSpec {
 #[error("`{id}` is not an extension id: {problem}; write it like `com.example/almanac`")]
 #[non_exhaustive]
 pub struct BadExtensionId {
-    /// What was given.
+    /// The value that was given.
     pub id: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: &'static str,
 }
 

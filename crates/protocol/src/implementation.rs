@@ -1,4 +1,4 @@
-//! Who a client or a server is.
+//! The name and version of a client or a server.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Implementation {
     pub title: Option<String>,
     /// The version of the program.
     pub version: String,
-    /// What it does, in a sentence.
+    /// The description, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where to read about it.

@@ -6,16 +6,16 @@ use crate::{
     ClientCapabilities, Implementation, Meta, OtherMembers, ServerCapabilities, setter::setters,
 };
 
-/// What `initialize` takes.
+/// The params of `initialize`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
     /// The newest revision the client wants to speak, which may be one not known here.
     pub protocol_version: String,
-    /// What the client can do.
+    /// The capabilities of the client.
     pub capabilities: ClientCapabilities,
-    /// Who the client is.
+    /// The name and version of the client.
     pub client_info: Implementation,
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -35,9 +35,9 @@ setters! {
 pub struct InitializeResult {
     /// The revision the session speaks.
     pub protocol_version: String,
-    /// What the server can do.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// Who the server is.
+    /// The name and version of the server.
     pub server_info: Implementation,
     /// How to use the server, for the model to read.
     #[serde(skip_serializing_if = "Option::is_none")]

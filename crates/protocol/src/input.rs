@@ -13,10 +13,10 @@ use crate::{
     task_metadata::TaskMetadata,
 };
 
-/// What a server needs, each under a key of its own choice.
+/// The requests of a server to the client, by keys that the server chooses.
 pub type InputRequests = IndexMap<String, InputRequest>;
 
-/// What a client answers, under the keys of the requests.
+/// The answers of a client, by the keys of the requests.
 pub type InputResponses = IndexMap<String, InputResponse>;
 
 /// One thing a server needs.
@@ -148,18 +148,18 @@ impl<'de> Deserialize<'de> for InputRequest {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// What the model said.
+    /// The result of sampling.
     CreateMessage(Box<CreateMessageResult>),
     /// The roots.
     ListRoots(ListRootsResult),
-    /// What the user answered.
+    /// The result of elicitation.
     Elicit(ElicitResult),
     /// Something else. It is an error only under a key that was asked for.
     Unrecognised(Value),
 }
 
 impl InputResponse {
-    /// What the model said, if this is that.
+    /// The result of sampling, if it is one.
     pub fn as_message(&self) -> Option<&CreateMessageResult> {
         match self {
             Self::CreateMessage(result) => Some(result),
@@ -167,7 +167,7 @@ impl InputResponse {
         }
     }
 
-    /// The roots, if this is that.
+    /// The roots, if it is a list of roots.
     pub fn as_roots(&self) -> Option<&ListRootsResult> {
         match self {
             Self::ListRoots(result) => Some(result),
@@ -175,7 +175,7 @@ impl InputResponse {
         }
     }
 
-    /// What the user answered, if this is that.
+    /// The result of elicitation, if it is one.
     pub fn as_elicitation(&self) -> Option<&ElicitResult> {
         match self {
             Self::Elicit(result) => Some(result),
@@ -230,10 +230,10 @@ impl From<ElicitResult> for InputResponse {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InputRequiredResult {
-    /// What it needs.
+    /// The requests to the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
-    /// What the client hands back unchanged.
+    /// The server's state, which the client sends back unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Anything else the sender attached.

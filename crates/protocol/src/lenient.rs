@@ -37,9 +37,9 @@ pub struct ReadWarning {
     pub method: String,
     /// Where it was, as a JSON pointer into the result: `/tools/3` is the fourth tool.
     pub pointer: String,
-    /// What is wrong with it, and what became of it.
+    /// The problem, and how it was handled.
     pub problem: String,
-    /// What came there, as it came.
+    /// The value that was found, unchanged.
     pub value: Value,
 }
 

@@ -40,7 +40,7 @@ impl Meta {
     }
 }
 
-/// What `logging/setLevel` takes. Until 2025-11-25.
+/// The params of `logging/setLevel`. Until 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
@@ -73,7 +73,7 @@ pub struct LoggingMessageNotificationParams {
     /// The part of the server that speaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says: any JSON.
+    /// The message: any JSON.
     pub data: Value,
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]

@@ -13,19 +13,19 @@ pub mod key {
     pub const PROGRESS_TOKEN: &str = "progressToken";
     /// The revision of a modern request.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// What the client of a modern request can do.
+    /// The client's capabilities in a modern request.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Who the client of a modern request is.
+    /// The client's name and version in a modern request.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// The least severe log message a modern request wants to see.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// The listen request a modern notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Who the server of a modern result is.
+    /// The server's name and version in a modern result.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The task a message of 2025-11-25 belongs to.
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// What the model may read while a task of 2025-11-25 runs.
+    /// A message for the model while a task of 2025-11-25 runs.
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
     /// The W3C trace parent.
     pub const TRACEPARENT: &str = "traceparent";
@@ -89,12 +89,12 @@ impl Meta {
         self.value(key::PROTOCOL_VERSION)?.as_str()
     }
 
-    /// What the client of a modern request can do.
+    /// The client's capabilities in a modern request.
     pub fn client_capabilities(&self) -> Option<ClientCapabilities> {
         self.read(key::CLIENT_CAPABILITIES)
     }
 
-    /// Who the client of a modern request is.
+    /// The client's name and version in a modern request.
     pub fn client_info(&self) -> Option<Implementation> {
         self.read(key::CLIENT_INFO)
     }
@@ -114,7 +114,7 @@ impl Meta {
         self.with(key::SUBSCRIPTION_ID, listen)
     }
 
-    /// Who the server of a modern result is.
+    /// The server's name and version in a modern result.
     pub fn server_info(&self) -> Option<Implementation> {
         self.read(key::SERVER_INFO)
     }

@@ -56,7 +56,7 @@ impl InitializeResult {
 }
 
 impl DiscoverResult {
-    /// What a server speaks and can do.
+    /// The revisions and capabilities of a server.
     pub fn new(revisions: &[Revision], capabilities: ServerCapabilities) -> Self {
         let supported_versions = revisions
             .iter()
@@ -83,7 +83,7 @@ impl DiscoverResult {
 }
 
 impl Meta {
-    /// What every modern request must say about its sender.
+    /// The `_meta` members that every modern request must have.
     pub fn of_request(revision: Revision, capabilities: &ClientCapabilities) -> Self {
         Self::new()
             .with(key::PROTOCOL_VERSION, revision)

@@ -21,7 +21,7 @@ use crate::JsonObject;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OtherContent {
-    /// What it says it is: its `type`.
+    /// Its `type`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Its other members, as they came.

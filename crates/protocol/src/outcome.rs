@@ -22,7 +22,7 @@ use crate::{
 /// The member of a result that says what kind it is.
 const RESULT_TYPE: &str = "resultType";
 
-/// What kind a result is. A kind that is not known makes the result invalid.
+/// The type of a result. An unknown type makes the result invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

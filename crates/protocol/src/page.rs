@@ -30,7 +30,7 @@ impl<T: Into<String>> From<T> for Cursor {
     }
 }
 
-/// What the list requests take: where to go on, if not at the start.
+/// The params of list requests: the cursor of the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {

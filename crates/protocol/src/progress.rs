@@ -51,7 +51,7 @@ pub struct ProgressNotificationParams {
         serialize_with = "json::number_option"
     )]
     pub total: Option<f64>,
-    /// What is being done.
+    /// A message about the current step, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Anything else the sender attached.

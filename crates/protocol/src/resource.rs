@@ -16,7 +16,7 @@ pub struct Resource {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is in it.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its media type, if known.
@@ -32,7 +32,7 @@ pub struct Resource {
     /// Pictures for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// Whom it is for and how much it matters.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.
@@ -83,7 +83,7 @@ pub struct ResourceTemplate {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is in them.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The media type of all of them, if they have one.
@@ -92,7 +92,7 @@ pub struct ResourceTemplate {
     /// Pictures for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// Whom they are for and how much they matter.
+    /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else the sender attached.
@@ -121,7 +121,7 @@ setters! {
     }
 }
 
-/// What is in a resource: text, or bytes.
+/// The contents of a resource: text, or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]

@@ -24,7 +24,7 @@ pub struct ListResourcesResult {
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_ms: Option<u64>,
-    /// Who may share the page.
+    /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Anything else the sender attached.
@@ -71,7 +71,7 @@ pub struct ListResourceTemplatesResult {
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_ms: Option<u64>,
-    /// Who may share the page.
+    /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Anything else the sender attached.
@@ -101,7 +101,7 @@ setters! {
     }
 }
 
-/// What `resources/subscribe` and `resources/unsubscribe` take. Until 2025-11-25.
+/// The params of `resources/subscribe` and `resources/unsubscribe`. Until 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceRequestParams {
@@ -128,7 +128,7 @@ setters! {
     }
 }
 
-/// What `resources/read` takes.
+/// The params of `resources/read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -169,7 +169,7 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// What is in the resource: one entry, or one for each part.
+    /// The contents: one entry, or one for each part.
     pub contents: Vec<ResourceContents>,
     /// For how many milliseconds the contents are fresh.
     #[serde(
@@ -178,7 +178,7 @@ pub struct ReadResourceResult {
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_ms: Option<u64>,
-    /// Who may share the contents.
+    /// Whether the cached contents may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Anything else the sender attached.

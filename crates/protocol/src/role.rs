@@ -1,4 +1,4 @@
-//! Who speaks, and to whom something is addressed.
+//! Roles: who speaks, and for whom content is meant.
 
 use crate::word::open_words;
 

@@ -97,7 +97,7 @@ impl SubscriptionFilter {
     }
 }
 
-/// What `subscriptions/listen` takes.
+/// The params of `subscriptions/listen`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {

@@ -1,4 +1,4 @@
-//! What messages of 2025-11-25 say of tasks: that one is wanted, and which one they belong to.
+//! Task metadata in messages of 2025-11-25: a task is requested, or the message belongs to one.
 
 use serde::{Deserialize, Serialize};
 

@@ -18,7 +18,7 @@ pub struct Tool {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, for the model to read.
+    /// The description, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of the arguments; its root describes an object.
@@ -26,7 +26,7 @@ pub struct Tool {
     /// The JSON Schema of the structured result. An object until 2025-11-25, anything since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What it does to the world, as far as its author says.
+    /// Hints about its effects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// How it may be run. Only in 2025-11-25.
@@ -88,7 +88,7 @@ setters! {
     }
 }
 
-/// What a tool does to the world, in its author's words: hints, not promises.
+/// Hints about the effects of a tool. They come from its author and are not verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -96,42 +96,42 @@ pub struct ToolAnnotations {
     /// The name for people, in the place older revisions look for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// It changes nothing. False if not said.
+    /// Whether the tool only reads. Defaults to false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// What it changes may not come back. True if not said.
+    /// Whether changes may be destructive. Defaults to true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it again with the same arguments changes nothing more. False if not said.
+    /// Whether a repeated call with the same arguments has no further effect. Defaults to false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches things outside the server's own domain. True if not said.
+    /// Whether it deals with things outside the server's own domain. Defaults to true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl ToolAnnotations {
-    /// Nothing said.
+    /// No hints.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether it says that it changes nothing.
+    /// Whether the tool only reads, according to its hints.
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }
 
-    /// Whether what it changes may not come back.
+    /// Whether changes may be destructive, according to its hints.
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.destructive_hint.unwrap_or(true)
     }
 
-    /// Whether a second call with the same arguments changes nothing more.
+    /// Whether a repeated call with the same arguments has no further effect.
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Whether it reaches things outside the server's own domain.
+    /// Whether it deals with things outside the server's own domain.
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }
@@ -198,7 +198,7 @@ pub struct ListToolsResult {
         skip_serializing_if = "Option::is_none"
     )]
     pub ttl_ms: Option<u64>,
-    /// Who may share the page.
+    /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Anything else the sender attached.

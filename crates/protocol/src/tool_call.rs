@@ -8,7 +8,7 @@ use crate::{
     task_metadata::TaskMetadata,
 };
 
-/// What `tools/call` takes.
+/// The params of `tools/call`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -84,7 +84,7 @@ impl PartialEq for CallToolRequestParams {
     }
 }
 
-/// What a tool returned.
+/// The result of a tool call.
 ///
 /// ```
 /// use turnbuckle_protocol::{CallToolResult, ContentBlock};
@@ -97,7 +97,7 @@ impl PartialEq for CallToolRequestParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What the model reads.
+    /// The content, for the model.
     pub content: Vec<ContentBlock>,
     /// What programs read, as the text it was serialised to. An object until 2025-11-25, any JSON
     /// since.

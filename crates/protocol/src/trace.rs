@@ -57,14 +57,14 @@ impl TraceContext {
         (context.parent.is_some() || context.baggage.is_some()).then_some(context)
     }
 
-    /// What `_meta` says of it.
+    /// The trace context in `_meta`.
     pub fn of(meta: &Meta) -> Option<Self> {
         let text = |key| meta.value(key).and_then(Value::as_str);
         let parent = text(key::TRACEPARENT).and_then(|text| text.parse().ok());
         Self::new(parent, text(key::TRACESTATE), text(key::BAGGAGE))
     }
 
-    /// What the `_meta` of a request says of it.
+    /// The trace context in the `_meta` of a request.
     pub fn of_request(meta: &RequestMeta<'_>) -> Option<Self> {
         let parent = meta.traceparent.and_then(text_of);
         let parent = parent.and_then(|text| text.parse().ok());
@@ -78,12 +78,12 @@ impl TraceContext {
         self.parent
     }
 
-    /// What vendors of tracing systems carry along.
+    /// `tracestate`: data of tracing vendors.
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
     }
 
-    /// What applications carry along. It comes from the peer, and is as trustworthy as the peer.
+    /// `baggage`: data of applications. It comes from the peer, so trust it no more than the peer.
     pub fn baggage(&self) -> Option<&str> {
         self.baggage.as_deref()
     }

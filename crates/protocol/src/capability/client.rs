@@ -1,4 +1,4 @@
-//! What a client can do for a server.
+//! The capabilities of a client.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::settings;
 use crate::{JsonObject, extension, setter::setters};
 
-/// What a client can do: fixed at `initialize` in a session, said with each modern request.
+/// The capabilities of a client: fixed at `initialize` in a session, sent with each modern request.
 ///
 /// ```
 /// use turnbuckle_protocol::ClientCapabilities;
@@ -18,7 +18,7 @@ use crate::{JsonObject, extension, setter::setters};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// What no specification names yet.
+    /// Capabilities that are not in any specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<JsonObject>,
     /// It can list roots.
@@ -36,7 +36,7 @@ pub struct ClientCapabilities {
     /// The extensions it knows, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -145,7 +145,7 @@ pub struct RootsCapability {
     /// It says when they change. Until 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -174,7 +174,7 @@ pub struct SamplingCapability {
         skip_serializing_if = "Option::is_none"
     )]
     pub tools: Option<JsonObject>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -197,7 +197,7 @@ pub struct ElicitationCapability {
         skip_serializing_if = "Option::is_none"
     )]
     pub url: Option<JsonObject>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -209,7 +209,7 @@ impl ElicitationCapability {
     }
 }
 
-/// What a client can run as a task. Only in 2025-11-25.
+/// The requests that a client can run as a task. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientTasksCapability {
@@ -230,7 +230,7 @@ pub struct ClientTasksCapability {
     /// The requests that may become tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ClientTaskRequests>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -253,7 +253,7 @@ pub struct ClientTaskRequests {
     /// Asking a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }

@@ -1,4 +1,4 @@
-//! What a server can do for a client.
+//! The capabilities of a server.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::settings;
 use crate::{JsonObject, extension, setter::setters};
 
-/// What a server can do.
+/// The capabilities of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// What no specification names yet.
+    /// Capabilities that are not in any specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<JsonObject>,
     /// It sends log messages.
@@ -42,7 +42,7 @@ pub struct ServerCapabilities {
     /// The extensions it knows, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -97,7 +97,7 @@ pub struct PromptsCapability {
     /// It says when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -119,7 +119,7 @@ pub struct ResourcesCapability {
     /// It says when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -139,7 +139,7 @@ pub struct ToolsCapability {
     /// It says when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -150,7 +150,7 @@ setters! {
     }
 }
 
-/// What a server can run as a task. Only in 2025-11-25.
+/// The requests that a server can run as a task. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerTasksCapability {
@@ -171,7 +171,7 @@ pub struct ServerTasksCapability {
     /// The requests that may become tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ServerTaskRequests>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -191,7 +191,7 @@ pub struct ServerTaskRequests {
     /// Calling tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsTasks>,
-    /// What is not known here.
+    /// Unknown members, kept as they came.
     #[serde(flatten)]
     pub other: JsonObject,
 }

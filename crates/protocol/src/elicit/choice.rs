@@ -12,13 +12,13 @@ pub struct UntitledSingleSelectEnumSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is chosen.
+    /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The values.
     #[serde(rename = "enum")]
     pub values: Vec<String>,
-    /// What is chosen at first. Since 2025-11-25.
+    /// The initial choice. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -70,12 +70,12 @@ pub struct TitledSingleSelectEnumSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is chosen.
+    /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The values.
     pub one_of: Vec<EnumOption>,
-    /// What is chosen at first.
+    /// The initial choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -106,7 +106,7 @@ pub struct UntitledMultiSelectEnumSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is chosen.
+    /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest choices.
@@ -125,7 +125,7 @@ pub struct UntitledMultiSelectEnumSchema {
     pub max_items: Option<u64>,
     /// The values.
     pub items: EnumItems,
-    /// What is chosen at first.
+    /// The initial choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
 }
@@ -177,7 +177,7 @@ pub struct TitledMultiSelectEnumSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is chosen.
+    /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest choices.
@@ -196,7 +196,7 @@ pub struct TitledMultiSelectEnumSchema {
     pub max_items: Option<u64>,
     /// The values.
     pub items: TitledEnumItems,
-    /// What is chosen at first.
+    /// The initial choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
 }
@@ -245,7 +245,7 @@ pub struct LegacyTitledEnumSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is chosen.
+    /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The values.
@@ -254,7 +254,7 @@ pub struct LegacyTitledEnumSchema {
     /// Their names for people, in the same order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enum_names: Option<Vec<String>>,
-    /// What is chosen at first. Since 2025-11-25.
+    /// The initial choice. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }

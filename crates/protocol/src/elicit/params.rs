@@ -1,4 +1,4 @@
-//! What a user is asked.
+//! The params of elicitation.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{
     task_metadata::TaskMetadata,
 };
 
-/// What `elicitation/create` takes: a form, or a URL to visit.
+/// The params of `elicitation/create`: a form, or a URL to visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum ElicitRequestParams {
 }
 
 impl ElicitRequestParams {
-    /// What the user reads.
+    /// The message for the user.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(form) => &form.message,
@@ -75,7 +75,7 @@ pub struct ElicitRequestFormParams {
     /// Says that this is a form. It is one also when nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FormMode>,
-    /// What the user reads.
+    /// The message for the user.
     pub message: String,
     /// The fields of the form.
     pub requested_schema: ElicitSchema,
@@ -122,7 +122,7 @@ pub enum FormMode {
 #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
-    /// What the user reads.
+    /// The message for the user.
     pub message: String,
     /// Where to send them.
     pub url: String,

@@ -1,4 +1,4 @@
-//! What a user answered.
+//! The result of elicitation.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Number;
 
 use crate::{Meta, OtherMembers, setter::setters};
 
-/// What a user did with the question.
+/// The user's action: accept, decline or cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -23,9 +23,9 @@ pub enum ElicitAction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did.
+    /// The user's action.
     pub action: ElicitAction,
-    /// What they put in the fields, if they accepted a form.
+    /// The values of the fields, if the user accepted a form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<IndexMap<String, ElicitValue>>,
     /// Anything else the sender attached. Until 2025-11-25.
@@ -94,7 +94,7 @@ setters! {
     }
 }
 
-/// What a user put in one field.
+/// The value of one field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]

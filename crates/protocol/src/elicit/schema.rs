@@ -196,7 +196,7 @@ pub struct StringSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What belongs in it.
+    /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest characters.
@@ -213,7 +213,7 @@ pub struct StringSchema {
         skip_serializing_if = "Option::is_none"
     )]
     pub max_length: Option<u64>,
-    /// What kind of text.
+    /// The format of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringFormat>,
     /// The initial value. Since 2025-11-25.
@@ -263,7 +263,7 @@ pub struct NumberSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What belongs in it.
+    /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The least value.
@@ -322,10 +322,10 @@ pub struct BooleanSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is asked.
+    /// The description of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What is chosen at first.
+    /// The initial choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
 }

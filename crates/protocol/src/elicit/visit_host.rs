@@ -1,4 +1,4 @@
-//! Who is behind the URL of a visit, and what a user should be warned of.
+//! The host in the URL of a visit, and warnings for the user.
 
 use super::ElicitRequestUrlParams;
 

@@ -6,7 +6,7 @@ use super::IdRef;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Malformed<'a> {
-    /// What is wrong with it.
+    /// The problem.
     pub kind: MalformedKind,
     /// The id of the request, where it could still be read.
     pub id: Option<IdRef<'a>>,

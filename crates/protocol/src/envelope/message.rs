@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{IdRef, Malformed, Members, Raw};
 
-/// What one frame of a transport holds.
+/// The content of one frame of a transport.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

@@ -1,6 +1,6 @@
 //! How deep a position in JSON is nested, and in which arrays and objects.
 
-/// What has members or elements.
+/// A JSON container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nested {
     Object,

@@ -12,7 +12,7 @@ use super::{
 /// The most messages that a batch may hold: as many as may be in flight at once.
 const MAX_BATCH: usize = 1024;
 
-/// What the peer is told when a message has too many nodes.
+/// The error for a message with too many nodes.
 const TOO_MANY_NODES: &str = "the message has more JSON nodes (values and names, with more for \
     each list and object) than the limit allows: send less at once, or raise \
     `Limits::max_json_nodes`";

@@ -326,7 +326,7 @@ enum Escapes {
     Some,
 }
 
-/// What follows a value.
+/// The token after a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Value,

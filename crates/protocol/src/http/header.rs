@@ -9,7 +9,7 @@ use crate::{
 pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// The method of a request. Since 2026-07-28.
 pub const METHOD: &str = "mcp-method";
-/// What a request is about; see [`name_of`]. Since 2026-07-28.
+/// The name or URI that a request is about; see [`name_of`]. Since 2026-07-28.
 pub const NAME: &str = "mcp-name";
 /// How the header of a tool's argument begins. Since 2026-07-28.
 pub const PARAM_PREFIX: &str = "mcp-param-";

@@ -1,4 +1,4 @@
-//! What HTTP sees of a message: the headers that mirror it, and the status of an error.
+//! The HTTP side of a message: the headers that mirror it, and the status of an error.
 //!
 //! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that
 //! intermediaries can route it without reading JSON. The rules are pure text and live here; sockets

@@ -12,7 +12,7 @@ use crate::{
 pub trait NotificationMethod {
     /// The name on the wire.
     const NAME: &'static str;
-    /// What it says.
+    /// The params.
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 

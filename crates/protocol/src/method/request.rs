@@ -19,9 +19,9 @@ use crate::{
 pub trait Method {
     /// The name on the wire.
     const NAME: &'static str;
-    /// What it takes.
+    /// The params.
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// What it returns when it is done.
+    /// The result.
     type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// Everything it may be answered with: the result, a question, or a task.
     type Outcome: Serialize + DeserializeOwned + Send + Sync + 'static;

@@ -7,7 +7,7 @@ use crate::{
     TASKS_EXTENSION,
 };
 
-/// Who sends a message to whom.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the client to the server.

@@ -37,7 +37,7 @@ macro_rules! declare {
                 }
             }
 
-            /// What the revision has and what it demands.
+            /// The rules of the revision.
             pub const fn rules(self) -> &'static Rules {
                 match self {
                     $(Self::$variant => &super::$module::RULES,)+

@@ -1,4 +1,4 @@
-//! What an older revision has no words for.
+//! Values that an older revision cannot express.
 
 use super::Revision;
 

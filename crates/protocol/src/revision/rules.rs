@@ -1,4 +1,4 @@
-//! What a revision has, as a table of rules.
+//! The rules of the revisions, as a table.
 //!
 //! Code that behaves differently from one revision to the next asks for the rule that makes the
 //! difference, never for a date. Each revision's file has its own [`Rules`]: those of the revision
@@ -27,7 +27,7 @@ pub enum ArgumentErrors {
     Result,
 }
 
-/// What a revision has and what it demands.
+/// The rules of a revision.
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;

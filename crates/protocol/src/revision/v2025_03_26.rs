@@ -1,4 +1,4 @@
-//! What 2025-03-26 changed, and how it is taken from what goes to an older peer.
+//! The changes of 2025-03-26, and how they are removed from messages to an older peer.
 
 use super::{Revision, rules::Rules, v2024_11_05};
 use crate::{

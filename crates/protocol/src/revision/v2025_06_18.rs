@@ -1,4 +1,4 @@
-//! What 2025-06-18 changed, and how it is taken from what goes to an older peer.
+//! The changes of 2025-06-18, and how they are removed from messages to an older peer.
 
 use super::{Inexpressible, Revision, rules::Rules, v2025_03_26, v2026_07_28};
 use crate::{

@@ -1,4 +1,4 @@
-//! What is said in a conversation with a model, tool calls included.
+//! The content of messages in sampling, including tool calls.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum SamplingContent {
     Audio(AudioContent),
     /// The model wants a tool called. Since 2025-11-25.
     ToolUse(ToolUseContent),
-    /// What the tool returned. Since 2025-11-25.
+    /// The result of a tool. Since 2025-11-25.
     ToolResult(ToolResultContent),
 }
 
@@ -123,16 +123,16 @@ setters! {
     }
 }
 
-/// What a tool returned to the model. Since 2025-11-25.
+/// The result of a tool call, for the model. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResultContent {
     /// The call this answers.
     pub tool_use_id: String,
-    /// What the model reads.
+    /// The content, for the model.
     pub content: Vec<ContentBlock>,
-    /// What programs read. An object in 2025-11-25, any JSON since.
+    /// The structured content. An object in 2025-11-25, any JSON since.
     #[serde(
         default,
         deserialize_with = "json::present",

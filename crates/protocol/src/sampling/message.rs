@@ -9,9 +9,9 @@ use crate::{Meta, OtherMembers, Role, setter::setters, word::open_words};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who says it.
+    /// The role of the speaker.
     pub role: Role,
-    /// What is said. Exactly one piece until 2025-06-18.
+    /// The content. Exactly one piece until 2025-06-18.
     #[serde(
         serialize_with = "write_one_or_many",
         deserialize_with = "read_one_or_many"
@@ -54,9 +54,9 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who says it.
+    /// The role of the speaker.
     pub role: Role,
-    /// What is said. Exactly one piece until 2025-06-18.
+    /// The content. Exactly one piece until 2025-06-18.
     #[serde(
         serialize_with = "write_one_or_many",
         deserialize_with = "read_one_or_many"
@@ -76,7 +76,7 @@ pub struct CreateMessageResult {
 }
 
 impl CreateMessageResult {
-    /// What a model said.
+    /// A message of a model.
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,

@@ -1,4 +1,4 @@
-//! What a server may hear when it asked a client for a task, in 2025-11-25.
+//! The answers of a client to a request as a task, in 2025-11-25.
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,

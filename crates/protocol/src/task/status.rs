@@ -91,7 +91,7 @@ setters! {
 /// The answer to a call that became a task.
 pub type CreateTaskResult = Task;
 
-/// What `tasks/get`, `tasks/cancel` and `tasks/result` take.
+/// The params of `tasks/get`, `tasks/cancel` and `tasks/result`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -119,7 +119,7 @@ setters! {
     }
 }
 
-/// What `tasks/update` takes: answers to what a task waits for.
+/// The params of `tasks/update`: answers to the requests of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

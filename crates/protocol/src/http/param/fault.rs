@@ -1,4 +1,4 @@
-//! What can be wrong with an annotation, and between the arguments of a call and its headers.
+//! Errors in header annotations, and between the arguments of a call and its headers.
 
 use super::Param;
 use crate::http::BadHeader;
@@ -89,7 +89,7 @@ pub enum HeaderFault {
     Malformed {
         /// The name of the header, in lower case.
         header: String,
-        /// What is wrong with its value.
+        /// The problem with its value.
         source: BadHeader,
     },
     /// The argument is an integer that a header must not carry.
@@ -103,7 +103,7 @@ pub enum HeaderFault {
     /// The arguments are not JSON.
     #[error("the arguments cannot be read as JSON: {reason}")]
     Unreadable {
-        /// What the reader of JSON says.
+        /// The error of the JSON parser.
         reason: String,
     },
 }

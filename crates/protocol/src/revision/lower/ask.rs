@@ -1,4 +1,4 @@
-//! What a server asks of a client, and what the client answers.
+//! Requests of a server to a client, and their answers.
 
 use super::{
     super::Inexpressible, Lower, Revision, lower_meta, retired, steps, v2025_06_18, v2025_11_25,
