@@ -13,9 +13,9 @@ use crate::{
 /// The two ends of one connection.
 #[derive(Debug)]
 pub(crate) struct Ends {
-    /// Who we are and what we offer.
+    /// The client's identity and capabilities.
     pub(crate) profile: Arc<Profile>,
-    /// What to call the server in messages until it is known better.
+    /// The server's name in messages until it has told its own.
     label: Arc<str>,
     peer: OnceLock<Arc<Peer>>,
 }
@@ -29,7 +29,7 @@ impl Ends {
         }
     }
 
-    /// What to call the server in messages.
+    /// The server's name in messages.
     pub(crate) fn server(&self) -> &Arc<str> {
         self.peer().map_or(&self.label, |peer| peer.label())
     }

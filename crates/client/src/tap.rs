@@ -16,7 +16,7 @@ pub enum Direction {
 pub struct Passing<'a> {
     /// Which way it goes.
     pub direction: Direction,
-    /// What the server is called.
+    /// The name of the server.
     pub server: &'a str,
     /// The message as it is on the wire, without what frames it. What came need not be JSON.
     pub message: &'a [u8],

@@ -1,4 +1,4 @@
-//! What a server sent that could not be read, and was left out so that the rest could.
+//! Warnings about parts of messages that could not be read and were left out.
 
 use std::collections::VecDeque;
 

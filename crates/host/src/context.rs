@@ -28,7 +28,7 @@ pub struct Attachment {
     pub server: ServerId,
     /// Its URI.
     pub uri: Arc<str>,
-    /// What was in it when it was read.
+    /// The contents when it was read.
     pub contents: Vec<ResourceContents>,
     /// About how many tokens of a model it takes.
     pub tokens: u64,
@@ -85,7 +85,7 @@ fn size(contents: &ResourceContents) -> usize {
     }
 }
 
-/// What all conversations have as context.
+/// The attachments of all conversations.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     attached: Mutex<HashMap<ConversationId, Vec<Arc<Attachment>>>>,

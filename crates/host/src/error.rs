@@ -48,11 +48,11 @@ pub enum HostError {
     Denied {
         /// The server.
         server: ServerId,
-        /// What was to be done.
+        /// The action.
         action: ActionKind,
         /// With which tool or resource.
         subject: String,
-        /// Who did not allow it, and why.
+        /// Who denied it, and why.
         #[source]
         source: Denied,
     },

@@ -17,7 +17,7 @@ pub enum ModelError {
         api: String,
         /// The HTTP status.
         status: u16,
-        /// What the API said.
+        /// The message of the API.
         message: String,
     },
     /// The API needs a key, and no key was given.
@@ -33,7 +33,7 @@ pub enum ModelError {
         api: String,
         /// The name of the model.
         model: String,
-        /// What the API said.
+        /// The message of the API.
         message: String,
     },
     /// Too many requests or tokens, or no credit (status 429).
@@ -41,7 +41,7 @@ pub enum ModelError {
     RateLimited {
         /// Where the request went.
         api: String,
-        /// What the API said.
+        /// The message of the API.
         message: String,
         /// When to come back. Where it is absent, waiting does not help: credit is used up.
         retry_after: Option<Duration>,
@@ -53,7 +53,7 @@ pub enum ModelError {
         api: String,
         /// The HTTP status.
         status: u16,
-        /// What the API said.
+        /// The message of the API.
         message: String,
     },
     /// The API does not take the request (another status).
@@ -63,7 +63,7 @@ pub enum ModelError {
         api: String,
         /// The HTTP status.
         status: u16,
-        /// What the API said.
+        /// The message of the API.
         message: String,
     },
     /// No HTTP answer came.
@@ -71,7 +71,7 @@ pub enum ModelError {
     Http {
         /// Where the request went.
         api: String,
-        /// What happened.
+        /// The cause.
         source: Box<HttpError>,
     },
     /// The answer broke off in the middle.
@@ -79,9 +79,9 @@ pub enum ModelError {
     BrokenOff {
         /// Where the request went.
         api: String,
-        /// What is missing, or what the API said.
+        /// What is missing, or the message of the API.
         reason: String,
-        /// What happened to the connection, if that is the cause.
+        /// The failure of the connection, if that is the cause.
         source: Option<Box<HttpError>>,
     },
     /// Nothing came for too long.
@@ -100,12 +100,12 @@ pub enum ModelError {
         /// The most bytes.
         limit: usize,
     },
-    /// What came is not an answer of this API.
+    /// The answer does not have the format of this API.
     #[error("{api} did not answer as its format says")]
     Answer {
         /// Where the request went.
         api: String,
-        /// What is wrong.
+        /// The problem.
         source: AnswerError,
     },
     /// A key would be sent unencrypted over the network.
@@ -119,7 +119,7 @@ pub enum ModelError {
     Script {
         /// The file.
         script: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 }

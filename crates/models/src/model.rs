@@ -29,7 +29,7 @@ pub trait Model: Send + Sync {
         report: &'a mut (dyn FnMut(Delta<'_>) + Send),
     ) -> BoxFuture<'a, Result<Answer, ModelError>>;
 
-    /// What of these tools the model's API does not take and is written in another way.
+    /// The parts of these tools that the model's API does not support, and how they are rewritten.
     fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
         let _ = tools;
         Vec::new()
@@ -60,7 +60,7 @@ pub enum Delta<'a> {
     Waiting {
         /// How long.
         time: Duration,
-        /// What the API said.
+        /// The message of the API.
         reason: &'a str,
     },
 }

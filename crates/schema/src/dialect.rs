@@ -140,7 +140,7 @@ impl Form {
         }
     }
 
-    /// What the keyword must be, for a message.
+    /// The expected value of the keyword, for a message.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Schema => "a schema",

@@ -90,7 +90,7 @@ pub enum SchemaError {
         pointer: String,
         /// The pattern as written.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The document is nested deeper than [`MAX_SCHEMA_DEPTH`](crate::limits::MAX_SCHEMA_DEPTH).

@@ -100,7 +100,7 @@ impl Kinds {
     }
 }
 
-/// What a value is, in words.
+/// The kind of a value, in words.
 pub(crate) fn name(value: &Value) -> &'static str {
     let kind = Kinds::of_value(value);
     Kinds::NAMED

@@ -1,4 +1,4 @@
-//! What a caller may choose before a schema is compiled.
+//! Settings for compiling a schema.
 
 use crate::dialect::Dialect;
 use crate::format::Formats;
@@ -21,7 +21,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What `format` does; by default it only describes.
+    /// How `format` is used; by default it is not checked.
     pub fn with_formats(self, formats: Formats) -> Self {
         Self { formats, ..self }
     }

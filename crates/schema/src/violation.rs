@@ -1,4 +1,4 @@
-//! What a check reports about one place of an instance.
+//! Violations: what a check reports about one place of an instance.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Violation {
     pub pointer: String,
     /// The keyword that refused it.
     pub keyword: Keyword,
-    /// What would have been right, as a clause: `an integer of at least 1`.
+    /// The expected value, as a clause: `an integer of at least 1`.
     pub expected: String,
     /// The value that was found, shortened: `the string "five"`.
     pub found: String,

@@ -133,7 +133,7 @@ impl<H> InFlight<H> {
     /// without ever entering them here.
     ///
     /// # Errors
-    /// What [`begin`](Self::begin) would say.
+    /// The answer that [`begin`](Self::begin) would give.
     pub fn check(&self, id: &Id) -> Result<(), Refused> {
         if self.serving.contains_key(id) {
             return Err(Refused::Duplicate { id: id.clone() });

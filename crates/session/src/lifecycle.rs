@@ -22,14 +22,14 @@ pub enum Phase<C> {
     Initializing {
         /// The revision answered.
         revision: Revision,
-        /// What the client said of itself.
+        /// The client's description of itself.
         client: C,
     },
     /// The client has said that it is ready.
     Ready {
         /// The revision answered.
         revision: Revision,
-        /// What the client said of itself.
+        /// The client's description of itself.
         client: C,
     },
 }
@@ -120,7 +120,7 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// What the client said of itself, once it has.
+    /// The client's description of itself, once it is known.
     pub const fn client(&self) -> Option<&C> {
         match &self.phase {
             Phase::Fresh => None,
@@ -230,9 +230,9 @@ pub enum NotAdmitted {
         dates(supported)
     )]
     NoHandshake {
-        /// What the server speaks.
+        /// The revisions of the server.
         supported: Vec<Revision>,
-        /// What the client asked for.
+        /// The version that the client requested.
         requested: String,
     },
 }

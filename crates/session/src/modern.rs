@@ -119,9 +119,9 @@ pub enum Rejection {
         dates(supported)
     )]
     UnsupportedVersion {
-        /// What the server speaks.
+        /// The revisions of the server.
         supported: Vec<Revision>,
-        /// What the client asked for.
+        /// The version that the client requested.
         requested: String,
     },
     /// A required `_meta` field is missing or is not of its type.

@@ -22,7 +22,7 @@ pub struct AuthorizationRequest {
     scopes: Scopes,
 }
 
-/// What goes into the question.
+/// The parts of an authorization request.
 pub(crate) struct Question<'a> {
     pub(crate) endpoint: &'a str,
     pub(crate) issuer: &'a str,

@@ -10,7 +10,7 @@ use super::Scopes;
 pub(crate) struct Wanted {
     /// Where the metadata of the resource is.
     pub(crate) resource_metadata: Option<String>,
-    /// What is needed for this request.
+    /// The scopes that this request needs.
     pub(crate) scope: Option<Scopes>,
     /// The kind of refusal: `invalid_token`, `insufficient_scope`, `use_dpop_nonce`.
     pub(crate) error: Option<String>,

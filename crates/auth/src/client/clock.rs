@@ -1,4 +1,4 @@
-//! What time it is, as tokens write it.
+//! The current time, as tokens write it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -7,18 +7,18 @@ use super::fetch::{Fetcher, Found};
 use super::metadata::{AuthorizationServer, ProtectedResource, well_known};
 use super::{AuthError, Problem, Scopes, Step};
 
-/// What was found out about a protected server.
+/// The result of discovery for a protected server.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovered {
     /// What tokens are asked for, exactly as it was published. 2025-03-26 has no word for it.
     pub(crate) resource: Option<String>,
-    /// What a token may be good for, as the resource says.
+    /// The supported scopes, according to the resource.
     pub(crate) scopes: Option<Scopes>,
     /// Whether the resource takes tokens that are bound to a key.
     pub(crate) takes_dpop: bool,
     /// Whether the resource takes no others.
     pub(crate) wants_dpop: bool,
-    /// Who gives them.
+    /// The authorization server.
     pub(crate) server: AuthorizationServer,
     /// By which revision's rules it was found.
     pub(crate) way: Way,

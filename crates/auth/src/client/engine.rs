@@ -18,7 +18,7 @@ pub(crate) struct Engine {
     pub(crate) nonces: ServerNonces,
 }
 
-/// What tokens are asked for.
+/// The resource that tokens are requested for.
 pub(crate) struct Asked<'a> {
     pub(crate) found: &'a Discovered,
     pub(crate) scopes: &'a Scopes,

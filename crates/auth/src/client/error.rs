@@ -57,7 +57,7 @@ pub enum Step {
     Store,
 }
 
-/// What went wrong.
+/// The problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -71,18 +71,18 @@ pub enum Problem {
         status: u16,
         /// OAuth's name for the error.
         error: Option<String>,
-        /// What the server says about it.
+        /// The server's description of the error.
         description: Option<String>,
     },
     /// The answer cannot be read, or lacks something.
     Malformed(String),
     /// Something is not what it has to be.
     Mismatch {
-        /// What was compared.
+        /// The value that was compared.
         what: &'static str,
-        /// What it has to be.
+        /// The expected value.
         expected: String,
-        /// What it was.
+        /// The value that was found.
         found: String,
     },
     /// Nothing was found in any of the places where it may be.
@@ -144,7 +144,7 @@ impl AuthError {
         self.0.url.as_deref()
     }
 
-    /// What went wrong, to match on.
+    /// The problem, to match on.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }

@@ -47,7 +47,7 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
 }
 
-/// What came of looking for a document.
+/// The result of looking for a metadata document.
 pub(crate) enum Found<T> {
     /// It is there.
     Document(T),

@@ -1,4 +1,4 @@
-//! What the fuzz targets of this repository reach, and no program should.
+//! Entry points for the fuzz targets of this repository; not for programs.
 
 use super::challenge::Wanted;
 

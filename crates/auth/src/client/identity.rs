@@ -1,4 +1,4 @@
-//! Who the client is, to an authorization server, and how it proves that.
+//! The client's identity at an authorization server, and its authentication.
 
 use std::fmt;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub(crate) struct ClientIdentity {
     pub(crate) method: Option<Method>,
 }
 
-/// What proves who a client is.
+/// The credentials of a client.
 #[derive(Clone)]
 pub(crate) enum ClientProof {
     /// Nothing: a public client.

@@ -1,4 +1,4 @@
-//! What is kept between runs, and found again.
+//! Tokens and registrations that are stored between runs.
 //!
 //! A store that fails costs a sign-in, not the connection: it is logged, and work goes on.
 

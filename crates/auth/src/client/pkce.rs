@@ -4,10 +4,10 @@ use super::random::random_text;
 use crate::Secret;
 use crate::jose::digest;
 
-/// What is sent along with a question, and with the code that answers it.
+/// The challenge of the authorization request and the verifier of the token request.
 #[derive(Clone, Debug)]
 pub(crate) struct Pkce {
-    /// What only we know until the code is redeemed.
+    /// The verifier: secret until the code is redeemed.
     pub(crate) verifier: Secret,
     /// Its digest.
     pub(crate) challenge: String,

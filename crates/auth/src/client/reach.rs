@@ -7,7 +7,7 @@ use turnbuckle_transport::http::client::Address;
 
 use super::{AuthError, Problem, Step};
 
-/// What a client lets servers send it to.
+/// The addresses that servers may refer a client to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
     /// Whether private networks may be asked.

@@ -62,7 +62,7 @@ impl Registration {
     }
 }
 
-/// What a client says about itself.
+/// The client's description of itself.
 pub(crate) struct Introduction<'a> {
     pub(crate) name: &'a str,
     pub(crate) redirect_uri: &'a str,

@@ -1,4 +1,4 @@
-//! What a client was told about how to get tokens.
+//! The settings of an [`OAuth`](super::OAuth).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a token endpoint answers.
+//! The answer of a token endpoint.
 
 use std::time::Duration;
 

@@ -18,23 +18,23 @@ use crate::Secret;
 /// 30 s before a token expires it is renewed: a request takes its time, and clocks differ.
 const EARLY: Duration = Duration::from_secs(30);
 
-/// What one authorization brought.
+/// The result of one authorization.
 #[derive(Clone)]
 pub(crate) struct Tokens {
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
     pub(crate) expires: Option<Timestamp>,
-    /// What was asked for, by this authorization and those before it.
+    /// The scopes that were requested, by this authorization and earlier ones.
     pub(crate) requested: Scopes,
     pub(crate) issuer: String,
     pub(crate) resource: Option<String>,
-    /// Whom they were given to.
+    /// The client that they were issued to.
     pub(crate) client_id: Option<String>,
-    /// What they are bound to, if they are.
+    /// The key that they are bound to, if any.
     pub(crate) key: Option<Arc<ProofKey>>,
 }
 
-/// What an authorization was about.
+/// The subject of an authorization.
 pub(crate) struct Request<'a> {
     pub(crate) issuer: &'a str,
     pub(crate) resource: Option<&'a str>,
@@ -57,7 +57,7 @@ struct Kept {
     key: Option<Secret>,
 }
 
-/// What is known about tokens.
+/// The state of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenState {
     /// They were just granted. If these are refused, others would be too.
@@ -69,7 +69,7 @@ pub(crate) enum TokenState {
 }
 
 impl Tokens {
-    /// What an answer brought.
+    /// The content of a token response.
     ///
     /// # Errors
     /// If tokens of this type cannot be used.

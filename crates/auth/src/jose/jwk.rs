@@ -186,7 +186,7 @@ impl Jwk {
         Value::Object(json)
     }
 
-    /// What makes the key.
+    /// The parameters of the key.
     fn members(&self) -> Vec<(&'static str, String)> {
         match &self.material {
             Material::Rsa { n, e } => vec![

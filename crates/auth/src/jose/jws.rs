@@ -31,7 +31,7 @@ pub struct Header {
     /// Which key.
     #[serde(default)]
     pub kid: Option<String>,
-    /// What kind of token.
+    /// The type of the token.
     #[serde(default)]
     pub typ: Option<String>,
     /// A key that the token brings with it.

@@ -52,7 +52,7 @@ pub enum KeyError {
         "the key is in the form `{form}`; convert it with `openssl pkcs8 -topk8 -nocrypt -in key.pem`"
     )]
     Form {
-        /// What the PEM text says it is.
+        /// The label of the PEM text.
         form: String,
     },
     /// The key does not fit ES256, RS256 or EdDSA.
@@ -64,7 +64,7 @@ pub enum KeyError {
     /// The claims cannot be written as JSON.
     #[error("the claims cannot be written as JSON: {reason}")]
     Claims {
-        /// What the writer says.
+        /// The error of the serialiser.
         reason: String,
     },
 }

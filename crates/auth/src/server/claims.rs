@@ -15,7 +15,7 @@ const MAX_SCOPES: usize = 256;
 /// Where issuers put the client's id: the standard's name, and those of the older ones.
 const CLIENT_CLAIMS: [&str; 4] = ["client_id", "azp", "appid", "cid"];
 
-/// What an issuer's tokens must say.
+/// The claims that an issuer's tokens must have.
 #[derive(Debug)]
 pub(super) struct Rules<'a> {
     pub(super) issuer: &'a str,

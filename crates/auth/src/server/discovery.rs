@@ -1,4 +1,4 @@
-//! What an issuer publishes about itself (RFC 8414, OpenID Connect Discovery).
+//! The metadata of an issuer (RFC 8414, OpenID Connect Discovery).
 
 use serde_json::Value;
 use turnbuckle_transport::http::client::Address;

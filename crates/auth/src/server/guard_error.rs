@@ -10,9 +10,9 @@ pub enum GuardError {
     /// The resource is not a URL.
     #[error("the resource `{resource}` is not the URL of this server: {reason}")]
     Resource {
-        /// What was given.
+        /// The value that was given.
         resource: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The guard has no issuer.

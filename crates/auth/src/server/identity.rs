@@ -1,4 +1,4 @@
-//! Whom a verified token speaks for.
+//! The identity in a verified token.
 
 use serde_json::{Map, Value};
 use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};

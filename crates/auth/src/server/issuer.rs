@@ -1,4 +1,4 @@
-//! Who issues tokens, and how they are verified.
+//! The issuers of tokens, and how their tokens are verified.
 
 use std::{
     fmt,
@@ -364,7 +364,7 @@ impl LiveIssuer {
     }
 }
 
-/// What the header of a JWT says that it is.
+/// The type in the header of a JWT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     AccessToken,

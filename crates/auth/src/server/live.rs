@@ -44,7 +44,7 @@ pub(super) struct Inner {
     pub(super) clock: Clock,
 }
 
-/// What is known of a token that is good.
+/// The cached result for a valid token.
 #[derive(Debug)]
 pub(super) struct Known {
     caller: Caller,
@@ -197,7 +197,7 @@ impl Inner {
         }
     }
 
-    /// What is checked of every request, however well its token is known.
+    /// The checks of every request, even if its token is cached.
     fn finish(
         &self,
         credentials: &Credentials,

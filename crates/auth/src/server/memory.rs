@@ -35,7 +35,7 @@ impl<T> Memory<T> {
         Self { shelves, max }
     }
 
-    /// What is known of a token, if it is still true.
+    /// The cached result of a verification, if it is still valid.
     pub(super) fn recall(&self, token: &[u8; 32], now: u64) -> Option<Arc<T>> {
         let mut shelves = self.shelves.lock();
         if let Some((known, until)) = shelves.newer.get(token) {

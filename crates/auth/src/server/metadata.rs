@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{challenge::Scheme, refusal::Terms, resource::Resource};
 
-/// What is published besides what is needed.
+/// The optional members of the metadata.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About {
     pub(super) name: Option<String>,

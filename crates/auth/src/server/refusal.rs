@@ -47,7 +47,7 @@ impl From<VerifyError> for Denied {
     }
 }
 
-/// What every challenge says.
+/// The members that every challenge has.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) metadata_url: String,

@@ -48,7 +48,7 @@ pub struct Answers {
     by_hand: OfferedByHand,
 }
 
-/// What is offered although no handler answers it.
+/// Capabilities that are declared without a handler.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -14,7 +14,7 @@ use crate::peer::Peer;
 pub struct ServerAsk<P> {
     /// The server that asks.
     pub server: Arc<Peer>,
-    /// What it asks.
+    /// The question.
     pub request: P,
     /// Where to say how far the answer is.
     pub progress: AskProgress,

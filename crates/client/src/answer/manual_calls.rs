@@ -112,7 +112,7 @@ impl ManualCall {
         }
     }
 
-    /// What is asked. Questions that were withdrawn are not any more.
+    /// The open questions, without those that were withdrawn.
     pub(crate) fn asks(&self) -> InputRequests {
         let mut questions = self.questions.lock();
         questions.open.retain(|_, (_, asker)| !asker.is_closed());

@@ -42,7 +42,7 @@ pub struct Roots {
 pub struct RootError {
     /// The path.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     #[source]
     pub source: io::Error,
 }

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadRe
 
 use crate::{call::Call, connection::Connection, task::TaskTicket, tool::ToolOutput};
 
-/// What came of a call, or of resuming one.
+/// The result of a call, or of resuming one.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

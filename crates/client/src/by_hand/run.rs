@@ -28,7 +28,7 @@ const MAX_WAITING_PROGRESS: usize = 16;
 /// right after the other. Those that come later are asked in the next round.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// What a call of a session was asked so far, or what came of it.
+/// The questions of a call of a session so far, or its result.
 enum Waited {
     Outcome(Result<Box<RawValue>, CallError>),
     Asked,

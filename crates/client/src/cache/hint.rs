@@ -1,4 +1,4 @@
-//! What a result says about keeping it.
+//! The caching hint of a result.
 
 use std::time::Duration;
 

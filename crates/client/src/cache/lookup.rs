@@ -16,7 +16,7 @@ use super::{
 };
 use crate::error::CallError;
 
-/// What of the `_meta` of a request makes no difference to its answer.
+/// The members of a request's `_meta` that do not affect its answer.
 const INDIFFERENT: [&str; 5] = [
     key::TRACEPARENT,
     key::TRACESTATE,

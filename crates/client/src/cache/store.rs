@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::hint::Hint;
 
-/// What a result is the answer to.
+/// The request of a cached result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CachedRequest {
     pub(super) method: Box<str>,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{connection::Connection, error::CallError, link::Link, task};
 
-/// What came of a call.
+/// The result of a call.
 pub(super) enum Begun<R> {
     /// The result.
     Done(R),

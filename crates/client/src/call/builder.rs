@@ -54,7 +54,7 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) meta: Option<Meta>,
     pub(super) log_level: Option<LoggingLevel>,
     pub(super) freshness: Freshness,
-    /// What may cancel it with a reason.
+    /// The canceller, if any.
     pub(super) canceller: Option<Canceller>,
     /// Tells the questions of this call from those of other calls.
     pub(super) tag: Option<u64>,
@@ -69,7 +69,7 @@ pub(crate) type Reader<R> = fn(&AnswerReader<'_>, Box<RawValue>) -> Result<Parse
 
 pub(crate) type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
 
-/// What is looked at before anything is sent.
+/// The checks before anything is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
     /// Whether the server offers the method.
@@ -78,7 +78,7 @@ pub(super) enum Check {
     Skip,
 }
 
-/// What a call carries.
+/// The content of a call.
 pub(crate) enum Body {
     /// Params that are sent once, as they are.
     Plain(Option<Box<RawValue>>),
@@ -86,7 +86,7 @@ pub(crate) enum Body {
     Subject(Subject),
 }
 
-/// What a request in whose middle the server may ask is about.
+/// The subject of a request during which the server may ask.
 #[derive(Clone, Default)]
 pub(crate) struct Subject {
     pub(crate) name: Option<String>,
@@ -97,7 +97,7 @@ pub(crate) struct Subject {
 }
 
 impl Body {
-    /// What it is about; empty for a request that is about nothing.
+    /// The subject; empty for a request without one.
     pub(crate) fn into_subject(self) -> Subject {
         match self {
             Self::Subject(subject) => subject,
@@ -125,7 +125,7 @@ impl Subject {
         }
     }
 
-    /// What it is called: the name of a tool or a prompt, or the address of a resource.
+    /// The name of a tool or a prompt, or the URI of a resource.
     pub(crate) fn text(&self) -> &str {
         self.name
             .as_deref()

@@ -71,7 +71,7 @@ impl<'a, R> Call<'a, R> {
         }
     }
 
-    /// What it is about, for reading its answer.
+    /// The subject, for reading its answer.
     pub(crate) fn reader<'s>(&'s self, subject: &'s Subject) -> AnswerReader<'s> {
         AnswerReader {
             link: self.link,

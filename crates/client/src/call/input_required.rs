@@ -13,7 +13,7 @@ use crate::error::CallError;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// What a call takes with it when it is sent again.
+/// The answers and the state of a repeated call.
 #[derive(Default)]
 pub(crate) struct Retry {
     pub(crate) responses: Option<InputResponses>,

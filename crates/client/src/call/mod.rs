@@ -1,4 +1,4 @@
-//! What a client asks of a server: each kind of question, its answer, and what both share.
+//! The requests of a client: each kind, its answer, and their shared parts.
 //!
 //! [`Call`] is a question before it is sent ([`builder`]); [`exchange`] is its course.
 

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{Complete, CreateTaskResult, InputRequiredResult, Outco
 
 use crate::{error::CallError, link::Link};
 
-/// What a call is about, for reading its answer.
+/// The subject of a call, for reading its answer.
 pub(crate) struct AnswerReader<'a> {
     pub(crate) link: &'a Link,
     pub(crate) method: &'a str,
@@ -14,7 +14,7 @@ pub(crate) struct AnswerReader<'a> {
     pub(crate) subject: &'a str,
 }
 
-/// What an answer says.
+/// The content of an answer.
 pub(crate) enum Parsed<R> {
     /// The result.
     Done(R),

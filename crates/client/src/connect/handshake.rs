@@ -23,14 +23,14 @@ use crate::{
 /// An answer on its way.
 pub(super) type PendingAnswer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
 
-/// What the server has said about itself so far.
+/// What is known of the server so far.
 #[derive(Debug, Default)]
 pub(super) struct ServerAnswers {
     /// The version that `server/discover` was last asked at.
     asked_at: Option<Revision>,
     discovered: Option<DiscoverResult>,
     initialized: Option<Initialized>,
-    /// What could not be read of the answers.
+    /// The unreadable parts of the answers.
     warnings: Vec<ReadWarning>,
 }
 
@@ -58,7 +58,7 @@ impl ServerAnswers {
         self.asked_at = Some(version);
     }
 
-    /// What an answer that took so long means to the search.
+    /// The meaning of a late answer for the probe.
     ///
     /// # Errors
     /// If nothing else needs to be tried.
@@ -113,12 +113,12 @@ impl ServerAnswers {
         Event::Initialized { version, took }
     }
 
-    /// What could not be read of the answer that counts.
+    /// The unreadable parts of the final answer.
     pub(super) fn take_warnings(&mut self) -> Vec<ReadWarning> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Who the server is, now that it is settled what it speaks.
+    /// The server, once its revision is known.
     pub(super) fn into_peer(self, label: &Arc<str>, revision: Revision) -> Peer {
         let peer = Peer::new(label, revision);
         if !revision.is_modern() {
@@ -136,7 +136,7 @@ impl ServerAnswers {
     }
 }
 
-/// What it means to the search that there is no answer.
+/// The meaning of a missing answer for the probe.
 fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectError> {
     let refused = |refusal, message| Event::Refused {
         asked,

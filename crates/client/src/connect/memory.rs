@@ -1,4 +1,4 @@
-//! What servers were found to speak, kept for as long as this process lives.
+//! The detected revisions of servers, kept while this process runs.
 //!
 //! A verdict saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
 //! it turns out wrong the search goes on, and what it finds replaces it.
@@ -14,7 +14,7 @@ const MAX_REMEMBERED: usize = 256;
 /// Newest last. A list of this length is searched in less time than a process is started.
 static REMEMBERED: Mutex<VecDeque<(String, KnownServer)>> = Mutex::new(VecDeque::new());
 
-/// What was found out about a server.
+/// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KnownServer {
     pub(super) verdict: Verdict,
@@ -22,7 +22,7 @@ pub(super) struct KnownServer {
     pub(super) by_events: bool,
 }
 
-/// What this server was found to speak the last time.
+/// The revision that was detected the last time.
 pub(super) fn recall(key: &str) -> Option<KnownServer> {
     REMEMBERED
         .lock()

@@ -80,7 +80,7 @@ impl Route {
         let _ = known;
     }
 
-    /// What to call the server in messages.
+    /// The server's name in messages.
     pub(super) fn label(&self) -> String {
         match self {
             Self::Dial(dial) => dial.label(),
@@ -89,7 +89,7 @@ impl Route {
         }
     }
 
-    /// What the server is remembered by.
+    /// The key under which the server is remembered.
     pub(super) fn key(&self) -> Option<String> {
         match self {
             Self::Dial(dial) => dial.key(),

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{connection::Connection, error::ConnectError, link::Opened, profile::Profile};
 
-/// What a search is made with.
+/// The input of a probe.
 pub(super) struct Search {
     pub(super) name: Option<Arc<str>>,
     pub(super) profile: Arc<Profile>,

@@ -34,7 +34,7 @@ pub trait Dial: Send {
     /// Opens a way.
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>>;
 
-    /// What to call the server in messages.
+    /// The server's name in messages.
     fn label(&self) -> String;
 
     /// Whether a second way may be opened while the first is in use, as a program may be started

@@ -34,7 +34,7 @@ pub enum CallError {
     ToolFailed {
         /// The tool.
         tool: Box<str>,
-        /// What the tool said, all its text together.
+        /// The text of the tool's content.
         text: String,
     },
     /// Nothing came in time, and the server was told to stop: try again, or allow more time.
@@ -74,7 +74,7 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// What is wrong with it.
+        /// The problem.
         #[source]
         source: serde_json::Error,
     },
@@ -113,7 +113,7 @@ pub enum CallError {
         tool: Box<str>,
         /// Where, as a JSON pointer; empty for the whole.
         pointer: Box<str>,
-        /// What was expected and what came.
+        /// The expected value and the value that came.
         problem: String,
     },
     /// The tool's result is not of the type asked for: ask for another type.
@@ -121,7 +121,7 @@ pub enum CallError {
     OtherType {
         /// The tool.
         tool: Box<str>,
-        /// What does not fit.
+        /// The mismatch.
         #[source]
         source: serde_json::Error,
     },
@@ -135,7 +135,7 @@ pub enum CallError {
         method: Box<str>,
         /// Why it was not given.
         reason: String,
-        /// What the server asked.
+        /// The server's questions.
         asked: Box<InputRequiredResult>,
     },
     /// The server asked again and again without coming to an end.
@@ -167,7 +167,7 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// What is missing.
+        /// The missing capability.
         reason: Box<str>,
     },
     /// The arguments cannot be sent; nothing was.
@@ -175,7 +175,7 @@ pub enum CallError {
     Unwritable {
         /// The method.
         method: Box<str>,
-        /// What is wrong with them.
+        /// The problem.
         #[source]
         source: serde_json::Error,
     },
@@ -235,7 +235,7 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// What became of the session, and what to do.
+        /// The state of the session, and what to do.
         reason: String,
     },
     /// The server, or something before it, answered with a status of HTTP and no more.
@@ -251,7 +251,7 @@ pub enum CallError {
         method: Box<str>,
         /// The status.
         status: u16,
-        /// What it said with it, shortened.
+        /// The text of its answer, shortened.
         text: String,
         /// How long it asks to be left alone, by its `Retry-After` header.
         retry_after: Option<Duration>,
@@ -269,9 +269,9 @@ pub enum CallError {
         method: Box<str>,
         /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
-        /// What it says it wants: its `WWW-Authenticate` header.
+        /// Its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,
-        /// What it said with it, shortened.
+        /// The text of its answer, shortened.
         text: String,
     },
     /// A list does not end.

@@ -39,7 +39,7 @@ pub enum ConnectError {
     Misconfigured {
         /// The server.
         server: Arc<str>,
-        /// What is wrong.
+        /// The problem.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -54,9 +54,9 @@ pub enum ConnectError {
         server: Arc<str>,
         /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
-        /// What it says it wants: its `WWW-Authenticate` header.
+        /// Its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,
-        /// What it said with it, shortened.
+        /// The text of its answer, shortened.
         text: String,
     },
     /// The hook that was to get credentials for the server failed. The cause says what to do.
@@ -75,7 +75,7 @@ pub enum ConnectError {
         server: Arc<str>,
         /// How it ended, with the last words of its process.
         ending: Arc<Ending>,
-        /// What was tried.
+        /// The attempts.
         #[source]
         source: Box<Failure>,
     },
@@ -85,9 +85,9 @@ pub enum ConnectError {
     TimedOut {
         /// The server.
         server: Arc<str>,
-        /// What its process had to say until then.
+        /// The exit and the last output of its process.
         ending: Arc<Ending>,
-        /// What was tried.
+        /// The attempts.
         #[source]
         source: Box<Failure>,
     },
@@ -96,7 +96,7 @@ pub enum ConnectError {
     Unsupported {
         /// The server.
         server: Arc<str>,
-        /// What each side speaks, and what was tried.
+        /// The revisions of both sides, and the attempts.
         #[source]
         source: Box<Failure>,
     },
@@ -105,9 +105,9 @@ pub enum ConnectError {
     Refused {
         /// The server.
         server: Arc<str>,
-        /// What its process had to say until then.
+        /// The exit and the last output of its process.
         ending: Arc<Ending>,
-        /// What it said, and what was tried.
+        /// Its answer, and the attempts.
         #[source]
         source: Box<Failure>,
     },

@@ -19,7 +19,7 @@ pub struct Ending {
     pub process: Option<Ended>,
     /// The last lines of its standard error, if that was captured.
     pub stderr: Vec<String>,
-    /// What failed on the way to the server, if anything did.
+    /// The failure of the transport, if there was one.
     pub failure: Option<String>,
 }
 

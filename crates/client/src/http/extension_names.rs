@@ -1,4 +1,4 @@
-//! What the methods of extensions are named by in headers.
+//! The params that name the subject of extension methods in headers.
 
 use turnbuckle_base::lock::RwLock;
 

@@ -17,7 +17,7 @@ use crate::{ends::Ends, tool::ExcludedTool};
 /// The one method whose arguments may be repeated.
 const TOOLS_CALL: &str = "tools/call";
 
-/// What headers repeat of a message.
+/// The parts of a message that headers repeat.
 #[derive(Deserialize)]
 struct RepeatedFields<'a> {
     #[serde(borrow)]

@@ -31,7 +31,7 @@ pub(crate) struct Position {
     last_id: Option<HeaderValue>,
     retry: Option<Duration>,
     failures: u32,
-    /// What the last refusal asked for.
+    /// The `Retry-After` of the last refusal.
     least: Duration,
 }
 

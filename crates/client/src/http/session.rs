@@ -9,7 +9,7 @@ use turnbuckle_transport::http::client::HeaderValue;
 
 use super::{Http, position::jitter};
 
-/// What ends a handshake.
+/// The message that ends a handshake.
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// How long a server may take to accept that.

@@ -1,4 +1,4 @@
-//! What the requests of a connection over HTTP share.
+//! The shared state of the requests of a connection over HTTP.
 
 use std::sync::{
     Arc,
@@ -33,9 +33,9 @@ pub(crate) struct Http {
     pub(crate) ends: Arc<Ends>,
     pub(crate) pending: Arc<PendingRequests>,
     pub(crate) sessions: Sessions,
-    /// What matters of the tools for sending their calls.
+    /// The facts about tools that are needed to send their calls.
     pub(crate) tools: Arc<ListedTools>,
-    /// What the methods of extensions are named by.
+    /// The params that name the subject of extension methods.
     pub(crate) names: ExtensionNames,
     /// Streams that have said what they were for. They are read to their end, so that their
     /// connection can be used again.

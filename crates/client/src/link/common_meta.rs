@@ -1,4 +1,4 @@
-//! What every request of a connection says about the client.
+//! The `_meta` of every request of a connection.
 
 use turnbuckle_protocol::{LoggingLevel, Meta, Revision};
 
@@ -16,7 +16,7 @@ pub(super) struct CommonMeta {
 }
 
 impl CommonMeta {
-    /// What requests of this revision must say about their sender.
+    /// The `_meta` that requests of this revision must have.
     pub(super) fn new(
         revision: Revision,
         profile: &Profile,

@@ -28,7 +28,7 @@ pub(crate) struct Opened {
     pub(crate) stderr: Option<StderrLog>,
     /// Dropping it aborts the tasks.
     tasks: Mutex<JoinSet<()>>,
-    /// What is still to be said when the connection is closed.
+    /// Messages that are still sent when the connection is closed.
     parting: Mutex<JoinSet<()>>,
 }
 

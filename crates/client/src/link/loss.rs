@@ -1,4 +1,4 @@
-//! What it means to those who listen that a stream or a session is lost.
+//! Reports the loss of a stream or a session to listeners.
 
 use super::Link;
 use crate::error::CallError;

@@ -16,11 +16,11 @@ use super::{canceller::Canceller, common_meta::CommonMeta};
 pub(crate) struct Outgoing<'a> {
     /// The method.
     pub(crate) method: &'a str,
-    /// What the caller attached.
+    /// The caller's own `_meta`.
     pub(crate) meta: Option<&'a Meta>,
     /// Whether to ask for progress. The token is the id, which is as unique as a token must be.
     pub(crate) progress: bool,
-    /// What may cancel it with a reason.
+    /// The canceller, if any.
     pub(crate) canceller: Option<&'a Canceller>,
 }
 

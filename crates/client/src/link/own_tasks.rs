@@ -132,7 +132,7 @@ impl OwnTasks {
     }
 }
 
-/// What a request about tasks names.
+/// The task that a request names.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskQuery {

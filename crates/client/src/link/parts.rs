@@ -28,13 +28,13 @@ use crate::{
 /// One connection, as its calls and its driver see it: each part has one job, and whatever needs one
 /// part takes that part.
 pub(crate) struct Link {
-    /// Who is at either end.
+    /// Both ends of the connection.
     pub(crate) ends: Arc<Ends>,
     /// The requests that wait for answers.
     pub(crate) pending: Arc<PendingRequests>,
     /// Where messages leave.
     pub(crate) wire: Wire,
-    /// What every request says about this client.
+    /// The `_meta` of every request.
     pub(super) common_meta: RwLock<CommonMeta>,
     /// How far the connection is from its end.
     pub(crate) lifecycle: Lifecycle,
@@ -42,15 +42,15 @@ pub(crate) struct Link {
     pub(crate) feed: Feed,
     /// The streams of changes.
     pub(crate) changes: ChangeQueues,
-    /// What a session is to be like.
+    /// The desired state of the session.
     pub(crate) desired: DesiredSession,
     /// The calls whose questions are answered by hand.
     pub(crate) manual: Arc<ManualCalls>,
     /// The results that are kept.
     pub(crate) cache: ConnectionCache,
-    /// What the list of tools says.
+    /// The listed tools.
     pub(crate) tools: Arc<ListedTools>,
-    /// What could not be read.
+    /// The warnings.
     pub(crate) warnings: Warnings,
     /// The tags of calls in flight.
     pub(crate) tags: CallTags,
@@ -102,17 +102,17 @@ impl Link {
         }
     }
 
-    /// Who we are and what we offer.
+    /// The client's identity and capabilities.
     pub(crate) fn profile(&self) -> &Profile {
         &self.ends.profile
     }
 
-    /// What to call the server in messages.
+    /// The server's name in messages.
     pub(crate) fn server(&self) -> &Arc<str> {
         self.ends.server()
     }
 
-    /// Who is at the other end, once that has been found out.
+    /// The server, once it is known.
     pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
         self.ends.peer()
     }

@@ -19,10 +19,10 @@ use crate::{
 /// Enough for most requests, so that the buffer does not grow several times while one is written.
 const USUAL_MESSAGE_BYTES: usize = 512;
 
-/// What a caller does with progress.
+/// The caller's handler for progress.
 pub(crate) type OnProgress<'a> = &'a mut (dyn FnMut(ProgressNotificationParams) + Send);
 
-/// What happens on the wire when a request is given up.
+/// What is sent when a request is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDrop {
     /// `notifications/cancelled` is sent.

@@ -27,7 +27,7 @@ use crate::{
 /// Set right after the work has begun, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;
 
-/// What ends the work on a request of the server.
+/// The handle that ends the work on a request of the server.
 #[derive(Debug)]
 pub(super) enum Work {
     /// A task of ours answers it.
@@ -42,7 +42,7 @@ pub(super) type OpenWork = Arc<Mutex<InFlight<Work>>>;
 /// The questions of one server that are being answered.
 pub(super) struct Serving {
     link: Arc<Link>,
-    /// What is asked as a task.
+    /// A request as a task.
     own: OwnTasks,
     open: OpenWork,
     /// Held for its drop: it ends what is being answered.

@@ -35,7 +35,7 @@ impl Wire {
         }
     }
 
-    /// What carries requests, if that is HTTP.
+    /// The HTTP transport, if it is one.
     pub(crate) fn http(&self) -> Option<&Arc<Http>> {
         self.http.as_ref()
     }
@@ -89,7 +89,7 @@ impl Wire {
         self.outbox.is_closed()
     }
 
-    /// What the driver of the connection empties.
+    /// The queue that the driver of the connection empties.
     pub(crate) fn outbox(&self) -> Outbox {
         self.outbox.clone()
     }

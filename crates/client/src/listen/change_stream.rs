@@ -37,7 +37,7 @@ pub struct ChangeStream {
     pub(super) _guard: SubscriptionGuard,
 }
 
-/// What listening takes on the server's side. Dropping it gives it back.
+/// The subscription at the server. Dropping it ends it.
 pub(super) enum SubscriptionGuard {
     /// A task that keeps a subscription open.
     Task(AbortHandle),

@@ -60,7 +60,7 @@ pub(super) async fn keep(
     }
 }
 
-/// What a subscription is opened with, again and again.
+/// The data to open a subscription, and to open it again.
 struct Subscription<'a> {
     link: &'a Link,
     queue: &'a ChangeQueue,

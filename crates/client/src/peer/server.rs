@@ -1,4 +1,4 @@
-//! Who is at the other end.
+//! The server of a connection.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Peer {
         &self.visits
     }
 
-    /// What to call it in messages.
+    /// Its name in messages.
     pub(crate) fn label(&self) -> &Arc<str> {
         &self.label
     }

@@ -27,18 +27,18 @@ pub(crate) enum RequestOutcome {
     Error(Box<RawValue>),
     /// Nothing came in time.
     Overdue(Overdue),
-    /// What came is longer than this many bytes, and was skipped.
+    /// The answer is longer than this many bytes, and was skipped.
     Oversized(usize),
     /// The session that it belonged to is over, for this reason.
     #[cfg(feature = "http")]
     SessionOver(&'static str),
-    /// What came has more JSON nodes than this, and was skipped.
+    /// The answer has more JSON nodes than this, and was skipped.
     TooManyNodes(usize),
     /// Nothing can come any more.
     Closed,
 }
 
-/// What a waiting call sees next.
+/// The next event for a waiting call.
 #[derive(Debug)]
 pub(crate) enum SlotEvent {
     /// The server is still at it.

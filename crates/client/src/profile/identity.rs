@@ -1,4 +1,4 @@
-//! Who a client is, and what it offers to servers.
+//! The client's identity and capabilities.
 
 use std::{fmt, sync::Arc};
 
@@ -25,7 +25,7 @@ pub(crate) struct Profile {
     pub(crate) relay: Option<RelayProfile>,
 }
 
-/// What a client that hands on what servers say declares, and where that goes.
+/// The capabilities of a relaying client, and its sink.
 #[derive(Clone)]
 pub(crate) struct RelayProfile {
     pub(crate) capabilities: ClientCapabilities,
@@ -53,7 +53,7 @@ impl From<Implementation> for Profile {
 }
 
 impl Profile {
-    /// What the client offers to a server of this revision.
+    /// The client's capabilities for a server of this revision.
     pub(crate) fn capabilities(&self, revision: Revision) -> ClientCapabilities {
         if let Some(relay) = &self.relay {
             let mut capabilities = relay.capabilities.clone();
@@ -81,7 +81,7 @@ impl Profile {
         )
     }
 
-    /// Who the client is, in the words of this revision.
+    /// The client's description of itself, in the form of this revision.
     pub(crate) fn identity(&self, revision: Revision) -> Implementation {
         let mut client = self.client.clone();
         client.lower(revision);

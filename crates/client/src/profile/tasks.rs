@@ -1,4 +1,4 @@
-//! What a client says of tasks when it says what it can do.
+//! The task capabilities of a client.
 
 use turnbuckle_protocol::{
     ClientCapabilities, JsonObject, Revision, TASKS_EXTENSION,

@@ -1,4 +1,4 @@
-//! What comes of a relayed call.
+//! The events of a relayed call.
 
 use serde_json::value::RawValue;
 

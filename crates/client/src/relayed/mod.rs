@@ -1,4 +1,4 @@
-//! What a relay hears of a server, as it came: events of one call, and what belongs to no call.
+//! Messages of a server for a relay, unchanged: events of one call, and messages without a call.
 //!
 //! [`RelayCalls`] knows the relayed calls of a connection that are in flight, each with the queue of
 //! its events. A [`RelayAsk`] is a request of the server that a relay answers.

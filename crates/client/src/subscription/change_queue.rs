@@ -32,7 +32,7 @@ struct QueueState {
     waker: Option<Waker>,
     /// The `subscriptions/listen` request that is open now.
     subscription: Option<Id>,
-    /// What the server tells.
+    /// The acknowledged subscriptions.
     granted: SubscriptionFilter,
     subscribed: SubscriptionState,
 }
@@ -50,7 +50,7 @@ enum QueueEnd {
     Told,
 }
 
-/// What became of an open subscription.
+/// The state of an open subscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SubscriptionState {
     /// Nothing yet.
@@ -64,7 +64,7 @@ pub(crate) enum SubscriptionState {
     Dismissed,
 }
 
-/// What a reader sees next.
+/// The next item for the reader.
 pub(crate) enum NextChange {
     Change(Change),
     Failed(CallError),
@@ -87,7 +87,7 @@ impl ChangeQueue {
         self.state.lock().granted = filter;
     }
 
-    /// What the server tells.
+    /// The acknowledged subscriptions.
     pub(crate) fn granted(&self) -> SubscriptionFilter {
         self.state.lock().granted.clone()
     }
@@ -181,7 +181,7 @@ impl ChangeQueue {
         wake(state);
     }
 
-    /// What comes next.
+    /// The next item.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<NextChange> {
         let mut state = self.state.lock();
         // What was dropped was older than what still waits.

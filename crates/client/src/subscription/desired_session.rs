@@ -16,7 +16,7 @@ use crate::error::CallError;
 /// How many requests for one session are on their way at once.
 const MAX_REQUESTS: usize = 16;
 
-/// What the session of a connection is to be like.
+/// The desired state of a connection's session.
 #[derive(Debug, Default)]
 pub(crate) struct DesiredSession {
     state: Mutex<SessionState>,
@@ -76,7 +76,7 @@ pub(crate) enum SessionRequest {
     Ping,
 }
 
-/// What is done for as long as it is in this session.
+/// The state in this session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionNumber(u64);
 
@@ -180,7 +180,7 @@ impl DesiredSession {
         self.state.lock().is_silent
     }
 
-    /// What there is to do now, each for a subject of its own, and in which session.
+    /// The work to do now, each for a subject of its own, and in which session.
     pub(crate) fn requests(&self) -> (SessionNumber, Vec<SessionRequest>) {
         let mut state = self.state.lock();
         let session = state.session;

@@ -1,4 +1,4 @@
-//! What to listen to.
+//! Subscriptions of a listener.
 
 use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 

@@ -1,4 +1,4 @@
-//! What is subscribed to, and the changes that come of it.
+//! Subscriptions, and the changes that they report.
 //!
 //! [`ChangeQueues`] hands each change to the bounded queues of the streams that want it.
 //! [`DesiredSession`] says what a session is to be subscribed to. The tasks that talk to the server

@@ -18,7 +18,7 @@ const MAX_ROUNDS: usize = 100;
 
 const CALL: &str = "tools/call";
 
-/// What came of following a task.
+/// The result of following a task.
 pub(crate) enum Followed {
     /// The result, as its call would have returned it.
     Done(Box<RawValue>),
@@ -26,7 +26,7 @@ pub(crate) enum Followed {
     Asked(InputRequests),
 }
 
-/// Who answers what a task asks.
+/// Who answers the questions of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answering {
     Handlers,

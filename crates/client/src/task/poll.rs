@@ -25,7 +25,7 @@ pub(crate) struct Look {
     pub(crate) state: LookState,
 }
 
-/// What goes with it.
+/// The data of the status.
 pub(crate) enum LookState {
     /// Nothing yet.
     Waiting,

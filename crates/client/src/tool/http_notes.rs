@@ -1,4 +1,4 @@
-//! What the list of tools says that matters for calls over HTTP.
+//! Facts from the list of tools that calls over HTTP need.
 
 use turnbuckle_protocol::{Revision, Tool, http::ParamHeaders};
 
@@ -12,7 +12,7 @@ pub struct ExcludedTool {
     pub reason: String,
 }
 
-/// What matters of one tool.
+/// The facts about one tool.
 #[derive(Debug)]
 pub(crate) struct HttpNotes {
     /// Which of its arguments are repeated in headers.

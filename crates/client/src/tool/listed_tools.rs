@@ -36,7 +36,7 @@ struct ToolList {
     excluded: Vec<ExcludedTool>,
 }
 
-/// What the list says of one tool.
+/// One listed tool.
 #[derive(Debug)]
 pub(crate) struct ListedTool {
     output: Option<OutputSchema>,

@@ -1,4 +1,4 @@
-//! What a tool returned.
+//! The output of a tool.
 
 use std::ops::Deref;
 

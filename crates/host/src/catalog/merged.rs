@@ -1,4 +1,4 @@
-//! What all servers offer, as one list of each kind.
+//! The catalog: everything that the servers offer, as one list of each kind.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
@@ -31,7 +31,7 @@ pub enum Problem {
     Server {
         /// The server.
         server: ServerId,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -153,7 +153,7 @@ impl Catalog {
     }
 }
 
-/// What one server adds to a catalog.
+/// The entries of one server.
 pub(crate) struct Part<'a> {
     pub(crate) server: &'a ServerId,
     pub(crate) lists: &'a Lists,

@@ -9,7 +9,7 @@ use super::{EntryError, Launch, Settings, Variables, launch};
 /// One server of a config file, as it is written there: variables are not expanded yet.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What the file calls it.
+    /// Its id in the file.
     pub name: String,
     /// The file.
     pub file: PathBuf,
@@ -29,7 +29,7 @@ pub struct Entry {
 pub struct Input {
     /// Its name in `${input:…}`.
     pub id: String,
-    /// What to ask for.
+    /// The description, for the question to the user.
     pub description: String,
     /// The value if the user gives none.
     pub default: Option<String>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a config file, and with an entry of it.
+//! Errors in a config file, and in an entry of it.
 
 use std::{io, path::PathBuf};
 
@@ -11,7 +11,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It is larger than any config file is.
@@ -63,13 +63,13 @@ pub enum EntryError {
     WrongKind {
         /// The setting.
         key: String,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
     },
     /// A type that is not known.
     #[error("`type` is `{found}`; known are stdio, local, http, streamable-http, sse, remote")]
     UnknownType {
-        /// What it is.
+        /// The value that was found.
         found: String,
     },
     /// A command line that cannot be taken apart.
@@ -91,7 +91,7 @@ pub enum EntryError {
     InputMissing {
         /// Its id.
         id: String,
-        /// What the file says it is.
+        /// The `type` in the file.
         description: String,
         /// The setting that refers to it.
         key: String,
@@ -105,7 +105,7 @@ pub enum EntryError {
     /// An invalid URL.
     #[error("`{url}` is not an http or https URL")]
     NotAUrl {
-        /// What it is.
+        /// The value that was found.
         url: String,
     },
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 /// A location where a config file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Whose file it is.
+    /// The owner of the file.
     pub host: &'static str,
     /// The file.
     pub path: PathBuf,
-    /// Who put it there.
+    /// The owner of the file.
     pub owner: PlaceOwner,
 }
 

@@ -1,4 +1,4 @@
-//! What needs a decision before it happens.
+//! Actions that need a decision before they happen.
 
 use std::{borrow::Cow, fmt};
 
@@ -19,7 +19,7 @@ pub struct Request<'a> {
     pub server: &'a ServerId,
     /// The conversation it belongs to, if it belongs to one.
     pub conversation: Option<ConversationId>,
-    /// What is about to happen.
+    /// The action.
     pub action: Action<'a>,
 }
 
@@ -65,7 +65,7 @@ pub enum Action<'a> {
         /// The request.
         request: &'a CreateMessageRequestParams,
     },
-    /// What the model said goes to the server.
+    /// A model's answer goes to the server.
     ReturnAnswer {
         /// The answer.
         answer: &'a CreateMessageResult,

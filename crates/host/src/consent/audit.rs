@@ -40,13 +40,13 @@ pub struct AuditRecord {
     pub conversation: Option<u64>,
     /// The kind of action: `start`, `call`, `form`, …
     pub action: &'static str,
-    /// What it is about: a tool, a URI, a host.
+    /// The subject: a tool, a URI, a host.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subject: String,
     /// The names of the arguments or fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// What came of it: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
+    /// The outcome: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
     pub outcome: &'static str,
     /// Who decided: `policy`, `grant`, `user`, or `nobody` if there is no user interface to ask.
     #[serde(skip_serializing_if = "Option::is_none")]

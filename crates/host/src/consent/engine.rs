@@ -52,10 +52,10 @@ impl Denied {
     }
 }
 
-/// What was allowed.
+/// The permission.
 #[derive(Debug)]
 pub(crate) enum Permit {
-    /// What was asked for.
+    /// As it was asked for.
     AsAsked,
     /// A call with these arguments instead.
     Edited(Box<RawValue>),
@@ -71,7 +71,7 @@ pub(crate) struct Consent {
     turn: Mutex<()>,
 }
 
-/// Whom a decision is about.
+/// The subject of a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Party<'a> {
     pub(crate) origin: &'a Origin,
@@ -141,7 +141,7 @@ impl Consent {
         }
     }
 
-    /// What is decided without a user; `None` if one has to be asked.
+    /// The decision without the user; `None` if the user has to be asked.
     fn decided(&self, party: Party<'_>, action: &Action<'_>) -> Option<Result<Permit, Denied>> {
         match self.verdict(party, action) {
             Ok(Verdict::Allowed) => Some(Ok(self.allowed(party, action, "policy", None))),
@@ -293,7 +293,7 @@ impl Consent {
         })
     }
 
-    /// What the policy and the grants say.
+    /// The decision of the policy and the grants.
     fn verdict(&self, party: Party<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
         match self.decide(party, action) {
             Decision::Allow => return Ok(Verdict::Allowed),

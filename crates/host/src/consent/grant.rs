@@ -14,7 +14,7 @@ use crate::id::ServerId;
 pub struct Grant {
     /// The server, by the id that the host gave it.
     pub server: String,
-    /// What is allowed.
+    /// The kind of action that is allowed.
     pub kind: ActionKind,
     /// For which tool, URI or root; empty for all of the kind.
     pub subject: String,
@@ -44,7 +44,7 @@ impl Grant {
     }
 }
 
-/// What is to be allowed.
+/// The action to be allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrantKey<'a> {
     pub(crate) server: &'a ServerId,

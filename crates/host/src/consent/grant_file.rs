@@ -32,7 +32,7 @@ pub enum GrantFileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It cannot be written.
@@ -40,7 +40,7 @@ pub enum GrantFileError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It is not what a file of grants is.

@@ -18,7 +18,7 @@ use crate::id::{ConversationId, ServerId};
 pub struct Who {
     /// The server, by the id that the host gave it. Show this one.
     pub server: ServerId,
-    /// What the server calls itself. It may be the name of another.
+    /// The name that the server gives itself. It may be the name of another server.
     pub calls_itself: Option<String>,
     /// The conversation it belongs to, if that is known.
     pub conversation: Option<ConversationId>,
@@ -52,15 +52,15 @@ impl Scope {
 pub struct ConsentQuestion {
     /// The kind of action.
     pub kind: ActionKind,
-    /// What it is about: the tool, the URI, the root.
+    /// The subject: the tool, the URI, the root.
     pub subject: String,
     /// The command line or the URL of a server that is started.
     pub launch: Option<String>,
     /// The arguments of a call.
     pub arguments: Option<Box<RawValue>>,
-    /// What the server says that the tool does. It is the server's own text.
+    /// The server's description of the tool, unverified.
     pub description: Option<String>,
-    /// What the server says that the tool does to the world: hints, not promises.
+    /// The server's hints about the tool's effects, unverified.
     pub hints: Option<ToolAnnotations>,
     /// Whether the user has allowed a tool of this name before, and the server says something else
     /// of it since: another description, other arguments or other hints. Show it.
@@ -146,7 +146,7 @@ pub enum Review<T> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Visit<'a> {
-    /// What the server says, and the URL.
+    /// The server's message, and the URL.
     pub request: &'a ElicitRequestUrlParams,
     /// The host that is visited. Show it: the rest of a URL can say anything.
     pub host: &'a str,

@@ -6,9 +6,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// What worked before may not work now.
+    /// Callers that worked before may not work now.
     Breaking,
-    /// What worked before works now, and something else may too.
+    /// Callers that worked before still work; more may be possible.
     Compatible,
     /// People and models read something else; programs notice nothing.
     Wording,
@@ -18,7 +18,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// What it means for a caller.
+    /// The effect on callers.
     pub effect: Effect,
     /// `tool`, `prompt`, `resource`, `template` or `server`.
     pub kind: &'static str,
@@ -26,7 +26,7 @@ pub struct Change {
     pub name: String,
     /// Where in it, as a path of names; empty for all of it.
     pub path: String,
-    /// What changed, as a clause.
+    /// The change, as a clause.
     pub what: String,
 }
 
@@ -63,7 +63,7 @@ impl Changes {
         self.0.push(change);
     }
 
-    /// What breaks callers first; otherwise in the order in which it was found.
+    /// Breaking changes first; otherwise in the order in which they were found.
     pub(super) fn sorted(mut self) -> Vec<Change> {
         self.0.sort_by_key(|change| change.effect);
         self.0

@@ -1,4 +1,4 @@
-//! What a server offers, from the server itself or from a recording.
+//! What a server offers, read from the server itself or from a recording.
 
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ impl Snapshot {
             texts(&result["supportedVersions"]).or(spoken.map(|one| vec![one.to_owned()]));
     }
 
-    /// What is not known of it, in words.
+    /// The parts that are unknown, in words.
     pub fn unknown(&self) -> Vec<&'static str> {
         let lists = [
             (self.tools.is_none(), "tools"),

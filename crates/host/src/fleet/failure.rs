@@ -29,7 +29,7 @@ pub enum FailureKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// The reason, as a sentence.
     pub reason: String,

@@ -37,7 +37,7 @@ pub(crate) trait Kind: DeserializeOwned + Send + Sync + 'static {
     /// The word for it in reports.
     const NOUN: &'static str;
 
-    /// What tells it from the others of its list.
+    /// Its key in the list.
     fn key(&self) -> &str;
 }
 
@@ -98,7 +98,7 @@ impl<T> Listed<T> {
 pub struct List<T> {
     /// Its entries.
     pub entries: Vec<Listed<T>>,
-    /// What was left out, and why.
+    /// The entries that were left out, and why.
     pub problems: Vec<String>,
     /// How many problems are not reported, because there are so many.
     unreported: usize,

@@ -18,7 +18,7 @@ pub(crate) struct Origin {
     pub(crate) fingerprint: Option<String>,
     /// Tools that a trusted config file has called without asking.
     pub(crate) approved_tools: Vec<String>,
-    /// What the server called itself when it was last connected to.
+    /// The name that the server gave itself at the last connection.
     calls_itself: Mutex<Option<String>>,
     in_flight: Mutex<Vec<(Option<ConversationId>, usize)>>,
     questions: AtomicUsize,
@@ -72,7 +72,7 @@ impl Origin {
         }
     }
 
-    /// Whose call a question belongs to that comes now.
+    /// The conversation of a question that comes now.
     pub(crate) fn attribution(&self) -> Attribution {
         match self.in_flight.lock().as_slice() {
             [] => Attribution::Nobody,

@@ -409,7 +409,7 @@ impl fmt::Debug for Reach {
 #[cfg(feature = "http")]
 pub(crate) type ReachHook = Arc<dyn Fn(&ServerId, HttpTarget) -> HttpTarget + Send + Sync>;
 
-/// What the application adds to the way to one server.
+/// The application's own settings for the connection to one server.
 pub(crate) struct Customise {
     #[cfg(feature = "http")]
     pub(crate) server: ServerId,

@@ -69,9 +69,9 @@ impl ServerState {
 pub struct Ready {
     /// The revision that is spoken.
     pub revision: Revision,
-    /// What it offers.
+    /// Its capabilities.
     pub capabilities: Option<ServerCapabilities>,
-    /// What it calls itself. It is text for people, and never what the server is identified by.
+    /// Its description of itself. It is text for people; the server is identified by its id.
     pub implementation: Option<Implementation>,
     /// How it wants to be used, for a model to read.
     pub instructions: Option<String>,

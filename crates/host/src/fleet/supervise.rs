@@ -55,7 +55,7 @@ pub trait FleetHooks: Send + Sync + 'static {
     fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
 }
 
-/// What all servers of a fleet share.
+/// The shared state of all servers of a fleet.
 pub(crate) struct FleetShared {
     pub(crate) hooks: Arc<dyn FleetHooks>,
     /// How many servers may be starting at a time.

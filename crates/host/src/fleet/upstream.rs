@@ -114,7 +114,7 @@ impl Upstream {
         &self.origin.id
     }
 
-    /// What it is doing.
+    /// Its state.
     pub fn state(&self) -> ServerState {
         self.state.borrow().1.clone()
     }
@@ -126,7 +126,7 @@ impl Upstream {
         });
     }
 
-    /// What it lists.
+    /// Its lists.
     pub fn lists(&self) -> Lists {
         self.lists.read().clone()
     }

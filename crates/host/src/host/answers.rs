@@ -1,4 +1,4 @@
-//! What the host answers when a server asks: a form, a visit, a sampling request.
+//! Answers of the host to requests of servers: forms, visits, sampling.
 //!
 //! A question counts only while the server works on a call. It carries the id of the server, and the
 //! conversation of the call that it came with: over Streamable HTTP the call's own stream says so. Over

@@ -51,7 +51,7 @@ pub(super) struct Inner {
 pub struct ServerStatus {
     /// The id that the host gave it.
     pub id: ServerId,
-    /// What it is doing.
+    /// Its state.
     pub state: ServerState,
     /// The command line or the URL, without secrets.
     pub launch: String,

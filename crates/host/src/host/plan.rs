@@ -18,7 +18,7 @@ pub struct ConfigNote {
     pub file: Option<PathBuf>,
     /// The server, if it is about one.
     pub server: Option<ServerId>,
-    /// What there is to know: a key that is not honoured, an entry that cannot be used.
+    /// The note: a key that is not honoured, an entry that cannot be used.
     pub text: String,
 }
 

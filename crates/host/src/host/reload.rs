@@ -15,7 +15,7 @@ pub struct Reloaded {
     pub changed: Vec<ServerId>,
     /// Servers that go on as they are, with their connections.
     pub unchanged: Vec<ServerId>,
-    /// What there is to know about the files.
+    /// Notes about the files.
     pub notes: Vec<ConfigNote>,
 }
 

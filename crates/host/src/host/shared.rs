@@ -1,4 +1,4 @@
-//! What the host does for each of its servers: consent to the start, the client, its answers.
+//! The host's part for each of its servers: consent to the start, the client, its answers.
 
 use std::sync::{
     Arc,
@@ -26,7 +26,7 @@ pub(super) type LogListener =
     Arc<dyn Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync>;
 pub(super) type WireListener = Arc<dyn Fn(&ServerId, Passing<'_>) + Send + Sync>;
 
-/// What all parts of a host share.
+/// The shared state of a host.
 pub(crate) struct Shared {
     pub(super) implementation: Implementation,
     pub(crate) consent: Consent,

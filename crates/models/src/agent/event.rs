@@ -1,4 +1,4 @@
-//! What an agent does, as it happens.
+//! Events of an agent's run.
 
 use std::time::Duration;
 
@@ -29,14 +29,14 @@ pub enum Event<'a> {
     Progress {
         /// The id of the call.
         id: &'a str,
-        /// What the server says.
+        /// The server's message.
         progress: &'a ProgressNotificationParams,
     },
     /// A call is done.
     Called {
         /// The call.
         call: &'a ToolUseContent,
-        /// What came of it; an error of any kind is a result that says so.
+        /// The result. An error of any kind is a result with `is_error`.
         result: &'a CallToolResult,
         /// How long it took.
         elapsed: Duration,

@@ -1,4 +1,4 @@
-//! What the model is told of a call.
+//! The result of a call, as the model gets it.
 
 use serde_json::Value;
 use turnbuckle_protocol::{CallToolResult, ContentBlock, ToolResultContent};

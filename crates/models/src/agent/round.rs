@@ -15,7 +15,7 @@ use super::stop::Stop;
 use super::tools::{ToolCall, Tools};
 use crate::format::unreadable_arguments;
 
-/// What is reported, from several calls at the same time.
+/// The events of several calls at the same time.
 pub(super) type Report<'a> = Mutex<&'a mut (dyn FnMut(Event<'_>) + Send)>;
 
 /// A call under way: dropping it cancels the call.

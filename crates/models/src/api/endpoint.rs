@@ -157,7 +157,7 @@ impl Endpoint {
         self.key.is_some()
     }
 
-    /// What the API said, without the key.
+    /// The message of the API, without the key.
     pub(super) fn masked(&self, text: &str) -> String {
         match &self.key {
             Some(key) => key.masked(text),

@@ -66,7 +66,7 @@ impl OpenAi {
         })
     }
 
-    /// What is said to this API alone.
+    /// Settings for this API only.
     fn complete(&self, body: &mut Value) {
         body["stream_options"] = json!({"include_usage": true});
         if let Some(body) = body.as_object_mut()

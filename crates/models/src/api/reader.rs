@@ -20,7 +20,7 @@ pub(super) const MAX_ANSWER: usize = 32 * 1024 * 1024;
 /// 100 ms for the end of a stream after its last event; a new connection takes about as long.
 const MAX_FAREWELL: Duration = Duration::from_millis(100);
 
-/// What a stream of events says, put together.
+/// The answer, assembled from a stream of events.
 pub(super) trait Assembly {
     /// Takes an event. True if it was the last.
     fn take(

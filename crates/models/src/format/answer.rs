@@ -1,8 +1,8 @@
-//! What a model answered.
+//! The answer of a model.
 
 use turnbuckle_protocol::{CreateMessageResult, SamplingContent, StopReason, ToolUseContent};
 
-/// What a model answered, and what it cost.
+/// The answer of a model, and the tokens that it cost.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -41,9 +41,9 @@ impl Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// What was read.
+    /// The input tokens.
     pub input_tokens: u64,
-    /// What was written.
+    /// The output tokens.
     pub output_tokens: u64,
 }
 

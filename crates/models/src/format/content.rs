@@ -34,7 +34,7 @@ impl Media<'_> {
         format!("data:{};base64,{}", self.kind(), self.data)
     }
 
-    /// What the model is told of media that its API does not take.
+    /// The text for the model in place of media that its API does not support.
     pub(super) fn note(&self) -> String {
         let size = self.data.len() / 4 * 3;
         let name = self

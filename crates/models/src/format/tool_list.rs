@@ -30,7 +30,7 @@ pub struct Rewrite {
     pub tool: String,
     /// Where in its schema, as a JSON pointer; empty for the tool or the root.
     pub at: String,
-    /// What was changed.
+    /// The change.
     pub what: String,
 }
 
@@ -106,7 +106,7 @@ impl ToolList {
         &self.json
     }
 
-    /// What the API does not take, and was written in another way or left out.
+    /// The parts that the API does not support, and that were rewritten or left out.
     pub fn rewrites(&self) -> &[Rewrite] {
         &self.rewrites
     }

@@ -36,7 +36,7 @@ pub enum Format {
 pub struct Written {
     /// The body of the request.
     pub body: Value,
-    /// What was left out, each as a sentence.
+    /// The parts that were left out, each as a sentence.
     pub left_out: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What each server has used of its share.
+//! How much of its sampling budget each server has used.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::error::SamplingError;
 /// The window of the rate.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// What one server may use of the host's models.
+/// The sampling budget of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingLimits {
@@ -71,7 +71,7 @@ struct Account {
     /// When requests of the last minute came.
     recent: VecDeque<Instant>,
     spent: u64,
-    /// What requests that are under way may still spend.
+    /// The tokens that are reserved for requests in progress.
     reserved: u64,
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Reserved<'a> {
     accounts: &'a Accounts,
     server: String,
     tokens: u64,
-    /// What is charged when it is dropped.
+    /// The tokens that are charged when it is dropped.
     owed: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::name::NameRule;
 
-/// What an API allows of a tool and its schema.
+/// The limits of an API for a tool and its schema.
 #[derive(Debug)]
 pub(crate) struct Dialect {
     /// The names of tools.

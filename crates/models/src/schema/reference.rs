@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// What a reference inside of a document points to.
+/// The target of a reference inside of a document.
 pub(super) fn resolve<'d>(document: &'d Value, reference: &str) -> Option<&'d Value> {
     let pointer = reference.strip_prefix('#')?;
     if pointer.is_empty() {

@@ -9,7 +9,7 @@ use crate::shown;
 /// Nested branches that are described; a longer text would not help the reader.
 const MAX_LEVELS: usize = 3;
 
-/// What a node wants, as a noun phrase.
+/// The values that a node accepts, as a noun phrase.
 pub(crate) fn node(run: &Run<'_>, id: NodeId) -> String {
     describe(run, id, MAX_LEVELS)
 }

@@ -21,7 +21,7 @@ use crate::schema::Schema;
 pub struct Coercion {
     /// JSON pointer of the value.
     pub pointer: String,
-    /// What came: `a string`.
+    /// The value that came: `a string`.
     pub from: &'static str,
     /// What it was read as: `an integer`, or `absent` for a `null` that was taken away.
     pub to: &'static str,

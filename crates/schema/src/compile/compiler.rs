@@ -23,7 +23,7 @@ use crate::settings::Settings;
 /// Values that one schema offers as examples of itself; one good one is enough.
 const MAX_SAMPLES: usize = 4;
 
-/// What compilation leaves.
+/// The result of compilation.
 pub(crate) struct Compiled {
     pub(crate) nodes: Box<[Node]>,
     pub(crate) dialect: Dialect,

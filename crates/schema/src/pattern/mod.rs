@@ -24,7 +24,7 @@ pub(crate) struct Pattern {
 /// Makes a pattern of its text, or says why it cannot.
 pub(crate) type Compile = fn(&str) -> Result<Pattern, String>;
 
-/// What runs a pattern.
+/// The engine that runs a pattern.
 pub(crate) trait Engine: std::fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Whether it matches somewhere in the text, found with little effort.
     fn is_match(&self, text: &str) -> Result<bool, Exhausted>;
@@ -36,7 +36,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync + UnwindSafe + RefUnwindS
     fn sample(&self, source: &str, extra: usize) -> Option<String>;
 }
 
-/// What a match can cost.
+/// The cost of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// Time grows with the string and nothing else.

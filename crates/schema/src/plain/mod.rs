@@ -26,7 +26,7 @@ pub enum ArgumentsError {
     NotAnObject {
         /// The type, by its Rust name.
         type_name: &'static str,
-        /// What its schema wants.
+        /// The type that its schema accepts.
         found: String,
     },
 }

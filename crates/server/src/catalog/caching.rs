@@ -8,7 +8,7 @@ use turnbuckle_protocol::{CacheHint, CacheScope};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cached {
-    /// What `server/discover` says.
+    /// The result of `server/discover`.
     Discovery,
     /// The list of tools.
     Tools,

@@ -18,11 +18,11 @@ pub(crate) const MAX_VALUES: usize = 100;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Completing {
-    /// What the user has typed so far.
+    /// The text that the user has typed so far.
     pub partial: String,
     /// Other arguments that are already settled.
     pub settled: HashMap<String, String>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
 }
 
@@ -179,7 +179,7 @@ type ErasedCompleter = Box<dyn Fn(&Call<'_>) -> Result<Completed, Failure> + Sen
 #[derive(Default)]
 pub(crate) struct Completers {
     by_argument: HashMap<String, ErasedCompleter>,
-    /// What all of them need of the server.
+    /// The combined requirements of all completers.
     pub(crate) description: Description,
 }
 

@@ -58,7 +58,7 @@ pub trait DescribeResource {
     fn resource() -> Resource;
 }
 
-/// What `server.tool(…)` takes: a function with `#[tool]`, or a [`Tool`] made by hand.
+/// The types that `server.tool(…)` accepts: a function with `#[tool]`, or a [`Tool`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "neither a function with `#[tool]` nor a `Tool`",
@@ -69,7 +69,7 @@ pub trait IntoTool<X> {
     fn into_tool(self) -> Tool;
 }
 
-/// What `server.prompt(…)` takes: a function with `#[prompt]`, or a [`Prompt`] made by hand.
+/// The types that `server.prompt(…)` accepts: a function with `#[prompt]`, or a [`Prompt`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a prompt",
     label = "neither a function with `#[prompt]` nor a `Prompt`",
@@ -80,7 +80,7 @@ pub trait IntoPrompt<X> {
     fn into_prompt(self) -> Prompt;
 }
 
-/// What `server.resource(…)` takes: a function with `#[resource]`, or a [`Resource`] made by hand.
+/// The types that `server.resource(…)` accepts: a function with `#[resource]`, or a [`Resource`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a resource",
     label = "neither a function with `#[resource]` nor a `Resource`",

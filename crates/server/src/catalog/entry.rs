@@ -26,7 +26,7 @@ pub(crate) trait Entry: Send + Sync {
     fn wire(&self) -> &Self::Wire;
     fn visible(&self) -> Option<&Visible>;
 
-    /// What a server with this entry offers.
+    /// The capabilities of a server with this entry.
     fn offer(&self) -> Offer;
 
     /// Whether its handler is given the catalog, so that lists may fill.
@@ -87,7 +87,7 @@ pub(crate) struct ToolEntry {
     pub(crate) task: Option<TaskSupport>,
     /// Whether its handler says itself when it becomes one.
     pub(crate) begins_task: bool,
-    /// What a caller needs to call it.
+    /// The scopes that a caller needs.
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }

@@ -36,7 +36,7 @@ pub(crate) fn extension_method(
     about.check_needs(description, states)
 }
 
-/// What the errors of one entry have in common.
+/// The entry that errors are about.
 struct About<'a> {
     kind: &'static str,
     key: &'a str,

@@ -1,4 +1,4 @@
-//! What can be wrong with a server as it was written.
+//! Errors of building a server.
 
 /// Why a server cannot be built. The message names the tool, prompt or resource and says what to
 /// change.
@@ -8,7 +8,7 @@ pub enum SetupError {
     /// Two things of one kind have the same name or URI.
     #[error("duplicate {kind} `{key}`; rename or remove one")]
     Duplicate {
-        /// What kind of thing.
+        /// The kind of entry: tool, prompt, resource and so on.
         kind: &'static str,
         /// Its name or URI.
         key: String,
@@ -16,11 +16,11 @@ pub enum SetupError {
     /// Something cannot be served as it is.
     #[error("{kind} `{key}`: {problem}")]
     Invalid {
-        /// What kind of thing.
+        /// The kind of entry: tool, prompt, resource and so on.
         kind: &'static str,
         /// Its name or URI.
         key: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The secret is too short to be one.
@@ -45,7 +45,7 @@ pub enum SetupError {
     /// A handler needs a state that was not given.
     #[error("{kind} `{key}` needs `State<{state}>`; add it with `.state(…)`")]
     MissingState {
-        /// What kind of thing.
+        /// The kind of entry: tool, prompt, resource and so on.
         kind: &'static str,
         /// Its name or URI.
         key: String,

@@ -145,12 +145,12 @@ impl Snapshot {
         self.lists_by_callback
     }
 
-    /// What every caller is offered.
+    /// The offer for every caller.
     pub(crate) fn open_offer(&self) -> Offer {
         self.open
     }
 
-    /// What this caller is offered.
+    /// The offer for this caller.
     pub(crate) fn offer(&self, caller: &Caller) -> Offer {
         let mut offer = self.open;
         if self.has_hidden {

@@ -46,7 +46,7 @@ pub struct Tool {
     pub(crate) is_disabled: bool,
 }
 
-/// Who may see and use something.
+/// Who may see and use an entry.
 pub(crate) type Visible = Box<dyn Fn(&Caller) -> bool + Send + Sync>;
 
 impl Tool {

@@ -1,4 +1,4 @@
-//! Who calls: the identity behind a request.
+//! The caller: the identity behind a request.
 
 use std::{
     any::{Any, TypeId},
@@ -20,7 +20,7 @@ pub struct Caller {
     id: Option<Arc<str>>,
     scopes: Arc<[String]>,
     attributes: Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
-    /// What came with the request over HTTP, where a handler wants to see it.
+    /// The HTTP parts of the request, if a handler uses them.
     #[cfg(feature = "http")]
     request: Option<Arc<HttpRequest>>,
 }
@@ -88,7 +88,7 @@ impl Caller {
         self
     }
 
-    /// What came with the request over HTTP, where it was kept.
+    /// The HTTP parts of the request, if they were kept.
     #[cfg(feature = "http")]
     pub(crate) fn http_request(&self) -> Option<&HttpRequest> {
         self.request.as_deref()

@@ -1,4 +1,4 @@
-//! What came with a request over HTTP, for handlers that ask for it.
+//! The HTTP parts of a request, for handlers that use them.
 
 use http::{Extensions, HeaderMap, request::Parts};
 

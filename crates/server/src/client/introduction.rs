@@ -1,4 +1,4 @@
-//! What a client says of itself.
+//! The client's description of itself.
 
 use turnbuckle_protocol::{ClientCapabilities, Implementation};
 
@@ -10,6 +10,6 @@ use turnbuckle_protocol::{ClientCapabilities, Implementation};
 pub struct Introduction {
     /// Name and version, where the client gave them.
     pub info: Option<Implementation>,
-    /// What the client can be asked for.
+    /// The client's capabilities.
     pub capabilities: ClientCapabilities,
 }

@@ -153,12 +153,12 @@ impl Peer {
         self.lifecycle()?.revision()
     }
 
-    /// What a legacy client said of itself when it opened its session.
+    /// The legacy client's description of itself from its handshake.
     pub(crate) fn client(&self) -> Option<Introduction> {
         Some(self.lifecycle()?.client()?.client.clone())
     }
 
-    /// What a legacy client wants to be told.
+    /// The subscriptions of a legacy client.
     pub(crate) fn listener(&self) -> Option<MutexGuard<'_, Listener>> {
         Some(self.session.as_ref()?.listener())
     }
@@ -176,7 +176,7 @@ impl Peer {
             .is_some()
     }
 
-    /// Who looks at the roots of a legacy client.
+    /// The watch of a legacy client's roots.
     pub(crate) fn roots_watch(&self) -> Option<&RootsWatch> {
         Some(&self.session.as_ref()?.roots)
     }
@@ -368,7 +368,7 @@ impl Peer {
         answered
     }
 
-    /// What a relay keeps with the session; `None` where there is no session.
+    /// The relay's state of the session; `None` without a session.
     pub(crate) fn relay_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
         let kept = &self.session.as_ref()?.relay_state;
         kept.get_or_init(|| Box::new(T::default())).downcast_ref()

@@ -13,10 +13,10 @@ use turnbuckle_session::{
 };
 use turnbuckle_transport::{Pacer, Rate};
 
-/// What a client answered.
+/// The client's answer.
 pub(crate) type ClientAnswer = Result<Box<RawValue>, ErrorObject>;
 
-/// What is told of the client's progress with a question.
+/// The listener for the client's progress with a question.
 pub(crate) type OnProgress = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
 
 /// How often one question hears of progress: as often as a call may report it.
@@ -26,11 +26,11 @@ const PROGRESS: (u32, u32) = (200, 50);
 #[derive(Default)]
 pub(crate) struct Requests {
     table: Mutex<RequestTable<oneshot::Sender<ClientAnswer>>>,
-    /// Who hears of the progress of a request, by its id, which is the token too.
+    /// The listeners for the progress of requests, by id, which is also the token.
     listeners: Mutex<HashMap<Id, Arc<ProgressListener>>>,
 }
 
-/// Who hears of the progress of one request.
+/// The listener for the progress of one request.
 struct ProgressListener {
     hear: OnProgress,
     reports: Mutex<Coalesced<ProgressNotificationParams>>,

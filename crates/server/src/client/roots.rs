@@ -14,7 +14,7 @@ use crate::Caller;
 /// How long a client may take to list its roots. No person has to be asked for that.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// What is called when roots have changed.
+/// The callback for changed roots.
 pub(crate) type OnRootsChanged = Arc<dyn Fn(RootsChanged) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A client whose roots have changed, for
@@ -33,7 +33,7 @@ pub enum RootsError {
     Refused {
         /// The error code.
         code: i64,
-        /// What the client said.
+        /// The client's message.
         message: String,
     },
     /// The answer is not a list of roots.

@@ -43,7 +43,7 @@ pub(crate) struct Session {
     listener: Mutex<Listener>,
     pub(super) log_level: SessionLevel,
     pub(super) roots: RootsWatch,
-    /// What a relay keeps with the session.
+    /// The relay's state of the session.
     pub(super) relay_state: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(super) listed_roots: RootsCache,
     /// Whether a task pings the client.
@@ -105,7 +105,7 @@ impl Session {
         self.standing.get().is_some()
     }
 
-    /// What the client hears of.
+    /// The client's subscriptions.
     pub(crate) fn listener(&self) -> MutexGuard<'_, Listener> {
         self.listener.lock()
     }
@@ -140,10 +140,10 @@ impl Session {
     }
 }
 
-/// What a handshake leaves behind.
+/// The result of a handshake.
 pub(crate) struct Opened {
-    /// What the client said of itself.
+    /// The client's description of itself.
     pub(crate) client: Introduction,
-    /// What we said we could tell it of.
+    /// The subscriptions that the server declared.
     pub(crate) promised: SubscriptionFilter,
 }

@@ -23,7 +23,7 @@ pub enum AskFailed {
         key: String,
         /// The error code.
         code: i64,
-        /// What the client said.
+        /// The client's message.
         message: String,
     },
     /// The answer does not fit the question, or the question cannot be asked.
@@ -42,7 +42,7 @@ pub enum AskFailed {
     Unreadable {
         /// The key of the ask.
         key: String,
-        /// What is wrong with it.
+        /// The problem.
         source: serde_json::Error,
     },
     /// The client went away while it was asked.
@@ -54,7 +54,7 @@ pub enum AskFailed {
 }
 
 impl AskFailed {
-    /// What a tool's caller sees of it.
+    /// The error for the caller of a tool.
     pub(crate) fn into_tool_error(self) -> ToolError {
         match self {
             Self::Refused { .. }
@@ -65,7 +65,7 @@ impl AskFailed {
         }
     }
 
-    /// What the caller of a prompt or a resource sees of it.
+    /// The error for the caller of a prompt or a resource.
     pub(crate) fn into_failure(self) -> Failure {
         match self {
             Self::Impossible(impossible) => Failure::Unaskable(Reject::of(impossible.to_error())),

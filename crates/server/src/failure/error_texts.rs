@@ -7,7 +7,7 @@ use turnbuckle_base::error_chain::in_one_line;
 /// Chooses the text of an unexpected error, or hides it.
 pub(crate) type Choose = dyn Fn(&(dyn Error + 'static)) -> Option<String> + Send + Sync;
 
-/// What clients and models read of unexpected errors.
+/// How unexpected errors are shown to clients and models.
 #[derive(Clone, Default)]
 pub(crate) enum ErrorTexts {
     /// A number, which leads to the log.
@@ -15,7 +15,7 @@ pub(crate) enum ErrorTexts {
     Masked,
     /// The error and its causes.
     Shown,
-    /// What the author's function says; a number where it says nothing.
+    /// The text of the author's function; a number if it returns none.
     Chosen(Arc<Choose>),
 }
 

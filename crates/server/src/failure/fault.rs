@@ -47,7 +47,7 @@ impl Fault {
         self.number.to_string()
     }
 
-    /// What a panic carried, as a fault.
+    /// A panic as a fault.
     pub(crate) fn from_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let message = payload
             .downcast_ref::<&str>()
@@ -57,7 +57,7 @@ impl Fault {
         Self::new(format!("the handler panicked: {message}"))
     }
 
-    /// What a function gives, or the fault that its panic is.
+    /// The result of a function, or its panic as a fault.
     pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Self> {
         catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Self::from_panic(&*payload))
     }
@@ -113,7 +113,7 @@ impl fmt::Display for FaultNumber {
     }
 }
 
-/// What tells this process from its replicas. Made when the first fault happens.
+/// Digits that identify this process among its replicas. Made when the first fault happens.
 fn process_digits() -> u32 {
     static DIGITS: OnceLock<u32> = OnceLock::new();
     *DIGITS.get_or_init(|| {

@@ -12,7 +12,7 @@ use super::{AskFailed, Fault, Reject};
 /// A boxed error that can be sent to another thread.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What an error is to the caller.
+/// The kind of an error for the caller.
 pub(super) enum Returned {
     /// Words for the reader.
     Words(String),

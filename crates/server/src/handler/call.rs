@@ -106,7 +106,7 @@ impl Call<'_> {
         value.downcast_ref()
     }
 
-    /// What the client declared of an extension, with this request or in the handshake.
+    /// The client's settings of an extension, from this request or from the handshake.
     pub(crate) fn client_extension(&self, id: &str) -> Option<serde_json::Value> {
         let find = |client: &ClientCapabilities| client.extension(id).cloned();
         if !self.origin.revision.is_modern() {
@@ -129,7 +129,7 @@ impl Call<'_> {
             .unwrap_or_default()
     }
 
-    /// What tells the call that it was cancelled.
+    /// The flag that the call was cancelled.
     pub(crate) fn cancel_flag(&self) -> CancelFlag {
         self.cancel.get_or_init(CancelFlag::default).clone()
     }

@@ -1,4 +1,4 @@
-//! What all calls of a server share.
+//! The shared state of all calls of a server.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::Changes;
 
-/// What handlers of a server find, whatever is called.
+/// The shared state that handlers use.
 pub(crate) struct CallContext {
     pub(crate) states: StateMap,
     pub(crate) changes: Changes,

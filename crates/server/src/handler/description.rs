@@ -1,10 +1,10 @@
-//! What a handler says of itself when it is registered.
+//! The description of a handler, made when it is registered.
 
 use std::any::TypeId;
 
 use super::{arguments::Arguments, output_check::OutputCheck};
 
-/// What extractors and outputs say of themselves when a handler is registered.
+/// The description of a handler, to which its extractors and its output contribute.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says one thing of a handler, whatever the others say"

@@ -34,7 +34,7 @@ pub enum Reply {
     Prompt(GetPromptResult),
     /// A resource's contents.
     Resource(ReadResourceResult),
-    /// What a method of an extension gave.
+    /// The result of a method of an extension.
     Extension(ExtensionReply),
 }
 

@@ -1,4 +1,4 @@
-//! What the author of a server writes against: handlers, what they take, what they give.
+//! The interface for authors of servers: handlers, their parameters and their results.
 
 pub(crate) mod arguments;
 pub(crate) mod ask;

@@ -1,4 +1,4 @@
-//! What the server was given with `.state(…)`.
+//! Values that the server was given with `.state(…)`.
 
 use std::{
     any::{Any, TypeId},

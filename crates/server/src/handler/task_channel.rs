@@ -1,4 +1,4 @@
-//! What a running call and its driver tell each other about its task.
+//! The channel between a running call and its driver about its task.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ pub(crate) struct TaskChannel {
     task: OnceLock<RelatedTask>,
     /// The call wants to become a task.
     wants_to_begin: AtomicBool,
-    /// What the call said last about how far it is, until it is written down.
+    /// The last progress of the call, until it is stored.
     words: Mutex<Option<String>>,
     /// Questions that the client answered with an error.
     refused: Mutex<BTreeMap<String, ErrorObject>>,

@@ -1,4 +1,4 @@
-//! What a relay is asked, and what it gives.
+//! The interface of a relay.
 
 use std::{any::Any, sync::Arc};
 
@@ -72,9 +72,9 @@ pub trait Relay: Send + Sync + 'static {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOffer {
-    /// What there is.
+    /// The capabilities.
     pub capabilities: ServerCapabilities,
-    /// Who answers; the server itself if `None`.
+    /// The description of the server; its own if `None`.
     pub info: Option<Implementation>,
     /// How it is used, for a model to read.
     pub instructions: Option<String>,
@@ -107,7 +107,7 @@ impl RelayOffer {
 #[derive(Default)]
 #[non_exhaustive]
 pub struct RelayListen {
-    /// What is heard of.
+    /// The accepted part.
     pub accepted: SubscriptionFilter,
     /// Dropped when the subscription ends.
     pub guard: Option<Box<dyn Any + Send>>,

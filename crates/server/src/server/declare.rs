@@ -1,4 +1,4 @@
-//! What a server declares before it has it.
+//! Capabilities that a server declares in advance.
 
 use turnbuckle_protocol::LoggingLevel;
 

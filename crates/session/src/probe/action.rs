@@ -1,4 +1,4 @@
-//! What a search wants done next.
+//! The next action of a probe.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What happens to a connection while its server is being found out.
+//! Events of a connection during a probe.
 
 use std::time::Duration;
 
@@ -44,9 +44,9 @@ pub enum Event {
     Refused {
         /// Which.
         asked: Asked,
-        /// What came instead.
+        /// The answer that came instead.
         refusal: Refusal,
-        /// What it says: the error's message.
+        /// The error's message.
         message: String,
         /// The strings under `supported` in the error's data; empty if they are missing.
         supported: Vec<String>,
@@ -62,7 +62,7 @@ pub enum Event {
     SecondClosed,
 }
 
-/// What came in place of a result.
+/// The answer in place of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -19,13 +19,13 @@ const MESSAGE_SHOWN: usize = 300;
 #[error("{reason}{}", AttemptList(tried))]
 #[non_exhaustive]
 pub struct Failure {
-    /// What ended it.
+    /// The reason.
     pub reason: Reason,
     /// Everything that was tried, in order.
     pub tried: Vec<Attempt>,
 }
 
-/// What ended a search.
+/// The reason why a probe failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -61,11 +61,11 @@ pub enum Reason {
     /// The server is there, but refuses.
     #[error("{}", Told { asked: *asked, refusal: *refusal, message })]
     Refused {
-        /// What it refused.
+        /// The request that it refused.
         asked: Asked,
         /// How.
         refusal: Refusal,
-        /// What it said, shortened if very long.
+        /// Its message, shortened if very long.
         message: String,
     },
     /// Nothing came back in time.
@@ -82,13 +82,13 @@ pub enum Reason {
 /// One step of a search and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// What was done.
+    /// The action.
     pub step: Step,
-    /// What came of it; `None` while nothing has.
+    /// The outcome; `None` while there is none.
     pub outcome: Option<Outcome>,
 }
 
-/// What was done.
+/// The action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A question was sent, at this version.
@@ -99,7 +99,7 @@ pub enum Step {
     OpenSecond,
 }
 
-/// What came of a question.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -109,7 +109,7 @@ pub enum Outcome {
     Refused {
         /// What.
         refusal: Refusal,
-        /// What it says, shortened if very long.
+        /// Its message, shortened if very long.
         message: String,
     },
     /// Something that fits no question.

@@ -24,7 +24,7 @@ impl Once {
     }
 }
 
-/// What may be done once in a search.
+/// The actions that a probe may do only once.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     /// Start the server anew.

@@ -1,4 +1,4 @@
-//! What a search is for, and how long it waits.
+//! The settings of a probe.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl Settings {
         }
     }
 
-    /// What was found the last time.
+    /// The result of the last probe.
     pub fn with_remembered(self, verdict: Verdict) -> Self {
         Self {
             remembered: Some(verdict),

@@ -1,11 +1,11 @@
-//! What a search found, in a form to be kept.
+//! The result of a probe, in a form that can be stored.
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::Revision;
 
 use crate::Era;
 
-/// What a server speaks: the revision to go on with.
+/// The detected revision of a server.
 ///
 /// Keep it under what identifies the server (its program and arguments, or its origin) and hand it
 /// to the next [`Settings`](super::Settings).

@@ -53,7 +53,7 @@ struct Pending<T> {
     progress: Monotonic,
 }
 
-/// What a progress notification did.
+/// The effect of a progress notification.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progressed<'a, T> {
     /// It is news: the deadline has moved, and this is whom to tell.
@@ -69,7 +69,7 @@ pub enum Progressed<'a, T> {
 pub struct Expired<T> {
     /// Its id, for `notifications/cancelled`.
     pub id: Id,
-    /// What waited for the answer.
+    /// The value that waited for the answer.
     pub payload: T,
     /// The limit it ran into.
     pub overdue: Overdue,
@@ -81,7 +81,7 @@ pub struct Expired<T> {
 pub struct Full<T> {
     /// The number of requests that wait.
     pub limit: usize,
-    /// What would have waited for the answer.
+    /// The value that would have waited for the answer.
     pub payload: T,
 }
 

@@ -1,4 +1,4 @@
-//! What a client answered, held against what it was asked.
+//! Checks a client's answer against its question.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
@@ -15,7 +15,7 @@ use super::{Kind, form};
 pub struct BadAnswer {
     /// The key it came under.
     pub key: String,
-    /// What is wrong with it.
+    /// The problem.
     pub reason: String,
 }
 

@@ -34,7 +34,7 @@ pub struct Round {
     offered: BTreeMap<String, Box<RawValue>>,
 }
 
-/// What becomes of a question.
+/// The outcome of asking.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskOutcome {
     /// It is answered, and the answer fits it. Declined and cancelled are answers.
@@ -60,7 +60,7 @@ pub enum AskError {
     BadQuestion {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
     /// The handler's fault: too many questions at once.
@@ -88,12 +88,12 @@ impl Round {
         }
     }
 
-    /// What is known.
+    /// The journal.
     pub const fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// What is known, to keep memos in.
+    /// The journal, to store memos in.
     pub const fn journal_mut(&mut self) -> &mut Journal {
         &mut self.journal
     }
@@ -316,7 +316,7 @@ fn fitting(key: &str, question: &Posed, answer: &RawValue) -> Result<InputRespon
 pub struct Pause {
     /// The questions, at least one.
     pub requests: OpenAsks,
-    /// What is known.
+    /// The journal.
     pub journal: Journal,
 }
 
@@ -337,8 +337,8 @@ impl Pause {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paused {
-    /// What it is asked.
+    /// The questions.
     pub input_requests: OpenAsks,
-    /// What it hands back unchanged.
+    /// The state that it sends back unchanged.
     pub request_state: String,
 }

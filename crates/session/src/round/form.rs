@@ -1,4 +1,4 @@
-//! What a user put in a form, held against the fields that were asked for.
+//! Checks the content of a form against its fields.
 //!
 //! elicitation: servers SHOULD validate received content against the requested schema. Reasons are
 //! written for the author of the client: they name the field and what belongs in it, and do not

@@ -1,4 +1,4 @@
-//! What a client cannot be asked.
+//! Questions that a client cannot answer.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use turnbuckle_protocol::{
     IncludeContext, InputRequest, Revision, SamplingContent, revision::Inexpressible,
 };
 
-/// What a client must be able to do to answer a question.
+/// The capability that a question requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
@@ -24,7 +24,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// What a question needs.
+    /// The capability that a question requires.
     pub fn of(request: &InputRequest) -> Self {
         match request {
             InputRequest::ListRoots(_) => Self::Roots,
@@ -88,15 +88,15 @@ pub enum Impossible {
     /// Its revision has no words for the question.
     #[error("the client cannot be asked this: {source}")]
     Inexpressible {
-        /// What it would need.
+        /// The capability that it would need.
         need: Need,
-        /// What is missing.
+        /// The missing capabilities.
         source: Inexpressible,
     },
 }
 
 impl Impossible {
-    /// What the client would have to be able to do.
+    /// The missing capabilities.
     pub fn need(&self) -> Need {
         match self {
             Self::Undeclared(need) | Self::Inexpressible { need, .. } => *need,

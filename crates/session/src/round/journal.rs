@@ -1,4 +1,4 @@
-//! What is known in one call so far, over all its rounds.
+//! The journal of a call: everything known so far, over all its rounds.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -18,7 +18,7 @@ pub const MAX_JOURNAL_BYTES: usize = 1024 * 1024;
 /// A user answers a dozen questions at most; what is above comes from a loop.
 pub const MAX_JOURNAL_ENTRIES: usize = 256;
 
-/// What an empty journal takes, rounded up.
+/// The size of an empty journal, rounded up.
 const EMPTY_BYTES: usize = 32;
 
 /// What an entry takes beside its key and value: a fingerprint and punctuation, rounded up.

@@ -1,15 +1,15 @@
-//! What a journal refuses.
+//! Errors of a journal.
 
 use std::fmt;
 
 use super::{MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 
-/// What an entry of a journal is.
+/// The kind of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A question.
     Ask,
-    /// What the client answered.
+    /// An answer of the client.
     Answer,
     /// A value a handler keeps.
     Memo,
@@ -44,13 +44,13 @@ pub enum JournalError {
          for it here and the thing itself elsewhere"
     )]
     TooLarge {
-        /// What it is.
+        /// The kind of entry.
         entry: Entry,
         /// Its key.
         key: String,
-        /// What it needs.
+        /// The bytes that it needs.
         bytes: usize,
-        /// What is left.
+        /// The bytes that are left.
         left: usize,
     },
     /// The journal has too many entries.
@@ -59,7 +59,7 @@ pub enum JournalError {
          form what belongs together"
     )]
     TooMany {
-        /// What it is.
+        /// The kind of entry.
         entry: Entry,
         /// Its key.
         key: String,

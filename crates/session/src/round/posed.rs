@@ -56,7 +56,7 @@ pub enum Posed {
     Request(InputRequest),
     /// A form whose fields are shared by all who ask it.
     Form {
-        /// What the user reads.
+        /// The message for the user.
         message: String,
         /// The fields.
         schema: Cow<'static, FormSchema>,
@@ -64,7 +64,7 @@ pub enum Posed {
 }
 
 impl Posed {
-    /// What the question is recognised by.
+    /// The fingerprint of the question.
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Request(request) => Fingerprint::of(request),

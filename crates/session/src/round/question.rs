@@ -63,7 +63,7 @@ const FINGERPRINT_BYTES: usize = 16;
 /// The length of a fingerprint as text: a letter for the kind, and Base64.
 const TEXT_BYTES: usize = 1 + (FINGERPRINT_BYTES * 4).div_ceil(3);
 
-/// What a question is recognised by when a handler asks it again.
+/// The fingerprint by which a repeated question is recognised.
 ///
 /// It is the same in every revision: what only some revisions carry, like the `elicitationId` of
 /// 2025-11-25 or `_meta`, is left out.

@@ -47,7 +47,7 @@ pub enum SpawnError {
     PermissionDenied {
         /// The program as given.
         program: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The child's pipes need a runtime to wait for them.
@@ -61,7 +61,7 @@ pub enum SpawnError {
     Failed {
         /// The program as given.
         program: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

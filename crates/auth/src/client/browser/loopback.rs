@@ -225,7 +225,7 @@ async fn let_in(listener: TcpListener, tell: mpsc::Sender<Heard>) {
     }
 }
 
-/// What a visitor wants.
+/// The request of a browser to the local port.
 struct Target {
     path: String,
     query: String,

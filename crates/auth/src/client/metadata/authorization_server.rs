@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-/// What an authorization server publishes about itself.
+/// The metadata of an authorization server.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct AuthorizationServer {
-    /// Who it is.
+    /// Its issuer URL.
     pub(crate) issuer: String,
     /// Where people are sent.
     pub(crate) authorization_endpoint: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct AuthorizationServer {
     pub(crate) registration_endpoint: Option<String>,
     /// Where tokens are given back.
     pub(crate) revocation_endpoint: Option<String>,
-    /// What a token may be good for.
+    /// The supported scopes.
     pub(crate) scopes_supported: Option<Vec<String>>,
     /// How clients prove who they are at the token endpoint.
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,

@@ -3,15 +3,15 @@
 use serde::Deserialize;
 use turnbuckle_transport::http::client::Address;
 
-/// What a protected server publishes about itself.
+/// The metadata of a protected server.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ProtectedResource {
     /// The server's own name for itself: what tokens are asked for.
     pub(crate) resource: String,
-    /// Who gives tokens for it, by issuer.
+    /// The issuer URLs of its authorization servers.
     #[serde(default)]
     pub(crate) authorization_servers: Vec<String>,
-    /// What a token may be good for.
+    /// The supported scopes.
     pub(crate) scopes_supported: Option<Vec<String>>,
     /// The algorithms of proofs that it takes, if tokens may be bound to a key.
     pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,

@@ -75,7 +75,7 @@ pub enum StoreError {
     Folder {
         /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What secrets are kept under.
+//! The keys of stored secrets.
 
 use std::fmt;
 

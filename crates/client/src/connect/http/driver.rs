@@ -79,10 +79,10 @@ async fn drive(link: Arc<Link>, http: Arc<Http>, mut leftovers: mpsc::Receiver<E
     link.end_as_lost();
 }
 
-/// What the task does beside waiting.
+/// The work of the task.
 struct DriverQueues {
     outbox: Outbox,
-    /// What is to be said and is not on its way yet.
+    /// Messages that are not sent yet.
     waiting: VecDeque<Bytes>,
     telling: JoinSet<()>,
     finishing: JoinSet<()>,

@@ -19,7 +19,7 @@ pub(crate) struct HttpRoute {
     first: FirstAttempt,
 }
 
-/// What to try first.
+/// The first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstAttempt {
     /// A POST.

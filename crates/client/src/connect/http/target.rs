@@ -112,7 +112,7 @@ impl HttpTarget {
         Ok(Address::parse(&self.url.0)?)
     }
 
-    /// What sends its requests, and the hook that it asks.
+    /// The HTTP agent, and the hook for credentials.
     pub(crate) fn agent(
         &self,
         address: &Address,
@@ -126,7 +126,7 @@ impl HttpTarget {
         Ok((settings.agent(address)?, Some(hook)))
     }
 
-    /// What to call the server in messages.
+    /// The server's name in messages.
     pub(crate) fn label(&self) -> String {
         format!("{:?}", self.url)
     }

@@ -29,7 +29,7 @@ pub struct ExtensionMethod {
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }
 
-/// Who may call a method.
+/// The callers that may use a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Clients that declare the extension.

@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use super::{Extension, ExtensionMethod, MethodEntry, Notice};
 use crate::{Caller, HandlerSet, SetupError, catalog::setup, handler::StateTypes};
 
-/// What extensions added.
+/// The entries of extensions.
 #[derive(Default)]
 pub(crate) struct Registry {
     declared: JsonObject,

@@ -1,4 +1,4 @@
-//! What a person did with a question.
+//! The user's answer to a question.
 
 use crate::ToolError;
 

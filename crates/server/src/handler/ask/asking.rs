@@ -33,22 +33,22 @@ pub(crate) struct Asking {
     pub(super) asks_by_tasks: bool,
 }
 
-/// What is known of the asks of one call.
+/// The state of the questions of one call.
 pub(super) struct AskState {
     pub(super) round: Round,
     /// How many wait for the answer to each open question.
     waiting: BTreeMap<String, usize>,
-    /// Who hears of the client's progress with open questions.
+    /// The listeners for the client's progress with open questions.
     listeners: BTreeMap<String, OnProgress>,
     /// Visits that are to be made before the call.
     pub(super) visits: Vec<String>,
     /// How many effects run that must not be dropped.
     memos: usize,
-    /// What the call ends with, whatever its handler makes of it.
+    /// The failure that ends the call, whatever the handler returns.
     ended: Option<Failure>,
-    /// Who drives the call, and has to look again when a question is asked from another task.
+    /// The waker of the call, for questions that are asked from another task.
     driver: Option<Waker>,
-    /// What has to be found out before the handler runs.
+    /// The check that must pass before the handler runs.
     admission: Option<BoxFuture<'static, Result<(), Failure>>>,
 }
 
@@ -306,12 +306,12 @@ impl Asking {
         None
     }
 
-    /// What has to be found out before the handler runs, to be asked once.
+    /// Takes the check that must pass before the handler runs.
     pub(crate) fn admission(&self) -> Option<BoxFuture<'static, Result<(), Failure>>> {
         self.state().admission.take()
     }
 
-    /// What the call ends with although its handler came to an end.
+    /// The failure that ends the call although its handler returned.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.state().ended.take()
     }

@@ -47,7 +47,7 @@ pub struct ChoiceField<C> {
     of: PhantomData<C>,
 }
 
-/// What a choice needs to be a [`FormField`]; `#[derive(Choice)]` makes it one.
+/// The requirements of a choice as a [`FormField`]; `#[derive(Choice)]` implements them.
 impl<C: Choice> ChoiceField<C> {
     /// A field without a default.
     pub const fn new() -> Self {

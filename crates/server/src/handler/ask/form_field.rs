@@ -20,13 +20,13 @@ use turnbuckle_protocol::{
             one of these; ask for more with another form"
 )]
 pub trait FormField: Sized {
-    /// What a client is told of the field.
+    /// The schema of the field.
     type Schema: Into<PrimitiveSchema>;
 
     /// The value of a field that was left empty, for types that may be.
     const EMPTY: Option<fn() -> Self> = None;
 
-    /// What a client is told of the field.
+    /// The schema of the field.
     fn schema() -> Self::Schema;
 
     /// The value, if it is one of this type.

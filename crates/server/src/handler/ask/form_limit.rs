@@ -19,7 +19,7 @@ use super::{
     note = "text takes `min_length` and `max_length`, lists of choices take `min_items` and `max_items`"
 )]
 pub trait Ranged {
-    /// What the bounds are.
+    /// The type of the bounds.
     type Bound;
 
     /// Takes nothing less.

@@ -36,7 +36,7 @@ pub struct Question<'a, T> {
     stage: QuestionStage,
 }
 
-/// What holds where the client cannot be asked.
+/// The fallback if the client cannot be asked.
 enum Otherwise<'a, T> {
     Nothing,
     Value(T),

@@ -19,7 +19,7 @@ use crate::{Failure, Fault, Reject, quota::CallerKey};
 pub(super) struct Return {
     pub(super) context: Arc<AskContext>,
     pub(super) caller: Option<String>,
-    /// Whose quota the states count against.
+    /// The caller whose quota the states count against.
     pub(super) payer: CallerKey,
     pub(super) request: RequestDigest,
 }

@@ -1,4 +1,4 @@
-//! What a request brought of earlier rounds, and where its driver finds the asks.
+//! The state of earlier rounds in a request, and the questions for its driver.
 
 use std::{
     borrow::Cow,
@@ -10,7 +10,7 @@ use turnbuckle_session::round::RequestDigest;
 
 use super::Asking;
 
-/// What a request brought of earlier rounds.
+/// The state of earlier rounds in a request.
 pub(crate) enum Rounds<'a> {
     /// Still in the message.
     Params(&'static str, &'a Members<'a>),

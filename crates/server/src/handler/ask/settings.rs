@@ -25,7 +25,7 @@ pub(crate) struct AskSettings {
     pub(crate) asks_by_tasks: bool,
 }
 
-/// What the asks of all calls share.
+/// The shared settings of all questions.
 pub(crate) struct AskContext {
     pub(crate) settings: AskSettings,
     /// Seals what a handler knows between rounds.

@@ -33,7 +33,7 @@ pub struct Visit {
     pub(super) course: Course,
 }
 
-/// What becomes of the call meanwhile.
+/// What the call does meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
     /// It waits for the person to agree.

@@ -1,4 +1,4 @@
-//! What the client declared of an extension.
+//! The settings with which the client declared an extension.
 
 use std::fmt;
 

@@ -57,13 +57,13 @@ impl<T> TypeOf<T> {
     }
 }
 
-/// What a plain type says of patterns.
+/// Patterns of a plain type.
 pub trait PlainPatterns {
     /// Whether schemas may have patterns: here they have none.
     fn patterns(&self) -> Patterns;
 }
 
-/// What every type says of patterns.
+/// Patterns of any type.
 pub trait AnyPatterns {
     /// There may be some.
     fn patterns(&self) -> Patterns;

@@ -72,7 +72,7 @@ pub struct Reported {
     pub progress: f64,
     /// Of how much in all.
     pub total: Option<f64>,
-    /// What the user is told.
+    /// The message for the user.
     pub message: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes the contents of a resource.
+//! Conversions into the contents of a resource.
 //!
 //! Contents without a URI get the one that was read, and without a media type the resource's.
 

@@ -1,4 +1,4 @@
-//! What a method of an extension gives.
+//! The result of a method of an extension.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What handlers return, and how it becomes a result.
+//! The return types of handlers, and how they become results.
 
 mod contents;
 mod extension_reply;

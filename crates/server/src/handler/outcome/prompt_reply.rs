@@ -1,4 +1,4 @@
-//! What becomes a prompt.
+//! Conversions into a prompt.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! What becomes the result of a tool.
+//! Conversions into the result of a tool.
 
 use std::error::Error;
 

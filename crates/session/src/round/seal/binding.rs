@@ -1,4 +1,4 @@
-//! What a box belongs to: a caller and a request.
+//! The binding of a sealed state: its caller and its request.
 
 use std::{fmt, sync::LazyLock};
 
@@ -72,7 +72,7 @@ impl fmt::Debug for RequestDigest {
     }
 }
 
-/// What a box belongs to. It opens only for the same.
+/// The binding of a sealed state. It can only be opened with the same binding.
 ///
 /// ```
 /// use turnbuckle_session::round::{Binding, RequestDigest};

@@ -64,10 +64,10 @@ impl fmt::Debug for StateId {
     }
 }
 
-/// What was in a box.
+/// The content of a sealed state.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// What is known.
+    /// The journal.
     pub journal: Journal,
     /// Which box it was.
     pub id: StateId,
@@ -170,7 +170,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// What is in a box, authentic but not yet checked.
+/// The content of a sealed state, authentic but not yet checked.
 struct Inside<'a> {
     expires: u64,
     caller: &'a [u8; DIGEST_BYTES],

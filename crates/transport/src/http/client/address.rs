@@ -50,7 +50,7 @@ pub enum AddressError {
     /// The address contains a character that is not allowed.
     #[error("the address cannot be read ({reason}); percent-encode what is not ASCII")]
     Unreadable {
-        /// What the reader of URLs says.
+        /// The error of the URL parser.
         reason: String,
     },
 }

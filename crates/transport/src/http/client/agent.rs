@@ -1,4 +1,4 @@
-//! What sends requests.
+//! The HTTP agent that sends requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Agent {
     moved: Arc<Moved>,
 }
 
-/// What becomes of redirects.
+/// How redirects are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Redirects {
     /// Those that keep the request as it is and stay with the same server are followed.

@@ -88,7 +88,7 @@ pub trait Authorize: Send + Sync {
     }
 }
 
-/// What to do about a refusal.
+/// The decision about a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Send the request again, through [`Authorize::authorize`] again.
@@ -184,7 +184,7 @@ impl<'a> Challenge<'a> {
         }
     }
 
-    /// What the server says is wanted: its `WWW-Authenticate` headers, in their order.
+    /// The `WWW-Authenticate` headers, in their order.
     pub fn www_authenticate(&self) -> GetAll<'a, HeaderValue> {
         self.headers.get_all(WWW_AUTHENTICATE)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between sending a request and reading its answer.
+//! Errors between sending a request and reading its answer.
 
 use super::{Address, AddressError, BoxError};
 
@@ -18,7 +18,7 @@ pub enum HttpError {
     /// There is nothing to check the server's certificate by.
     #[error("no root certificates can be used: {reason}")]
     Roots {
-        /// What is wrong with them.
+        /// The problem.
         reason: String,
     },
     /// The proxy that was set cannot be used.
@@ -50,7 +50,7 @@ pub enum HttpError {
     Unanswered {
         /// Where the request went.
         address: Address,
-        /// What happened.
+        /// The cause.
         source: BoxError,
     },
     /// The connection broke in the middle of the answer.
@@ -58,7 +58,7 @@ pub enum HttpError {
     Broken {
         /// Where the request went.
         address: Address,
-        /// What happened.
+        /// The cause.
         source: BoxError,
     },
     /// The server sent the request elsewhere, and it was not followed: credentials stay where they
@@ -83,7 +83,7 @@ pub enum HttpError {
     Authorize {
         /// Where the request was to go.
         address: Address,
-        /// What the hook says.
+        /// The error of the hook.
         source: BoxError,
     },
     /// The answer is longer than the limit.

@@ -34,7 +34,7 @@ impl Reply {
         self.response.headers()
     }
 
-    /// Who answered, after redirects.
+    /// The address that answered, after redirects.
     pub fn address(&self) -> &Address {
         &self.address
     }

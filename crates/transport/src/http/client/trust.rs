@@ -19,7 +19,7 @@ use super::HttpError;
 /// In the order of our liking, as ALPN names them.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Whom to believe.
+/// Which server certificates are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// The platform's roots, and those that were added.

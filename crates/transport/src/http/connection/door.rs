@@ -30,7 +30,7 @@ use crate::http::{Peer, Settings};
 /// 8 KiB and grow only under a large body.
 const MAX_BUFFER_BYTES: usize = 128 * 1024;
 
-/// What all connections of a server share.
+/// The shared state of all connections of a server.
 pub(in crate::http) struct Door {
     settings: Settings,
     closing: Arc<Closing>,

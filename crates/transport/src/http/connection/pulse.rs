@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-/// What happened on a connection.
+/// An event on a connection.
 #[derive(Debug)]
 pub(super) struct Pulse {
     heads: Heads,

@@ -12,7 +12,7 @@ pub enum BindError {
     Address {
         /// The address as it was given.
         address: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A server is behind the socket file already.
@@ -32,7 +32,7 @@ pub enum BindError {
     Path {
         /// The path of the socket file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

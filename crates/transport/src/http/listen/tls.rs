@@ -32,7 +32,7 @@ pub enum TlsError {
     File {
         /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The text contains no certificate.
@@ -41,19 +41,19 @@ pub enum TlsError {
     /// A certificate in the text is damaged.
     #[error("a certificate cannot be read as PEM: {reason}")]
     Certificate {
-        /// What the reader of PEM says.
+        /// The error of the PEM parser.
         reason: String,
     },
     /// The text contains no key, or the key is damaged.
     #[error("the private key cannot be read as PEM (PKCS#8, PKCS#1 or SEC1): {reason}")]
     Key {
-        /// What the reader of PEM says.
+        /// The error of the PEM parser.
         reason: String,
     },
     /// Certificate and key do not fit each other, or are of a kind that is not supported.
     #[error("the certificate and the private key cannot be used together: {reason}")]
     Unusable {
-        /// What rustls says.
+        /// The error of rustls.
         reason: String,
     },
 }

@@ -34,7 +34,7 @@ pub struct Event {
     pub id: Option<String>,
     /// The kind of event; `None` means `message`.
     pub event: Option<String>,
-    /// What it says, lines separated by line feeds.
+    /// The data, with line feeds between its lines.
     pub data: String,
     /// How long to wait before coming back after the stream has broken.
     pub retry: Option<Duration>,
