@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_the_whole_needs_no_arguments() {
+    fn a_handler_of_the_whole_call_needs_no_arguments() {
         for whole in [
             quote!(Args(_): Args<B>),
             quote!(_: Uri),

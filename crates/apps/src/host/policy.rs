@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_writes_directives_of_their_own() {
+    fn origins_cannot_inject_directives() {
         let ui = ResourceUi {
             csp: Some(
                 Csp::new()

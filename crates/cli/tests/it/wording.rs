@@ -142,7 +142,7 @@ fn what_is_like_something_that_there_is_is_suggested() {
 
 /// Where there is no way to a server, the next step is doctor, and the libraries between keep quiet.
 #[test]
-fn who_cannot_connect_is_sent_to_the_doctor() {
+fn a_failed_connection_hints_at_the_doctor() {
     let place = Place::new();
     let output = place.run(&["list", "http://127.0.0.1:1/mcp?key=sesame"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");

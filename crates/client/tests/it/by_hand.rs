@@ -282,7 +282,7 @@ async fn a_call_of_a_session_cannot_be_gone_on_with_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_answers_for_an_hour() {
+async fn a_question_without_an_answer_ends_after_an_hour() {
     let (connection, mut server) = meet(&client(), Revision::V2025_06_18).await;
     let (round, ()) = tokio::join!(
         connection.by_hand(connection.call("t", ())).into_future(),

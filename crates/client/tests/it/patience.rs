@@ -153,7 +153,7 @@ async fn progress_renews_the_deadline_and_reaches_the_listener() {
 
 // rule: V7, PC9
 #[tokio::test(start_paused = true)]
-async fn progress_does_not_renew_a_deadline_for_ever() {
+async fn progress_does_not_renew_a_deadline_without_end() {
     let client = plain().longest_call(Duration::from_secs(20));
     let (connection, mut server) = meet(&client, Revision::LATEST).await;
     let started = tokio::time::Instant::now();

@@ -236,7 +236,7 @@ async fn an_event_without_an_end_is_not_kept() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_told() {
+async fn an_unreachable_address_is_reported() {
     // Port 9 of this machine: nothing listens there.
     let (outcome, _) = ask(&openai("http://127.0.0.1:9")).await;
     let error = outcome.unwrap_err();

@@ -103,7 +103,7 @@ mod tests {
     use crate::{quota::CallerKey, subscription::Listener};
 
     #[test]
-    fn what_nobody_listens_to_any_more_is_forgotten() {
+    fn a_topic_without_listeners_is_forgotten() {
         let kept = Quota::new(10_000, 10_000);
         let hub = Arc::new(Hub::new(ListenerLimits::default(), kept));
         let key = CallerKey::digest("ada");

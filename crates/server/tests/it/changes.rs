@@ -264,7 +264,7 @@ async fn a_broken_wish_is_refused() {
 
 // rule: T2
 #[tokio::test]
-async fn nobody_is_told_who_did_not_ask() {
+async fn clients_that_did_not_ask_are_not_notified() {
     let live = one_of_each();
     let mut silent = Wire::open(&live);
     silent.result("tools/list", json!({})).await;

@@ -355,7 +355,7 @@ fn same_numbers(one: &Value, other: &Value) -> bool {
 
 // rule: PC1
 #[tokio::test]
-async fn nobody_hears_of_progress_who_did_not_ask() {
+async fn clients_that_did_not_ask_get_no_progress() {
     let server = Server::new("s", "1")
         .tool(Tool::new("steps", steps))
         .build()

@@ -175,7 +175,7 @@ async fn capabilities_tell_of_nothing_that_the_caller_does_not_see() {
 }
 
 #[tokio::test]
-async fn who_sees_it_is_offered_it() {
+async fn callers_are_offered_what_they_see() {
     let live = alone(true).build().expect("a server");
     let mut wire = Wire::open_as(&live, Caller::new("boss"));
     let discovered = wire.result("server/discover", json!({})).await;

@@ -93,7 +93,7 @@ async fn changes_while_the_client_is_asked_are_one() {
 }
 
 #[tokio::test]
-async fn who_has_no_roots_is_not_asked_and_a_refusal_is_told() {
+async fn clients_without_roots_are_not_asked_and_a_refusal_is_reported() {
     let (live, mut seen) = server();
     let mut without = open(&live, Revision::V2025_06_18, json!({})).await;
     without.notify(CHANGED, Value::Null).await;

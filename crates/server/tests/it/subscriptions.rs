@@ -129,7 +129,7 @@ async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
 }
 
 #[tokio::test]
-async fn who_unsubscribes_hears_nothing_more() {
+async fn after_unsubscribing_no_notification_comes() {
     for &revision in Revision::LEGACY {
         let live = live();
         let mut wire = Wire::at(&live, revision).await;

@@ -99,7 +99,7 @@ async fn a_code_is_for_one_client_one_proof_and_one_time() {
 
 // rule: A21
 #[tokio::test]
-async fn nobody_is_sent_where_the_client_did_not_register() {
+async fn an_unregistered_redirect_is_refused() {
     let server = server().await;
     for more in [
         ("redirect_uri", "https://evil.example/callback"),

@@ -46,7 +46,7 @@ fn owner_process() {
     });
 }
 
-fn nobody_is_left_when_the_owner(role: &str) {
+fn no_process_is_left_when_the_owner(role: &str) {
     let mark = mark(role);
     let owner = StdCommand::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "child_orphans::owner_process"])
@@ -60,16 +60,16 @@ fn nobody_is_left_when_the_owner(role: &str) {
 }
 
 #[test]
-fn nobody_is_left_when_the_owner_exits() {
-    nobody_is_left_when_the_owner("exits");
+fn no_process_is_left_when_the_owner_exits() {
+    no_process_is_left_when_the_owner("exits");
 }
 
 #[test]
-fn nobody_is_left_when_the_owner_aborts() {
-    nobody_is_left_when_the_owner("aborts");
+fn no_process_is_left_when_the_owner_aborts() {
+    no_process_is_left_when_the_owner("aborts");
 }
 
 #[test]
-fn nobody_is_left_when_the_owner_drops_and_exits() {
-    nobody_is_left_when_the_owner("drops and exits");
+fn no_process_is_left_when_the_owner_drops_and_exits() {
+    no_process_is_left_when_the_owner("drops and exits");
 }

@@ -31,7 +31,7 @@ fn press() -> Server {
 }
 
 every_revision! {
-    async fn who_listens_hears_of_a_resource(client = press()) {
+    async fn a_listener_is_notified_of_a_resource(client = press()) {
         let wish = Listen::new().resource("news://rain").resource("news://snow");
         let mut changes = client.listen(wish).await.unwrap();
         for topic in ["sun", "snow"] {
@@ -44,7 +44,7 @@ every_revision! {
         );
     }
 
-    async fn who_asks_for_logs_gets_them(client = press()) {
+    async fn clients_that_ask_for_logs_get_them(client = press()) {
         let mut logs = client.logs();
         client.call("announce", json!({ "topic": "unheard" })).await.unwrap();
         client

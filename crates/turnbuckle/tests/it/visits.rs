@@ -108,7 +108,7 @@ async fn a_call_that_needs_a_visit_first_is_made_again_over_http() {
 
 // rule: E8
 #[tokio::test]
-async fn who_does_not_want_to_go_there_gets_the_error() {
+async fn a_declined_visit_returns_the_error() {
     let server = server(&Linked::default());
     let answers = Answers::new().on_url(|_| async { Ok(ElicitResult::decline()) });
     let client = connect(&server, answers, Revision::V2025_11_25).await;

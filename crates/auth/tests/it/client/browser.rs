@@ -136,7 +136,7 @@ async fn an_input_that_ends_is_told_of() {
 
 /// Dropping the last handle ends the wait, and frees the port.
 #[tokio::test]
-async fn whoever_is_dropped_waits_no_longer() {
+async fn a_dropped_waiter_does_not_block_others() {
     let world = World::new().await;
     let (tell, told) = tokio::sync::oneshot::channel();
     let tell = Mutex::new(Some(tell));

@@ -59,7 +59,7 @@ impl Holder {
 }
 
 #[tokio::test]
-async fn whoever_has_the_key_is_let_in_with_a_fresh_proof_each_time() {
+async fn a_key_holder_is_admitted_with_a_fresh_proof_each_time() {
     let site = Site::start().await;
     let holder = Holder::new(&site);
     for _ in 0..3 {

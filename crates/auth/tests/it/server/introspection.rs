@@ -75,7 +75,7 @@ async fn a_revoked_token_ends_with_what_is_remembered() {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_is_not_believed() {
+async fn an_unreachable_issuer_means_the_token_is_refused() {
     let wrong = site("wrong").await;
     let token = wrong.token().mint();
     wrong

@@ -14,7 +14,7 @@ fn scoped(guard: Guard) -> Guard {
 // rule: A12
 // A12: 403 with `insufficient_scope`, all scopes of the operation, and the metadata's place.
 #[tokio::test]
-async fn who_lacks_a_scope_is_told_which() {
+async fn a_missing_scope_is_named() {
     let site = Site::with(scoped).await;
     let token = site.token().scopes(["other"]).mint();
     let refused = site.call("whoami", &token).await;

@@ -303,7 +303,7 @@ fn typed(site: &Site, key: &SigningKey, kind: &str, more: &Value) -> String {
 // rule: A9
 // RFC 9068, 4: the resource server MUST verify that `typ` is `at+jwt`.
 #[tokio::test]
-async fn who_types_its_tokens_is_held_to_it_and_id_tokens_open_nothing() {
+async fn typed_tokens_are_required_once_seen_and_id_tokens_are_refused() {
     let (bearer, none) = (json!({ "scope": "a" }), json!({}));
     for (change, untyped_first, untyped_later) in [
         (None, 200, 401),

@@ -196,7 +196,7 @@ async fn a_read_that_came_after_an_ask_is_never_public() {
 // rule: M5
 // basic: a missing capability MUST be a 400 with -32021 that names it.
 #[tokio::test]
-async fn who_cannot_be_asked_is_told_what_is_missing() {
+async fn a_client_that_cannot_be_asked_is_told_what_is_missing() {
     let site = site().await;
     let answer = site.ask(round(json!({}), json!({}))).await;
     assert_eq!((answer.status(), answer.code()), (400, -32021));

@@ -115,7 +115,7 @@ async fn some_requests_are_refused_in_a_batch() {
 }
 
 #[tokio::test]
-async fn nobody_else_may_send_batches() {
+async fn batches_are_refused_in_other_revisions() {
     let site = Site::start().await;
     let batch = json!([request(1, "ping", json!({}))]);
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {

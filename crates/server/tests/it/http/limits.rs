@@ -164,7 +164,7 @@ async fn a_thousand_handshakes_do_not_lock_out_other_clients() {
 }
 
 #[tokio::test]
-async fn who_never_says_that_it_is_ready_makes_room() {
+async fn a_session_that_is_never_initialized_is_replaced() {
     let site = Site::set(|settings| settings.initialized_within = SOON).await;
     let opened = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
     let id = opened.head.get("mcp-session-id").expect("an id");
@@ -259,7 +259,7 @@ async fn streams_of_a_session_are_counted() {
 const MAX_RETURNS: usize = 50;
 
 #[tokio::test]
-async fn who_does_not_read_is_dropped_and_the_call_goes_on() {
+async fn a_client_that_does_not_read_is_dropped_and_the_call_goes_on() {
     let connections = Settings::default().with_write_timeout(Duration::from_millis(300));
     let site = Site::with(|http| http.connections(connections)).await;
     let session = Session::open(&site, Revision::V2025_11_25).await;

@@ -88,7 +88,7 @@ fn text(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn nobody_gets_in_unasked_for() {
+async fn requests_without_a_visit_are_refused() {
     let (site, guard) = site().await;
     let opened = site
         .ask(Ask::initialize(Revision::V2025_11_25).with("x-user", "ada"))

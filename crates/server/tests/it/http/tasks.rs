@@ -19,7 +19,7 @@ async fn slow(State(gate): State<Gate>, progress: Progress) -> &'static str {
 // rule: D8
 // tasks: servers SHOULD NOT answer `tasks/get` with a stream, since the client polls.
 #[tokio::test]
-async fn who_polls_a_task_gets_no_stream() {
+async fn polling_a_task_opens_no_stream() {
     let gate = Gate::new();
     let server = Server::new("polled", "1.0.0")
         .state(gate.clone())

@@ -153,7 +153,7 @@ async fn a_task_outlives_its_connection_and_belongs_to_its_caller() {
 }
 
 #[tokio::test]
-async fn whoever_listens_to_a_task_hears_of_it() {
+async fn listeners_of_a_task_are_notified() {
     let (lab, server) = lab();
     let mut wire = Wire::open(&server);
     let created = result(&mut wire, "tools/call", call("slow")).await;

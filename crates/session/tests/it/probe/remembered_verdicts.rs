@@ -58,7 +58,7 @@ fn a_legacy_server_that_crashed_once_is_probed_and_then_initialized() {
 }
 
 #[test]
-fn a_dead_legacy_server_is_not_started_for_ever() {
+fn a_dead_legacy_server_is_started_a_limited_number_of_times() {
     play(
         remembering(V2025_06_18),
         "started -> initialize 2025-11-25 60s

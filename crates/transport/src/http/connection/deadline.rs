@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_busy_is_never_late() {
+    async fn a_busy_connection_does_not_time_out() {
         let mut deadline = deadline();
         assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
         tokio::time::advance(seconds(1000)).await;

@@ -23,7 +23,7 @@ const SHORT: Duration = Duration::from_millis(300);
 const SOON: Duration = Duration::from_secs(5);
 
 #[tokio::test]
-async fn who_says_nothing_is_cut_off() {
+async fn a_silent_connection_is_cut_off() {
     let site = Site::open(Settings::default().with_header_timeout(SHORT)).await;
     let start = Instant::now();
     let mut client = site.connect().await;
@@ -32,7 +32,7 @@ async fn who_says_nothing_is_cut_off() {
 }
 
 #[tokio::test]
-async fn who_says_a_head_byte_by_byte_is_cut_off() {
+async fn a_head_sent_byte_by_byte_is_cut_off() {
     let site = Site::open(Settings::default().with_header_timeout(SHORT)).await;
     let start = Instant::now();
     let client = site.connect().await;
@@ -66,7 +66,7 @@ async fn the_second_head_has_as_much_time_as_the_first() {
 }
 
 #[tokio::test]
-async fn who_asks_nothing_any_more_is_let_go() {
+async fn an_idle_connection_is_closed() {
     let site = Site::open(Settings::default().with_idle_timeout(SHORT)).await;
     let mut client = site.connect().await;
     assert_eq!(client.ask("/").await.0, 200);
@@ -76,7 +76,7 @@ async fn who_asks_nothing_any_more_is_let_go() {
 }
 
 #[tokio::test]
-async fn who_asks_nothing_any_more_is_let_go_on_http2_too() {
+async fn an_idle_http2_connection_is_closed() {
     let site = Site::open(Settings::default().with_idle_timeout(SHORT)).await;
     let mut client = http2::client(&site).await;
     assert_eq!(http2::ask(&mut client, "/", "").await.0, 200);
@@ -88,7 +88,7 @@ async fn who_asks_nothing_any_more_is_let_go_on_http2_too() {
 }
 
 #[tokio::test]
-async fn who_speaks_http2_and_asks_nothing_is_let_go() {
+async fn an_http2_connection_without_requests_is_closed() {
     let settings = Settings::default()
         .with_idle_timeout(SHORT)
         .with_header_timeout(SHORT);
@@ -133,7 +133,7 @@ async fn a_request_may_take_as_long_as_it_likes() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_is_cut_off() {
+async fn a_client_that_does_not_read_is_cut_off() {
     let mut site = Site::open(Settings::default().with_write_timeout(SHORT)).await;
     let mut client = site.connect().await;
     client.get("/stream").await;
@@ -142,7 +142,7 @@ async fn who_does_not_read_is_cut_off() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_is_cut_off_on_http2_too() {
+async fn an_http2_client_that_does_not_read_is_cut_off() {
     let mut site = Site::open(Settings::default().with_write_timeout(SHORT)).await;
     let is_deaf = Arc::new(AtomicBool::new(false));
     let io = Deaf {
@@ -167,7 +167,7 @@ async fn who_does_not_read_is_cut_off_on_http2_too() {
 }
 
 #[tokio::test]
-async fn who_reads_the_connection_and_not_the_answer_is_cut_off() {
+async fn an_http2_client_that_does_not_read_its_answer_is_cut_off() {
     let mut site = Site::open(Settings::default().with_write_timeout(SHORT)).await;
     let mut client = http2::client(&site).await;
     let response = client

@@ -73,7 +73,7 @@ async fn what_does_not_finish_is_cut_off() {
 }
 
 #[tokio::test]
-async fn who_has_said_nothing_yet_is_not_waited_for() {
+async fn a_silent_connection_does_not_delay_the_shutdown() {
     let site = Site::open(Settings::default()).await;
     let mut silent = site.connect().await;
     let mut half = site.connect().await;

@@ -123,7 +123,7 @@ async fn a_handshake_that_takes_too_long_is_cut_off() {
 }
 
 #[tokio::test]
-async fn who_speaks_without_tls_is_not_answered() {
+async fn a_client_without_tls_is_not_answered() {
     let site = open(Identity::new().tls(), Settings::default()).await;
     let mut client = site.connect().await;
     client.get("/").await;
