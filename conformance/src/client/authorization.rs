@@ -1,5 +1,5 @@
-//! The scenarios that need authorization. The suite's authorization servers ask nobody: they send a
-//! browser straight back, so that the browser is one request here.
+//! The scenarios that need authorization. The suite's authorization servers do not ask the user:
+//! they send a browser straight back, so that the browser is one request here.
 
 use std::error::Error;
 use std::future::{Future, ready};

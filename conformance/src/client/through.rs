@@ -1,7 +1,7 @@
 //! The gateway between this client and the suite's server.
 //!
 //! `turnbuckle up` where nothing is protected. Tokens are got by a gateway of this process: the suite
-//! gives what they are got with to the program that it starts, and to nobody else.
+//! gives what they are got with only to the program that it starts.
 
 use std::{env, error::Error, process::Stdio, time::Duration};
 

@@ -21,7 +21,7 @@ pub(crate) async fn test_sampling(
     Ok(format!("LLM response: {}", answer.text()))
 }
 
-/// Who somebody is.
+/// Details of a person.
 #[derive(Serialize, Form)]
 struct Person {
     /// The user's name.

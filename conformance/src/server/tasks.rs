@@ -16,7 +16,7 @@ struct Name {
     name: String,
 }
 
-/// Greets somebody, at once.
+/// Greets a person, at once.
 #[tool]
 pub async fn greet(name: String) -> String {
     format!("Hello, {name}!")
@@ -42,7 +42,7 @@ pub async fn protocol_error_job() -> Result<String, ToolError> {
     Err(turnbuckle::Reject::new(-32_603, "the job broke").into())
 }
 
-/// Deletes a file, if somebody says so.
+/// Deletes a file, if the user confirms it.
 #[tool(task)]
 pub async fn confirm_delete(Ask(ask): Ask, filename: String) -> Result<String, ToolError> {
     let answer: Answer<Confirmation> = ask.form("confirm", format!("Delete {filename}?")).await?;

@@ -31,7 +31,7 @@ pub(crate) async fn test_tool_with_logging(#[extract] log: Log) -> &'static str 
     "Tool with logging executed."
 }
 
-/// Logs, for whoever wants it.
+/// Sends log messages to clients that ask for them.
 #[tool(read_only)]
 pub(crate) async fn test_logging_tool(#[extract] log: Log) -> &'static str {
     log.info("a message that nobody may have asked for");
