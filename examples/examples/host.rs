@@ -29,7 +29,7 @@ async fn count(text: String) -> String {
     text.split_whitespace().count().to_string()
 }
 
-/// The way to a server that runs in this process, opened anew for each start.
+/// The way to a server that runs in this process, opened again for each start.
 fn in_process(server: fn() -> Server) -> ServerSpec {
     ServerSpec::from_fn(move || {
         let (near, far) = duplex();

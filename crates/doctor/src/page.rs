@@ -82,7 +82,7 @@ fn row(check: &Check) -> String {
     )
 }
 
-/// `DOCTOR_PAGE=write cargo test -p turnbuckle-doctor the_page_of_checks` writes it anew.
+/// `DOCTOR_PAGE=write cargo test -p turnbuckle-doctor the_page_of_checks` writes it again.
 #[test]
 fn the_page_of_checks_is_what_the_tables_say() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/doctor.md");

@@ -117,7 +117,7 @@ impl ErrorObject {
         .with_data(json!({ "uri": uri }))
     }
 
-    /// Whether there is no such resource, in the words of any revision.
+    /// Whether there is no such resource, in the form of any revision.
     pub fn is_resource_not_found(&self) -> bool {
         match self.code {
             code::RESOURCE_NOT_FOUND => true,

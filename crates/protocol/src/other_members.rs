@@ -57,7 +57,7 @@ impl OtherMembers {
         self.0.iter().flat_map(|members| members.iter())
     }
 
-    /// Reads the members of something that is told from its siblings by its `type`.
+    /// Reads the members of something that is distinguished from its siblings by its `type`.
     pub(crate) fn without_type<'de, D: Deserializer<'de>>(rest: D) -> Result<Self, D::Error> {
         rest.deserialize_map(MembersVisitor { without: "type" })
     }

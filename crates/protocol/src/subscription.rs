@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Meta, OtherMembers, envelope::Id, setter::setters};
 
-/// The kinds of change to hear of.
+/// The kinds of change to be notified of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -101,7 +101,7 @@ impl SubscriptionFilter {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
-    /// The kinds of change to hear of.
+    /// The kinds of change to be notified of.
     pub notifications: SubscriptionFilter,
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ pub struct SubscriptionsListenRequestParams {
 }
 
 impl SubscriptionsListenRequestParams {
-    /// Asks to hear of these kinds of change.
+    /// Subscribes to these kinds of change.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,
@@ -124,7 +124,7 @@ setters! {
     }
 }
 
-/// Says which kinds of change will be told, first on the stream:
+/// Acknowledges the kinds of change that will be reported, first on the stream:
 /// `notifications/subscriptions/acknowledged`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -137,7 +137,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// Tells a listen request what it will hear of.
+    /// Acknowledges the subscriptions of a listen request.
     pub fn new(listen: &Id, notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::json::{JsonObject, Text};
 
-/// A type that is told from its siblings by one member of the object.
+/// A type that is distinguished from its siblings by one member of the object.
 pub(crate) trait Tagged<'de>: Sized {
     /// The member that names the kind.
     const TAG: &'static str;

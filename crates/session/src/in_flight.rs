@@ -53,7 +53,7 @@ enum Cancellable {
 }
 
 /// The right to answer one request. It stays valid until the request is finished or cancelled, and
-/// does not become valid again when the peer uses the id anew.
+/// does not become valid again when the peer uses the id again.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ticket {
     id: Id,

@@ -47,7 +47,7 @@ impl App {
         app
     }
 
-    /// A page at this `ui://` address that a handler writes anew for each reading. What it needs is
+    /// A page at this `ui://` address that a handler writes again for each reading. What it needs is
     /// told with the list of resources.
     pub fn served<X>(uri: impl Into<String>, handler: impl Handler<X, ReadResourceResult>) -> Self {
         let uri = uri.into();

@@ -33,7 +33,7 @@ impl Engine {
         old: Option<&Tokens>,
     ) -> Result<(Tokens, TokenState), AuthError> {
         self.settings.reach.check(Step::Use, &self.server)?;
-        // Each time anew: a server may have moved to another authorization server.
+        // Each time again: a server may have moved to another authorization server.
         let found = discover(&self.fetcher, &self.server, wanted, self.known_issuer()).await?;
         self.check_issuer(&found)?;
         let kept = self.kept(&found).await;

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::jose::Algorithm;
 
-/// Unknown tokens that one address may send in a minute: a user who signs in anew sends one.
+/// Unknown tokens that one address may send in a minute: a user who signs in again sends one.
 const UNKNOWN_TOKENS: u32 = 60;
 
 /// Builds the authorization of a server: for which server tokens must be issued, by whom, and with

@@ -53,7 +53,7 @@ struct State {
 }
 
 impl AskProgress {
-    /// Whether the server wants to hear of progress.
+    /// Whether the server wants progress notifications.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }

@@ -26,8 +26,8 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// Whether it leads to a URL. Opening such a one anew leads another way, to HTTP+SSE, and a
-    /// search that was misled by what was remembered may begin anew.
+    /// Whether it leads to a URL. Opening such a one again leads another way, to HTTP+SSE, and a
+    /// search that was misled by what was remembered may begin again.
     pub(super) fn is_http(&self) -> bool {
         match self {
             Self::Dial(_) => false,
@@ -116,7 +116,7 @@ impl Route {
         }
     }
 
-    /// Ends the server that was probed, so that two never run at once, and starts it anew. Over
+    /// Ends the server that was probed, so that two never run at once, and starts it again. Over
     /// HTTP nothing ends, and there may be another way to the same server.
     pub(super) async fn reopen(
         &mut self,

@@ -273,7 +273,7 @@ impl RunningSearch<'_> {
     }
 
     async fn fail(self, mut failure: Failure) -> ConnectError {
-        // A server that could not be started anew did not close anything: it was silent.
+        // A server that could not be started again did not close anything: it was silent.
         let mut asked = failure.tried.iter().rev();
         let last = asked.find(|attempt| matches!(attempt.step, probe::Step::Ask(..)));
         let was_silent =

@@ -57,7 +57,7 @@ pub enum CallError {
         /// Why.
         reason: Arc<str>,
     },
-    /// The connection ended before an answer came: connect anew.
+    /// The connection ended before an answer came: connect again.
     #[error("the connection to server `{server}` ended before it answered `{method}`{ending}")]
     Closed {
         /// The server.

@@ -67,7 +67,7 @@ impl Position {
         self.least = wait.unwrap_or_default().min(LONGEST_RETRY);
     }
 
-    /// Takes note of an attempt in vain; `false` if there were too many.
+    /// Records a failed attempt; `false` if there were too many.
     pub(crate) fn has_failed(&mut self) -> bool {
         self.failures += 1;
         self.failures < MAX_FAILURES
@@ -96,7 +96,7 @@ impl Position {
 /// Something up to `most`, so that many clients of a server that restarts do not come back at once.
 pub(crate) fn jitter(most: Duration) -> Duration {
     let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
-    // A hasher is seeded anew each time.
+    // A hasher is seeded again each time.
     let random = RandomState::new().hash_one(0_u8);
     Duration::from_millis(random.checked_rem(millis).unwrap_or(0))
 }

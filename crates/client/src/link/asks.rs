@@ -85,7 +85,7 @@ impl Link {
             .await
     }
 
-    /// The same for a server that wants to hear of progress.
+    /// The same for a server that wants progress notifications.
     pub(super) async fn answer_with_progress(
         &self,
         request: InputRequest,

@@ -50,7 +50,7 @@ impl Link {
         }
     }
 
-    /// Too many pings had no answer. A session at a URL is opened anew, which does no harm; a
+    /// Too many pings had no answer. A session at a URL is opened again, which does no harm; a
     /// modern server needs nothing but to be back; a pipe cannot be mended.
     #[cfg_attr(
         not(feature = "http"),

@@ -94,7 +94,7 @@ impl RelayAttempt {
     /// Sends it and waits for its result or its error object.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the request up, and the server is told so.
+    /// Dropping the future gives the request up, and the server is told.
     pub(crate) async fn run(self) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
         let Self {
             entry,

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-/// How long to wait before the second attempt: doubled each time in vain, up to the longest.
+/// How long to wait before the second attempt: doubled after each failure, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 

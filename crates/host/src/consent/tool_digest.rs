@@ -12,7 +12,7 @@ use turnbuckle_protocol::Tool;
 const LENGTH: usize = 16;
 
 /// The digest of what a user is shown of a tool. The order of members does not change it: some
-/// servers write it anew with each start.
+/// servers write it again with each start.
 pub(super) fn digest(tool: &Tool) -> String {
     let mut digest = Sha256::new();
     let description = tool.description.as_deref().unwrap_or_default();

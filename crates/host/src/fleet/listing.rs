@@ -1,7 +1,7 @@
 //! The lists of one server: read page by page, each entry kept as the server wrote it.
 //!
 //! An entry that cannot be read is left out and reported; the others stay. Entries are not
-//! written anew: a gateway can pass on the original text.
+//! written again: a gateway can pass on the original text.
 
 use std::{
     collections::HashSet,

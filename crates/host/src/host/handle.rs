@@ -313,7 +313,7 @@ pub(super) fn denial(
 }
 
 impl Inner {
-    /// The catalog of this moment, made anew if anything changed.
+    /// The catalog of this moment, made again if anything changed.
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         let wanted = self.shared.changes.load(Ordering::Acquire);
         if let Some(catalog) = self.known(wanted) {

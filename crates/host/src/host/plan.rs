@@ -55,7 +55,7 @@ pub(super) struct Plan {
 type Servers = IndexMap<ServerId, ServerSpec>;
 
 impl Plan {
-    /// Reads all files anew.
+    /// Reads all files again.
     ///
     /// # Errors
     /// If one of them cannot be read: a plan is made whole or not at all.

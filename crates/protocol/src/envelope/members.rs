@@ -77,7 +77,7 @@ impl<'a> Members<'a> {
         self.inline[0].is_none()
     }
 
-    /// Reads all members as one typed value. Writes the object anew for it, so that every type
+    /// Reads all members as one typed value. Writes the object again for it, so that every type
     /// reads it as it would a message: for requests that are not on the hot path.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.to_raw().get())

@@ -12,7 +12,7 @@ use crate::{
 
 /// A value that older revisions say differently.
 pub trait Raise {
-    /// Turns what a peer of revision `from` said into the words of the newest.
+    /// Turns what a peer of revision `from` said into the form of the newest.
     fn raise(&mut self, from: Revision);
 }
 

@@ -52,7 +52,7 @@ pub enum Action {
         /// How long to wait.
         within: Duration,
     },
-    /// End the connection, start the server anew, and report [`Started`](super::Event::Started),
+    /// End the connection, start the server again, and report [`Started`](super::Event::Started),
     /// or [`Closed`](super::Event::Closed) if it cannot be started.
     Reopen,
     /// The search is over. After a legacy verdict send `notifications/initialized`. Where a second

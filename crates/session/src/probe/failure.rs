@@ -93,7 +93,7 @@ pub struct Attempt {
 pub enum Step {
     /// A question was sent, at this version.
     Ask(Asked, Revision),
-    /// The server was started anew.
+    /// The server was started again.
     Reopen,
     /// The server was started a second time, beside the first.
     OpenSecond,

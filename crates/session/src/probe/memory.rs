@@ -27,7 +27,7 @@ impl Once {
 /// The actions that a probe may do only once.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
-    /// Start the server anew.
+    /// Start the server again.
     pub(super) reopen: Once,
     /// Open a second connection beside the first.
     pub(super) second: Once,

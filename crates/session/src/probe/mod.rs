@@ -11,7 +11,7 @@
 //!
 //! The probe must not break what it looks at, and some servers break: they exit or hang on a first
 //! message that is not `initialize`. So whenever a handshake fails on a connection that was probed,
-//! the server is started anew, once, and gets its `initialize` without a probe before it.
+//! the server is started again, once, and gets its `initialize` without a probe before it.
 //!
 //! A server that is silent may be slow, or hang on what it does not know. So a program is started a
 //! second time then, and the second gets `initialize`, while the first may still answer

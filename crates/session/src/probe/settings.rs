@@ -109,7 +109,7 @@ impl Settings {
         }
     }
 
-    /// Says that opening anew goes another way, as HTTP+SSE is another way than Streamable HTTP:
+    /// Says that opening again goes another way, as HTTP+SSE is another way than Streamable HTTP:
     /// then a handshake that failed is worth trying there, even one that no probe came before.
     pub fn with_second_way(self) -> Self {
         Self {

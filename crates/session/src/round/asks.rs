@@ -274,7 +274,7 @@ impl Round {
         Ok(AskOutcome::Open)
     }
 
-    /// The question in the words of the client's revision, if the client can be asked.
+    /// The question in the form of the client's revision, if the client can be asked.
     fn worded(
         &mut self,
         key: &str,

@@ -1,5 +1,5 @@
 //! A digest of JSON by meaning: the order of members, spacing, escapes and `1.0` for `1` make no
-//! difference, so a client or a proxy that writes its values anew does not change it.
+//! difference, so a client or a proxy that writes its values again does not change it.
 
 use serde::Serialize;
 use serde_json::{Number, Value};

@@ -110,7 +110,7 @@ impl Impossible {
     }
 }
 
-/// The question in the words of the client's revision, if the client can answer it.
+/// The question in the form of the client's revision, if the client can answer it.
 ///
 /// mrtr: servers MUST NOT send an input request whose capability the client has not declared.
 pub(super) fn fit(

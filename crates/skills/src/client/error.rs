@@ -7,7 +7,7 @@ use crate::{BadFrontmatter, Digest};
 /// Why a skill cannot be used.
 ///
 /// The first four say that what was read is not what was promised: do not use it. If the skill was
-/// changed since it was listed, [`get`](crate::SkillClient::get) it anew, and ask the user anew.
+/// changed since it was listed, [`get`](crate::SkillClient::get) it again, and ask the user again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillError {

@@ -22,7 +22,7 @@ impl Skill {
     /// Reads a skill from its directory, which has the name of the skill. Everything in it is
     /// served, except what begins with a dot.
     ///
-    /// It is read once: a change is served after the server was started anew.
+    /// It is read once: a change is served after the server was started again.
     ///
     /// # Errors
     /// [`SkillFault`] names the file that caused it.

@@ -45,7 +45,7 @@ impl Lower for InputResponse {
 }
 
 impl ElicitRequestParams {
-    /// The same question in the words of a revision.
+    /// The same question in the form of a revision.
     ///
     /// # Errors
     /// When the revision has no words for it; the peer then lacks what is needed to answer.
@@ -74,7 +74,7 @@ impl ElicitRequestParams {
 }
 
 impl InputRequest {
-    /// The same question in the words of a revision: embedded in a result for a modern peer, the
+    /// The same question in the form of a revision: embedded in a result for a modern peer, the
     /// parameters of a request for any other.
     ///
     /// # Errors

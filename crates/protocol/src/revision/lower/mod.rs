@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Meta;
 
-/// A value that can be put into the words of an older revision.
+/// A value that can be put into the form of an older revision.
 ///
 /// What the revision does not know is dropped, or turned into the nearest thing it has. Going to
 /// 2026-07-28 only clears fields that older revisions had, so it costs next to nothing.

@@ -70,7 +70,7 @@ impl Visit {
         self
     }
 
-    /// The question, in the words of all revisions.
+    /// The question, in the form of all revisions.
     pub(super) fn into_params(self, key: &str) -> ElicitRequestUrlParams {
         // 2025-11-25 requires an id for each visit; the other revisions have no such id.
         let id = self.id.or_else(random_id).unwrap_or_else(|| key.to_owned());

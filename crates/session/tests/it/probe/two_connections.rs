@@ -92,7 +92,7 @@ fn a_second_connection_that_fails_leaves_the_first_its_time() {
             ),
         );
     }
-    // It may not bear to run twice: then it is started anew once the first is over.
+    // It may not bear to run twice: then it is started again once the first is over.
     play(
         program(),
         "started                -> discover 2026-07-28 5s

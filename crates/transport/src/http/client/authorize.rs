@@ -18,7 +18,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// 1. [`authorize`](Self::authorize) is asked for its headers. It is asked again each time that the
 ///    request goes out, after a redirect and after a refusal too, with the method and the address
-///    of that very attempt: a proof of possession that names them can be made anew every time.
+///    of that very attempt: a proof of possession that names them can be made again every time.
 /// 2. [`answered`](Self::answered) is shown the status and headers of every answer, good ones too:
 ///    a server may send the nonce for the next proof with any of them.
 /// 3. If the answer is 401 or 403, [`challenged`](Self::challenged) is told, with what the server

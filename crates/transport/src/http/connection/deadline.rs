@@ -1,7 +1,7 @@
 //! When a connection's patience ends.
 //!
 //! The timer is not touched for each request: it is left to fire at the earliest time that was ever
-//! set, and then set anew if patience was renewed meanwhile. A connection that is busy from its
+//! set, and then set again if patience was renewed meanwhile. A connection that is busy from its
 //! first request on, such as one with an open stream, has no timer at all.
 
 use std::pin::Pin;
