@@ -1,4 +1,4 @@
-//! Changes on their way to everybody who listens, on whichever machine.
+//! Publishes changes to all listeners, on every machine.
 //!
 //! A server publishes what changed; each replica hears it and tells its own clients. What travels
 //! is small and carries no contents: clients that care read again.
@@ -23,13 +23,12 @@ pub enum Change {
     Resource(String),
     /// What a person was sent to a URL for is done: the visit of this name is over.
     Visit(String),
-    /// Anything: what was published may have been lost on the way, so that everybody has to be
-    /// told of everything they listen to. A fan-out whose connection broke hears this when it is
-    /// back.
+    /// Anything: published changes may have been lost, so that every listener must be notified of
+    /// everything it listens to. A fan-out whose connection broke publishes this when it is back.
     Everything,
 }
 
-/// Hears of changes. It is called by whoever publishes, must not wait, and must not panic.
+/// A callback for changes. The publisher calls it; it must not block and must not panic.
 pub type Hear = Box<dyn Fn(&Change) + Send + Sync>;
 
 /// Carries changes from the replica that made them to all that joined.
@@ -38,13 +37,13 @@ pub type Hear = Box<dyn Fn(&Change) + Send + Sync>;
 /// to its carrier and hears what the carrier brings.
 ///
 /// # Contract
-/// - Everybody who joined hears each change at least once, or [`Change::Everything`] where some may
-///   have been lost; also the replica that published it.
-/// - Changes of one publisher are heard in the order in which they were published.
-/// - `publish` does not wait for anybody. What cannot be sent at once is held in a bounded queue
-///   or lost, and then made good by [`Change::Everything`].
+/// - Every member gets each change at least once, or [`Change::Everything`] if some may have been
+///   lost; also the replica that published it.
+/// - Changes of one publisher arrive in the order in which they were published.
+/// - `publish` does not wait. A change that cannot be sent at once is held in a bounded queue or
+///   lost, and then replaced by [`Change::Everything`].
 pub trait Fanout: Send + Sync + 'static {
-    /// Tells everybody who joined.
+    /// Publishes a change to all members.
     fn publish(&self, change: Change);
 
     /// Has every change handed to `hear`, for as long as what is returned lives.
@@ -93,7 +92,7 @@ struct Members {
 
 impl Fanout for LocalFanout {
     fn publish(&self, change: Change) {
-        // Heard outside the lock: whoever hears may join or leave.
+        // Called outside the lock, because a callback may join or leave.
         let ears: Vec<_> = self.0.lock().ears.values().cloned().collect();
         for hear in ears {
             hear(&change);

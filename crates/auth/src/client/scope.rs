@@ -11,6 +11,13 @@ pub struct Scopes(Vec<String>);
 
 impl Scopes {
     /// Reads scopes separated by blanks. Texts that are not a scope token (RFC 6749) are left out.
+    ///
+    /// ```
+    /// use turnbuckle_auth::client::Scopes;
+    ///
+    /// let scopes = Scopes::parse("notes:read notes:write");
+    /// assert!(scopes.contains("notes:read"));
+    /// ```
     pub fn parse(text: &str) -> Self {
         text.split(' ').collect()
     }

@@ -118,6 +118,17 @@ impl<'a> Jws<'a> {
 
     /// Verifies the signature with the keys of an issuer, and returns the claims.
     ///
+    /// ```
+    /// use turnbuckle_auth::jose::{Algorithm, Jws, JwkSet, SigningKey};
+    ///
+    /// let key = SigningKey::generate()?;
+    /// let keys = JwkSet::new([key.public_key()]);
+    /// let token = key.sign("JWT", &serde_json::json!({ "sub": "ada" }))?;
+    /// let claims = Jws::parse(&token)?.verify(&keys, &[Algorithm::Es256])?;
+    /// assert_eq!(claims["sub"], "ada");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// If no key fits the token, or none of them made the signature.
     pub fn verify(

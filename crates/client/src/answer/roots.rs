@@ -55,6 +55,15 @@ impl Roots {
     /// every five seconds: a folder that is gone or cannot be read is no longer listed, and servers
     /// are notified; when it is back, it is listed again.
     ///
+    /// ```no_run
+    /// use turnbuckle_client::{Client, Roots};
+    ///
+    /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Client::new("my-app", "0.3.0").roots(Roots::folders(["/home/ada/engine"])?);
+    /// # drop(client);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`RootError`] for a path that is not a folder, or cannot be read.
     pub fn folders<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, RootError> {

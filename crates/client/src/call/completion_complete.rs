@@ -12,6 +12,14 @@ const METHOD: &str = "completion/complete";
 
 impl Connection {
     /// Asks for completions of an argument of a prompt or of a variable of a resource template.
+    ///
+    /// ```no_run
+    /// use turnbuckle_client::protocol::Reference;
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let completion = server.complete(Reference::prompt("review"), "language", "ru").await?;
+    /// println!("{:?}", completion.values);
+    /// # Ok(()) }
+    /// ```
     pub fn complete(
         &self,
         reference: Reference,

@@ -210,6 +210,15 @@ impl<'a, T: Listed> List<'a, T> {
     }
 
     /// Returns the entries one by one, and fetches pages as they are needed.
+    ///
+    /// ```no_run
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let mut resources = server.resources().stream();
+    /// while let Some(resource) = resources.next().await {
+    ///     println!("{}", resource?.uri);
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub fn stream(self) -> ListStream<'a, T> {
         ListStream {
             entries: VecDeque::new(),

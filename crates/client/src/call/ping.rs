@@ -8,6 +8,14 @@ use crate::connection::Connection;
 impl Connection {
     /// Checks that the server responds: by `ping`, or since 2026-07-28, which has no `ping`, by
     /// `server/discover`.
+    ///
+    /// ```no_run
+    /// # async fn run(server: turnbuckle_client::Connection) {
+    /// if let Err(error) = server.ping().await {
+    ///     eprintln!("{} does not respond: {error}", server.server().name());
+    /// }
+    /// # }
+    /// ```
     pub fn ping(&self) -> Call<'_, ()> {
         let method = if self.link().revision().is_modern() {
             "server/discover"

@@ -17,6 +17,13 @@ const METHOD: &str = "prompts/get";
 impl Connection {
     /// Gets a prompt. The arguments are anything that serialises to an object of strings; `()` for
     /// no arguments.
+    ///
+    /// ```no_run
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let prompt = server.get("review", [("language", "Rust")]).await?;
+    /// println!("{} messages", prompt.messages.len());
+    /// # Ok(()) }
+    /// ```
     pub fn get(
         &self,
         prompt: impl Into<String>,

@@ -83,6 +83,15 @@ impl TaskHandle {
 
     /// The status of the task, now and whenever it changes, until the task has ended. Questions of
     /// the task are not answered by this.
+    ///
+    /// ```no_run
+    /// # async fn run(task: turnbuckle_client::TaskHandle) -> Result<(), turnbuckle_client::CallError> {
+    /// let mut statuses = task.statuses();
+    /// while let Some(task) = statuses.next().await {
+    ///     println!("{:?}", task?.status);
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub fn statuses(&self) -> TaskStatuses {
         TaskStatuses::new(self.connection.clone(), self.ticket.clone())
     }

@@ -288,6 +288,17 @@ pub enum CallError {
 
 impl CallError {
     /// The server's error object, if the server answered with an error.
+    ///
+    /// ```no_run
+    /// # async fn run(server: turnbuckle_client::Connection) {
+    /// let result = server.read("file:///missing").await;
+    /// if let Err(error) = result
+    ///     && error.rejection().is_some_and(|error| error.is_resource_not_found())
+    /// {
+    ///     println!("the resource does not exist");
+    /// }
+    /// # }
+    /// ```
     pub fn rejection(&self) -> Option<&ErrorObject> {
         match self {
             Self::Rejected { error, .. } => Some(error),

@@ -59,6 +59,18 @@ impl ToolOutput {
     /// mostly write the same value as JSON into their text, so that is parsed instead. Text that is
     /// not JSON can be read as a `String`.
     ///
+    /// ```no_run
+    /// #[derive(serde::Deserialize)]
+    /// struct Weather {
+    ///     celsius: f64,
+    /// }
+    ///
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let weather: Weather = server.call("weather", [("place", "Oslo")]).await?.parse()?;
+    /// println!("{} °C", weather.celsius);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`CallError::ToolFailed`] with the text if the tool failed, [`CallError::OtherType`] if
     /// what it returned is not a `T`.

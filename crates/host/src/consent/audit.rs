@@ -150,6 +150,14 @@ impl Audit {
 
     /// Calls a function with each record, for example to send it to a log service. It must not
     /// block.
+    ///
+    /// ```
+    /// use turnbuckle_host::{Audit, Host};
+    ///
+    /// let audit = Audit::to(|record| println!("{record:?}"));
+    /// let builder = Host::builder("my-app", "1.0.0").audit(audit);
+    /// # drop(builder);
+    /// ```
     pub fn to(listener: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         Self {
             sink: Sink::Listener(Box::new(listener)),

@@ -29,6 +29,19 @@ impl Decision {
 /// Use [`Rules`] for a policy by kind, server and subject. Any function from a
 /// [`Request`](crate::Request) to a [`Decision`] is a policy too. It must be quick and must not
 /// block, because it runs inside each call.
+///
+/// ```
+/// use turnbuckle_host::{ActionKind, Decision, Host, Request};
+///
+/// let builder = Host::builder("my-app", "1.0.0").policy(|request: &Request<'_>| {
+///     match request.action.kind() {
+///         ActionKind::Start | ActionKind::Read => Decision::Allow,
+///         ActionKind::SendPrompt => Decision::Deny("sampling is switched off".into()),
+///         _ => Decision::Ask,
+///     }
+/// });
+/// # drop(builder);
+/// ```
 pub trait Policy: Send + Sync + 'static {
     /// Decides one request.
     fn decide(&self, request: &Request<'_>) -> Decision;

@@ -45,6 +45,21 @@ impl Host {
     /// Calls a tool by its name in the host, and returns its output when awaited. The arguments are
     /// anything that serialises to an object; `()` for no arguments.
     ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use turnbuckle_host::{Host, HostError};
+    ///
+    /// # async fn run(host: Host) -> Result<(), HostError> {
+    /// let arguments = serde_json::json!({ "repo_path": "." });
+    /// let output = host
+    ///     .call("git__git_log", arguments)
+    ///     .deadline(Duration::from_secs(30))
+    ///     .progress(|report| println!("{:?}", report.message))
+    ///     .await?;
+    /// println!("{}", output.text());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed
     /// is not an error here: look at `is_error` of its output.

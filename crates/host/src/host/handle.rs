@@ -67,6 +67,14 @@ impl Host {
     /// `Host::load("mcp.json")?.open().await`. Its name is `turnbuckle-host`; use
     /// [`builder`](Self::builder) to give it another.
     ///
+    /// ```no_run
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let host = turnbuckle_host::Host::load("mcp.json")?.open().await;
+    /// host.ready().await;
+    /// println!("{} tools", host.catalog().tools().len());
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`ConfigError`] if the file cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<HostBuilder, ConfigError> {
@@ -113,6 +121,19 @@ impl Host {
 
     /// A stream of the state changes of all servers, beginning now. Use it to show the servers in a
     /// user interface.
+    ///
+    /// ```no_run
+    /// use turnbuckle_host::{Host, StateChange};
+    ///
+    /// # async fn run(host: Host) {
+    /// let mut states = host.states();
+    /// while let Some(change) = states.next().await {
+    ///     if let StateChange::State(server, state) = change {
+    ///         println!("{server}: ready: {}", state.is_ready());
+    ///     }
+    /// }
+    /// # }
+    /// ```
     pub fn states(&self) -> StateStream {
         StateStream::new(self.inner.shared.states.subscribe())
     }
@@ -180,6 +201,16 @@ impl Host {
     /// Waits until the catalog differs from `known`, and returns the new one. Call it in a loop to
     /// keep a list of tools current.
     ///
+    /// ```no_run
+    /// # async fn run(host: turnbuckle_host::Host) {
+    /// let mut catalog = host.catalog();
+    /// loop {
+    ///     println!("{} tools", catalog.tools().len());
+    ///     catalog = host.catalog_after(&catalog).await;
+    /// }
+    /// # }
+    /// ```
+    ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
     pub async fn catalog_after(&self, known: &Arc<Catalog>) -> Arc<Catalog> {
@@ -223,6 +254,18 @@ impl Host {
 
     /// Begins a conversation. What the user allows for it ends with it, and resources can be
     /// attached to it.
+    ///
+    /// ```no_run
+    /// # async fn run(host: turnbuckle_host::Host) -> Result<(), turnbuckle_host::HostError> {
+    /// let chat = host.conversation();
+    /// chat.attach("file:///home/ada/notes.md").await?;
+    /// let output = chat.call("git__git_status", serde_json::json!({ "repo_path": "." })).await?;
+    /// for attachment in chat.context(4_000).await {
+    ///     println!("{}", attachment.text());
+    /// }
+    /// # drop(output);
+    /// # Ok(()) }
+    /// ```
     pub fn conversation(&self) -> Conversation {
         Conversation::new(self.clone())
     }
@@ -233,6 +276,14 @@ impl Host {
     }
 
     /// Revokes every grant for which `fits` returns true, and returns how many there were.
+    ///
+    /// ```no_run
+    /// # fn run(host: turnbuckle_host::Host) -> Result<(), turnbuckle_host::GrantFileError> {
+    /// // Forgets everything that was allowed for one server.
+    /// let revoked = host.revoke(|grant| grant.server == "git")?;
+    /// println!("{revoked} grants revoked");
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// [`GrantFileError`] if the file of grants cannot be changed.

@@ -95,6 +95,17 @@ impl Host {
     /// Follows the changes of a resource until the stream is dropped, also across restarts of its
     /// server.
     ///
+    /// ```no_run
+    /// use turnbuckle_host::{Host, HostError, ResourceUpdate};
+    ///
+    /// # async fn run(host: Host) -> Result<(), HostError> {
+    /// let mut updates = host.follow("file:///home/ada/notes.md")?;
+    /// while let Some(ResourceUpdate::Changed) = updates.next().await {
+    ///     println!("{:?}", host.read("file:///home/ada/notes.md").await?);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// [`HostError::NoOwner`] if no server is known to have it.
     pub fn follow(&self, uri: &str) -> Result<UpdateStream, HostError> {

@@ -54,7 +54,7 @@ impl PartialEq for TaskState {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
-    /// Its name.
+    /// Its id.
     pub task_id: String,
     /// The status of the task.
     pub state: TaskState,

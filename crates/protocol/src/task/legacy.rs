@@ -11,7 +11,7 @@ use crate::{Cursor, Meta, OtherMembers, json, setter::setters};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegacyTask {
-    /// Its name.
+    /// Its id.
     pub task_id: String,
     /// The status of the task.
     pub status: TaskStatus,

@@ -32,7 +32,7 @@ impl TaskStatus {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Its name.
+    /// Its id.
     pub task_id: String,
     /// The status of the task.
     pub status: TaskStatus,

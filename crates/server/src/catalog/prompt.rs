@@ -14,6 +14,15 @@ use crate::{
 /// A prompt: a handler that returns messages, and its description.
 ///
 /// `#[prompt]` makes one from a function; use this to make one without the attribute.
+///
+/// ```
+/// use turnbuckle_server::{Prompt, Server};
+///
+/// let prompt = Prompt::new("review", async || "Review this code: look for mistakes first.")
+///     .about("Asks for a code review.");
+/// let server = Server::new("reviews", "1.0.0").prompt(prompt);
+/// # server.build().unwrap();
+/// ```
 pub struct Prompt {
     pub(crate) wire: protocol::Prompt,
     pub(crate) handler: Erased<GetPromptResult>,

@@ -15,6 +15,16 @@ use crate::{
 ///
 /// `#[resource("…")]` makes one from a function; use this to make one without the attribute.
 /// Variables of a template arrive as arguments: `Args<T>` with a field for each.
+///
+/// ```
+/// use turnbuckle_server::{Resource, Server};
+///
+/// let clock = Resource::new("clock://now", async || "noon")
+///     .about("The time of day.")
+///     .mime_type("text/plain");
+/// let server = Server::new("clock", "1.0.0").resource(clock);
+/// # server.build().unwrap();
+/// ```
 pub struct Resource {
     pub(crate) uri: String,
     pub(crate) name: Option<String>,

@@ -163,6 +163,13 @@ impl Tool {
     ///
     /// A caller that sees no tools at all is not told of the tools capability: capabilities and
     /// methods are those that this caller sees.
+    ///
+    /// ```
+    /// use turnbuckle_server::Tool;
+    ///
+    /// let tool = Tool::new("demolish", async || "done").visible(|caller| caller.has_scope("admin"));
+    /// # drop(tool);
+    /// ```
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
@@ -180,6 +187,13 @@ impl Tool {
     /// client can ask for more scopes: over HTTP it gets a 403 that names them.
     ///
     /// [`Caller::local`] has every scope.
+    ///
+    /// ```
+    /// use turnbuckle_server::Tool;
+    ///
+    /// let tool = Tool::new("write", async || "written").scopes(["notes:write"]);
+    /// # drop(tool);
+    /// ```
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self

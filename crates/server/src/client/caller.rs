@@ -15,6 +15,16 @@ use super::HttpRequest;
 /// On stdio and in memory it is [`Caller::local`]: the user who started the process. Over HTTP the
 /// guard, or the code around the server, sets it. Use it for permissions and visibility: it never
 /// comes from what a client says about itself.
+///
+/// ```
+/// use turnbuckle_server::Caller;
+///
+/// struct Tenant(&'static str);
+///
+/// let caller = Caller::new("ada").with_scopes(["notes:read"]).with(Tenant("acme"));
+/// assert!(caller.has_scope("notes:read"));
+/// assert_eq!(caller.get::<Tenant>().map(|tenant| tenant.0), Some("acme"));
+/// ```
 #[derive(Clone, Default)]
 pub struct Caller {
     id: Option<Arc<str>>,

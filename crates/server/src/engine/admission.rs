@@ -140,7 +140,7 @@ fn session_revision(peer: &Peer, method: &str) -> Result<Revision, Inadmissible>
         })
 }
 
-/// logging: a request whose level is none of the words SHOULD be refused.
+/// logging: a request whose level is not a known word SHOULD be refused.
 fn check_log_level(level: Option<Raw<'_>>) -> Result<(), Reject> {
     let is_level = |raw: Raw<'_>| raw.parse::<LoggingLevel>().is_ok();
     if level.is_none_or(is_level) {

@@ -34,7 +34,7 @@ pub(crate) trait WireResult: Serialize + Lower + Sized {
         Err(reject)
     }
 
-    /// An error that nobody expected, as far as it may be seen.
+    /// An unexpected error, as far as it may be shown.
     fn unexpected(text: String) -> Result<Self, Reject> {
         Err(Reject::internal(text))
     }
@@ -220,14 +220,14 @@ impl WireResult for ExtensionReply {
 pub(crate) struct Responder {
     pub(crate) info: Implementation,
     pub(crate) cache: Caching,
-    /// What clients read of errors that nobody expected.
+    /// How unexpected errors are shown to clients.
     errors: ErrorTexts,
-    /// Ends a modern result: its type and who answered.
+    /// The end of a modern result: its type and the server's description.
     pub(crate) complete_tail: Vec<u8>,
     /// Ends a modern result that says what is missing.
     paused_tail: Vec<u8>,
     catalog: Catalog,
-    /// Whether it was reported that results have resources in them and the server has none.
+    /// Whether it was reported that results contain resources although the server has no resources.
     has_reported_resources: AtomicBool,
 }
 
@@ -249,7 +249,7 @@ impl Responder {
         }
     }
 
-    /// Reports once that a server whose results have resources in them has none itself.
+    /// Reports once that results contain resources although the server has no resources.
     // tools: servers that embed resources SHOULD implement `resources`.
     #[cold]
     fn report_resources(&self) {

@@ -7,8 +7,8 @@ use turnbuckle_protocol::{
     grammar::{is_base64, is_media_type, is_meta_key, uri_problem},
 };
 
-/// Leaves out the keys of `_meta` that break its grammar, and reports them. The rest of the result is
-/// as useful without them, and a gateway may have them from somebody else.
+/// Leaves out the keys of `_meta` that break its grammar, and reports them. The rest of the result
+/// is as useful without them, and a gateway may pass on keys of another server.
 // meta: a key MUST follow the grammar.
 pub(super) fn drop_bad_keys(meta: &mut Meta) {
     let is_good = |key: &str| is_meta_key(key);

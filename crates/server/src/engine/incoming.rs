@@ -53,7 +53,7 @@ pub(crate) enum Completable {
 
 /// Why nothing is called.
 pub(crate) enum Denied {
-    /// There is no such thing for this caller, or the request does not say what it means.
+    /// The target does not exist for this caller, or the request does not name it.
     Reject(Reject),
     /// The caller lacks scopes that the tool needs.
     Scopes(Arc<ToolEntry>),

@@ -17,7 +17,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// `None` for a call that names no trace while nobody wants spans: the usual case, which must
+    /// `None` for a call without a trace if no subscriber wants spans: the usual case, which must
     /// cost nothing.
     pub(crate) fn of(call: &Call<'_>) -> Option<Self> {
         let is_wanted = are_spans_wanted();

@@ -23,6 +23,16 @@ use super::{Reject, error_texts::ErrorTexts};
 /// differ from one process to the next, so that those of replicas can be told apart.
 ///
 /// The log is that of `tracing`; in a program that has set no subscriber it is stderr.
+///
+/// ```
+/// use turnbuckle_server::{Fault, Failure};
+///
+/// fn save() -> Result<(), Failure> {
+///     // The log gets the text; the client gets a number.
+///     Err(Failure::Fault(Fault::new("the disk is full")))
+/// }
+/// # assert!(save().is_err());
+/// ```
 #[derive(Debug)]
 pub struct Fault {
     number: FaultNumber,

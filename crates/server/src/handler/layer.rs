@@ -40,6 +40,20 @@ pub enum Reply {
 
 /// Middleware: code that runs around calls. Implemented for async functions that take a [`Call`]
 /// and a [`Next`].
+///
+/// ```
+/// use turnbuckle_server::{Call, Failure, Next, Reply, Server};
+///
+/// async fn timed(call: Call<'static>, next: Next) -> Result<Reply, Failure> {
+///     let (name, start) = (call.name().to_owned(), std::time::Instant::now());
+///     let reply = next.run(call).await;
+///     println!("{name} took {:?}", start.elapsed());
+///     reply
+/// }
+///
+/// let server = Server::new("s", "1.0.0").layer(timed);
+/// # server.build().unwrap();
+/// ```
 pub trait Layer: Send + Sync + 'static {
     /// Serves the call, as a rule by [`Next::run`].
     fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<'static, Result<Reply, Failure>>;

@@ -1,5 +1,5 @@
 //! The id of a session as its sealed handshake: every replica that has the secret can open it, and
-//! serves the session without asking anybody.
+//! serves the session without asking another replica.
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ pub(super) struct Letter {
     /// The number of a call, which its answer repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) call: Option<u64>,
-    /// When nobody waits for it any more, in milliseconds since 1970.
+    /// When its answer is no longer awaited, in milliseconds since 1970.
     pub(super) until_ms: u64,
     pub(super) content: Content,
 }
@@ -104,7 +104,7 @@ pub(crate) enum Message {
 pub(crate) enum Outcome {
     /// It was taken.
     Done,
-    /// There is no such session or stream here, or nobody waits for it.
+    /// The session or stream does not exist here, or the answer is no longer awaited.
     NotHere,
     /// Events of a stream.
     Pulled(Pulled),

@@ -49,6 +49,17 @@ impl Transport for Stdio {
 }
 
 /// A pair of byte streams, with one message per line.
+///
+/// ```no_run
+/// use tokio::net::UnixListener;
+/// use turnbuckle_server::{Caller, LiveServer, ServeError, Streams};
+///
+/// # async fn run(server: LiveServer, listener: UnixListener) -> Result<(), Box<dyn std::error::Error>> {
+/// let (socket, _) = listener.accept().await?;
+/// let (read, write) = socket.into_split();
+/// server.serve(Streams::new(read, write).caller(Caller::new("ada"))).await?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Streams<R, W> {
     read: R,

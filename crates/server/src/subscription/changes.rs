@@ -9,10 +9,11 @@ use crate::quota::Quota;
 
 /// Says that something changed.
 ///
-/// Listeners are told: sessions that called `resources/subscribe`, and open
+/// It notifies listeners: sessions that called `resources/subscribe`, and open
 /// `subscriptions/listen` requests, on this process and on all that share its
-/// [fan-out](crate::Server::fanout). Saying so never waits, and may be done from any thread. A
-/// listener that is slow is told once of many changes, and nobody is told who did not ask.
+/// [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A slow
+/// listener gets one notification for many changes. Clients that did not subscribe are not
+/// notified.
 ///
 /// A handler gets it as an extractor, the rest of the program from
 /// [`LiveServer::changes`](crate::LiveServer::changes).
@@ -70,14 +71,14 @@ impl Changes {
     /// What a person was sent to a URL for is done: the visit of this
     /// [name](crate::Visit::id) is over.
     ///
-    /// The client that was asked is told, if it is still there and speaks 2025-11-25, whichever
-    /// replica it is connected to; nobody else is. Later clients are not told of visits: they call
-    /// again.
+    /// The client that was asked is notified, if it is still connected to any replica and speaks
+    /// 2025-11-25; other clients are not. Clients of later revisions are not notified of visits:
+    /// they call again.
     pub fn visited(&self, id: impl Into<String>) {
         self.publish(Change::Visit(id.into()));
     }
 
-    /// Anything may have changed: everybody is told of all that they listen to.
+    /// Anything may have changed: every listener is notified of everything that it listens to.
     pub fn everything(&self) {
         self.publish(Change::Everything);
     }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::quota::Quota;
 
-/// All topics that somebody listens to. An idle one costs its entry and nothing else.
+/// All topics with listeners. An idle one costs its entry and nothing else.
 pub(crate) struct Hub {
     topics: Mutex<HashMap<Subject, Arc<Topic>>>,
     next: AtomicU64,
@@ -48,7 +48,7 @@ impl Hub {
             Change::Visit(id) => Subject::Visit(id.as_str().into()),
             // Also what a newer replica may publish: too much said is better than too little.
             _ => {
-                // The end of a visit is no change to be made good by saying it once too often.
+                // The end of a visit must not be reported unless it happened.
                 let is_list = |topic: &&Arc<Topic>| !matches!(topic.subject, Subject::Visit(_));
                 let all: Vec<_> = self.topics().values().filter(is_list).cloned().collect();
                 return all.iter().for_each(Topic::changed);
@@ -70,7 +70,7 @@ impl Hub {
         let topic = topics
             .entry(subject)
             .or_insert_with_key(|subject| Arc::new(Topic::new(subject.clone())));
-        // Under the lock of the table, so that nobody takes the topic away meanwhile.
+        // Under the lock of the table, so that the topic is not removed meanwhile.
         topic.members().insert(number, Arc::clone(slot));
         Arc::clone(topic)
     }

@@ -106,7 +106,7 @@ impl NamedResources {
     }
 }
 
-/// There is no room for another listener, or for more that it would hear of.
+/// The limit of listeners, or of their subscriptions, is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooMany {
     #[error(

@@ -1,4 +1,4 @@
-//! Somebody who is told of changes: a legacy session, or one `subscriptions/listen`.
+//! A listener for changes: a legacy session, or one `subscriptions/listen`.
 
 use std::{
     collections::VecDeque,
@@ -42,7 +42,7 @@ impl Listener {
         Self::new(hub, caller, None, None)
     }
 
-    /// The listener of a listen request with this id, if there is room for another.
+    /// The listener of a listen request with this id, if the limit allows another.
     pub(crate) fn of_request(hub: &Arc<Hub>, id: &Id, caller: CallerKey) -> Result<Self, TooMany> {
         let mut place = hub.places.share(caller);
         place.add(1).map_err(TooMany::listeners)?;
@@ -137,7 +137,7 @@ impl Listener {
         self.slot.forget(&topic);
     }
 
-    /// From now on these are the resources that are heard of. Those for which there is no room are not.
+    /// Sets the resources that are listened to. Those beyond the limit are left out.
     #[cfg(feature = "http")]
     pub(crate) fn set_resources(&mut self, uris: &std::collections::BTreeSet<String>) {
         let known = self.topics.iter().filter_map(|topic| topic.subject.uri());
@@ -166,8 +166,8 @@ impl Listener {
         }
     }
 
-    /// Has it told by lines in an outbox, by the publisher: nothing runs for it. Must be
-    /// called inside a runtime, for the time when there is no room.
+    /// Notifies it by lines in an outbox, written by the publisher, without a task of its own. Must
+    /// be called inside a runtime, for the case that the outbox is full.
     pub(crate) fn attach(&self, outbox: &Outbox) {
         let _ = self.slot.lines.set(Lines {
             outbox: outbox.clone(),
@@ -215,9 +215,9 @@ impl Drop for Listener {
 
 /// What the hub knows of a listener.
 pub(super) struct Slot {
-    /// The id of the listen request as JSON; a session has none.
+    /// The id of the listen request as JSON; `None` for a session.
     id: Option<Box<[u8]>>,
-    /// Where it is told, unless it takes its news itself.
+    /// Where it is notified, unless it polls for changes itself.
     lines: OnceLock<Lines>,
     state: Mutex<SlotState>,
 }
@@ -244,7 +244,7 @@ enum Telling {
     Held,
     /// When there is something.
     Ready,
-    /// A task waits for room.
+    /// A task waits until the outbox has space.
     Waiting,
 }
 
@@ -294,7 +294,7 @@ impl Slot {
             drop(state);
             return waker.into_iter().for_each(Waker::wake);
         };
-        // On a closed outbox nobody needs to know any more.
+        // A closed outbox needs no notifications.
         if self.fill(&mut state, &lines.outbox) == Err(NotNow::Full) {
             state.telling = Telling::Waiting;
             drop(state);
@@ -304,7 +304,7 @@ impl Slot {
         }
     }
 
-    /// Puts as much as there is room for into the outbox.
+    /// Writes as many notifications as fit into the outbox.
     fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), NotNow> {
         while let Some(topic) = state.untold.front() {
             outbox.try_send_with(|line| topic.write(self.id.as_deref(), line))?;
@@ -319,7 +319,8 @@ impl Slot {
         let Some(Lines { outbox, .. }) = self.lines.get() else {
             return;
         };
-        // Room first, topics after: what changes while the peer does not read is told once.
+        // Waits for space before it takes topics: many changes are reported once while the peer
+        // does not read.
         while outbox.ready().await.is_ok() {
             let Some(message) = self.next_message() else {
                 return;
@@ -330,7 +331,7 @@ impl Slot {
         }
     }
 
-    /// The next notification; if there is none, nobody waits for room any more.
+    /// The next notification; `None` ends the wait for space.
     fn next_message(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
         let Some(topic) = state.untold.pop_front() else {

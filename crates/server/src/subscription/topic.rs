@@ -50,11 +50,11 @@ impl Subject {
     }
 }
 
-/// What stands around the id of a listen request.
+/// The text around the id of a listen request.
 const TAG: &str = r#""_meta":{"io.modelcontextprotocol/subscriptionId":"#;
 const AFTER_ID: &[u8] = b"}}}";
 
-/// A subject that somebody listens to.
+/// A subject with listeners.
 pub(super) struct Topic {
     pub(super) subject: Subject,
     /// The notification of a session, whole.
@@ -103,7 +103,7 @@ impl Topic {
         self.members.lock()
     }
 
-    /// Tells all who listen. Nobody is waited for.
+    /// Notifies all listeners, without waiting.
     pub(super) fn changed(self: &Arc<Self>) {
         for slot in self.members().values() {
             slot.mark(self);

@@ -173,7 +173,7 @@ impl Bus for RedisBus {
         let open = self.open.lock().get(&node).cloned();
         Box::pin(async move {
             if let Some(mut open) = open {
-                // It fails when the node has left, and then nobody waits for messages.
+                // It fails when the node has left; then no message is awaited.
                 let _ = open.wait_for(|is_open| *is_open).await;
             }
         })

@@ -19,7 +19,8 @@ use crate::{Change, Fanout, Hear, Joined, LocalFanout, StoreError};
 /// How many changes wait to be sent. What is more is made good by [`Change::Everything`].
 const MAX_WAITING: usize = 1024;
 
-/// How long to wait before Redis is tried again, when it did not take a change. Nobody waits for it.
+/// How long to wait before a change that Redis did not take is sent again. It does not block
+/// callers.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The channel.

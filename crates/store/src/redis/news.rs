@@ -1,4 +1,4 @@
-//! What is published on channels, heard for as long as somebody wants to.
+//! Messages of channels, received until the subscription is dropped.
 
 use std::{future::poll_fn, pin::Pin, time::Duration};
 
@@ -27,7 +27,7 @@ pub(super) enum Heard<'a> {
     Open,
 }
 
-/// Somebody who listens, until it is dropped.
+/// A subscription, until it is dropped.
 #[derive(Debug)]
 pub(super) struct News(JoinHandle<()>);
 

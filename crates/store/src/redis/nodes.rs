@@ -86,8 +86,8 @@ impl Nodes {
         redis.repeatable(&remove).await
     }
 
-    /// Whether a node was there at the last look or not long ago, or nobody can tell: Redis is back for
-    /// so short a time that not every node has said again that it is there.
+    /// Whether a node was seen at the last look or not long ago, or it is unknown: Redis has come
+    /// back so recently that not every node has reported again.
     pub(super) fn may_be_there(&self, node: NodeId) -> bool {
         let seen = self.seen.lock();
         let is_settled = seen.since.is_some_and(|since| since.elapsed() >= 3 * BEAT);

@@ -29,20 +29,20 @@ pub const TASKS_PER_OWNER: usize = 1000;
 /// that is behind must still find it. Replicas themselves do not find what is over its time.
 const GRACE_MS: u64 = 60_000;
 
-/// How often a task is begun: at first, on a new connection where the old one was closed, and after
-/// those that are over their time have made room.
+/// How often a task is begun: at first, on a new connection if the old one was closed, and after
+/// expired tasks were removed.
 const MAX_BEGINNINGS: usize = 3;
 
-/// How often a change is tried anew because another came first. Each failure is somebody else's
-/// success, and few change one task at a time.
+/// How often a change is tried again because another came first. Each failure is the success of
+/// another change, and few change one task at a time.
 const MAX_TRIES: usize = 64;
 
-/// How long somebody waits for a change before looking by themselves: word of it may be lost while
-/// a connection breaks.
+/// How long to wait for a change before looking without a message: messages may be lost while a
+/// connection breaks.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// How long Redis may be away before whoever waits for a change is told that it is. It is started
-/// anew in less, and work that runs meanwhile needs it only at its end.
+/// How long Redis may be away before waiting callers get an error. It restarts in less time, and
+/// work that runs meanwhile needs it only at its end.
 const MAX_AWAY: Duration = Duration::from_mins(1);
 
 /// How many ids of an owner are looked at in one go.

@@ -34,7 +34,7 @@ impl Waiting {
     }
 }
 
-/// Somebody who waits, until it is dropped.
+/// A waiting caller, until it is dropped.
 pub(super) struct Waiter {
     woken: watch::Receiver<()>,
     id: Box<str>,

@@ -16,7 +16,7 @@ pub enum TaskChange {
     /// These are now all the questions without an answer. Those that were answered before stay
     /// answered. With none left, the task works again.
     Ask(InputRequests),
-    /// Somebody answers. What is not asked, or was answered before, is passed over.
+    /// Answers arrive. Answers without an open question are ignored.
     Answer(Answers),
     /// It ends.
     End(TaskEnd),
@@ -37,7 +37,7 @@ pub enum TaskEnd {
     },
     /// With an error of the protocol. Its text is the line for people.
     Failed(ErrorObject),
-    /// Somebody gave it up.
+    /// The task was cancelled.
     Cancelled {
         /// Why, for people.
         reason: Option<String>,

@@ -24,15 +24,15 @@ pub enum TasksError {
         /// How many bytes the tasks of one owner may take.
         limit: usize,
     },
-    /// There is no room for more.
+    /// The store is full.
     #[error(
-        "there is no room for another task: wait until some of them expire, or raise \
+        "the task store is full: wait until some tasks expire, or raise \
          `MemoryLimits::tasks` and `MemoryLimits::bytes`"
     )]
     Full,
-    /// What should be kept of a task is more than there is room for.
+    /// The data of a task is too large.
     #[error(
-        "{bytes} bytes of a task are more than there is room for: see `MemoryLimits::bytes` and \
+        "a task of {bytes} bytes exceeds the limit: see `MemoryLimits::bytes` and \
          `MemoryLimits::bytes_per_owner`"
     )]
     TooLarge {
@@ -42,8 +42,8 @@ pub enum TasksError {
     /// Another task has the id.
     #[error("there is a task with this id already")]
     Taken,
-    /// The place to go on with a list is none that this store gave.
-    #[error("the cursor is none that was given: start from the beginning")]
+    /// The cursor was not made by this store.
+    #[error("unknown cursor; start from the beginning")]
     BadCursor,
     /// The store itself failed.
     #[error(transparent)]

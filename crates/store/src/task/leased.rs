@@ -19,15 +19,15 @@ use crate::{
     bus::{Bus, NodeId},
 };
 
-/// How often whoever waits for a task looks whether its replica is still there. It costs nothing: the
-/// bus knows.
+/// How often a caller that waits for a task checks whether its replica is still there. It costs
+/// nothing: the bus knows.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Separates the node from the rest of a task's id.
 const SEPARATOR: char = '-';
 
-/// Tasks that name the replica which runs them: the first part of an id is its node. A task whose node
-/// [is gone](Bus::is_gone) has failed, and whoever looks at it first writes that down.
+/// Tasks that name the replica which runs them: the first part of an id is its node. A task whose
+/// node [is gone](Bus::is_gone) has failed; the first caller that reads it stores that.
 ///
 /// The lease of a task is that of its node: nothing is renewed for each task.
 pub struct LeasedTasks {
@@ -144,7 +144,7 @@ impl Tasks for LeasedTasks {
                 if let Some(changed) = changed.await {
                     return changed;
                 }
-                // One that is over has a later version by now, or wakes nobody as it should.
+                // An ended task has a later version by now, or correctly wakes no caller.
                 if self.is_lost(&key.id)
                     && let Err(error) = self.fail(key, SystemTime::now()).await
                 {

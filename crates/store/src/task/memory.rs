@@ -17,8 +17,7 @@ use crate::{BoxFuture, StoreError};
 
 /// How much is kept in memory.
 ///
-/// What is promised is kept for its time, so it is new tasks that are turned away when there is no
-/// room.
+/// Promised lifetimes are kept, so new tasks are refused when the store is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryLimits {
@@ -144,7 +143,7 @@ impl MemoryTasks {
         let used = table.used_by(&entry.payer).bytes;
         let is_over = used - before + bytes > self.limits.bytes_per_owner
             || table.bytes - before + bytes > self.limits.bytes;
-        // What shrinks always has room.
+        // A smaller record always fits.
         let free = if is_end { END_BYTES } else { 0 };
         if is_over && bytes > before + free {
             return Err(TasksError::TooLarge { bytes });

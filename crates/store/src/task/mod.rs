@@ -4,7 +4,7 @@
 //! call may start on one, be looked at on another, and be answered or cancelled on a third. The
 //! machine that runs the work watches the task with [`Tasks::changed`].
 //!
-//! Every task belongs to an owner, and is not there for anybody else.
+//! Every task belongs to an owner, and does not exist for other callers.
 
 mod change;
 mod error;

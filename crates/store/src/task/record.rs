@@ -7,7 +7,7 @@ use turnbuckle_protocol::{DetailedTask, InputRequests, Task, TaskState};
 
 use super::{Answers, Applied, TaskChange, TaskEnd, millis, timestamp};
 
-/// Names a task: whose it is, and its id. Nobody finds a task by its id alone.
+/// Identifies a task: its owner and its id. A task cannot be found by its id alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
     /// Whose it is.
@@ -31,9 +31,9 @@ impl TaskKey {
 pub struct NewTask {
     /// What it will be known by.
     pub key: TaskKey,
-    /// How long it is kept, from its beginning; for ever if `None`.
+    /// How long it is kept, from its beginning; without limit if `None`.
     pub ttl: Option<Duration>,
-    /// How long to wait between two looks at it.
+    /// How long to wait between two polls.
     pub poll_interval: Option<Duration>,
     /// Whose quota it counts against, where owners do not tell callers apart; the owner's if `None`.
     pub payer: Option<String>,
@@ -51,9 +51,9 @@ pub struct TaskRecord {
     pub version: u64,
     /// When it began, in milliseconds since 1970.
     pub created_ms: u64,
-    /// How it stands, in the words of the protocol.
+    /// Its status, as a type of the protocol.
     pub task: DetailedTask,
-    /// Whether it ended with a result that says that the work failed.
+    /// Whether its result says that the work failed.
     pub is_error: bool,
     /// What was answered, for the machine that runs the work to find. Forgotten when it ends.
     pub answers: Answers,
@@ -87,7 +87,7 @@ impl TaskRecord {
         self.task.state.status().is_terminal()
     }
 
-    /// The questions without an answer; `None` if there are none.
+    /// The questions without an answer; `None` if there are no open questions.
     pub fn open(&self) -> Option<&InputRequests> {
         match &self.task.state {
             TaskState::InputRequired(open) => Some(open),

@@ -10,7 +10,7 @@ use crate::{BoxFuture, StoreError};
 /// Time comes in with each call: a task that is over its time at `now` is not there any more, and
 /// one that is not is, whatever else has to go.
 pub trait Tasks: Send + Sync + 'static {
-    /// Begins a task. When the future is ready, everybody who shares the store finds it.
+    /// Begins a task. When the future is ready, all users of the store find it.
     fn create(
         &self,
         new: NewTask,
@@ -43,8 +43,8 @@ pub trait Tasks: Send + Sync + 'static {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>>;
 
-    /// Waits until the task has a version above `seen`, or is not there. A store need not wake
-    /// anybody when a task expires.
+    /// Waits until the task has a version above `seen`, or does not exist. A store need not wake
+    /// callers when a task expires.
     ///
     /// # Cancel safety
     /// Dropping the future forgets the wait, and nothing else.

@@ -39,6 +39,16 @@ type Announce = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 ///
 /// The URL is also printed to standard error, or given to [`announce`](Self::announce), so that the
 /// user can open it by hand if no browser starts.
+///
+/// ```
+/// use turnbuckle_auth::client::{Loopback, OAuth, Registered};
+///
+/// // A client that was registered by hand with a fixed redirect URI.
+/// let oauth = OAuth::new("my-app")
+///     .client(Registered::new("my-client-id").at_issuer("https://login.example.com"))
+///     .browser(Loopback::new().port(8321));
+/// # drop(oauth);
+/// ```
 #[derive(Clone)]
 pub struct Loopback {
     host: &'static str,

@@ -25,6 +25,13 @@ type Read = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 /// By default it prints to standard error and reads a line from standard input. The user opens the
 /// URL in any browser, on any machine. After signing in, the browser ends at a page that does not
 /// load, and the address of that page is the answer.
+///
+/// ```
+/// use turnbuckle_auth::client::{OAuth, Paste};
+///
+/// let oauth = OAuth::new("my-app").browser(Paste::new());
+/// # drop(oauth);
+/// ```
 #[derive(Clone)]
 pub struct Paste {
     redirect_uri: String,

@@ -26,6 +26,37 @@ use crate::Secret;
 
 /// Stores tokens and client registrations. Set it with [`OAuth::store`](super::OAuth::store);
 /// implement it to keep tokens in a database.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::future::ready;
+/// use std::sync::Mutex;
+/// use turnbuckle_auth::{Secret, client::{StoreKey, TokenStore}};
+/// use turnbuckle_transport::http::client::{BoxError, BoxFuture};
+///
+/// #[derive(Default)]
+/// struct InMemory(Mutex<HashMap<String, Secret>>);
+///
+/// impl TokenStore for InMemory {
+///     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>> {
+///         Box::pin(ready(Ok(self.0.lock().unwrap().get(key.as_str()).cloned())))
+///     }
+///
+///     fn save<'a>(
+///         &'a self,
+///         key: &'a StoreKey,
+///         value: &'a Secret,
+///     ) -> BoxFuture<'a, Result<(), BoxError>> {
+///         self.0.lock().unwrap().insert(key.as_str().to_owned(), value.clone());
+///         Box::pin(ready(Ok(())))
+///     }
+///
+///     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>> {
+///         self.0.lock().unwrap().remove(key.as_str());
+///         Box::pin(ready(Ok(())))
+///     }
+/// }
+/// ```
 pub trait TokenStore: Send + Sync {
     /// Loads the value of a key; `None` if there is none.
     ///

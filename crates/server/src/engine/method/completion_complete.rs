@@ -46,7 +46,7 @@ pub(super) fn start(
         .map_err(Failure::Fault)?
         .transpose()?;
     let future = Box::pin(async move {
-        // An argument that nobody completes has no candidates; that is no mistake of the client.
+        // An argument without a completer has no candidates; that is not an error of the client.
         let values = match candidates {
             Some(candidates) => candidates.await?,
             None => Vec::new(),

@@ -1,7 +1,7 @@
 //! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the shelves of the
 //! catalog, page by page.
 //!
-//! The first page of a list that is the same for everybody is written once for each revision and
+//! The first page of a list that is the same for every caller is written once for each revision and
 //! then copied as bytes until the catalog changes.
 
 use bytes::Bytes;

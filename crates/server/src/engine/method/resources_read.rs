@@ -36,7 +36,7 @@ pub(super) fn start(
             result.ttl_ms.get_or_insert(hint.ttl_ms);
             result.cache_scope.get_or_insert(hint.scope);
             if has_answers {
-                // What somebody answered is in it, whatever the author says.
+                // It contains the user's answers, so it is private whatever the author set.
                 result.cache_scope = Some(CacheScope::Private);
             }
             Ok(result)

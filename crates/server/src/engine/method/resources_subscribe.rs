@@ -15,8 +15,8 @@ pub(super) fn subscribe(incoming: &Incoming<'_>, uri: &str, out: &mut impl Sink)
     incoming.acknowledge(changed, out);
 }
 
-/// What was not subscribed to, or is no more, can be unsubscribed from all the same: afterwards it
-/// is as the client wishes.
+/// Unsubscribing from a resource without a subscription is not an error: afterwards the state is
+/// the one that the client wants.
 pub(super) fn unsubscribe(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
     let catalog = shared.catalog();
     let is_offered = catalog.offers(incoming.caller(), |offer| offer.resources);

@@ -31,8 +31,8 @@ use crate::{
     engine::{Response, Sink as _, Wrote, answer},
 };
 
-/// An error in place of an answer. No question can be answered with such an object, so nobody can
-/// send one by accident or on purpose.
+/// An error in place of an answer. No question can be answered with such an object, so clients
+/// cannot send one by accident or on purpose.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RefusedAnswer {
     #[serde(rename = "turnbuckle/refused")]
@@ -165,7 +165,8 @@ impl Asks<'_> {
         .map_err(|error| failed(error.into()))
     }
 
-    /// Sends what is open and nobody else has sent, and takes back what is not open any more.
+    /// Sends the open questions that were not sent yet, and withdraws those that are no longer
+    /// open.
     fn follow(&mut self, record: &TaskRecord) {
         let open = record.open();
         self.sent

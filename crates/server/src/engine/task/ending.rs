@@ -37,7 +37,7 @@ fn completed(result: &CallToolResult) -> Result<TaskEnd, serde_json::Error> {
     })
 }
 
-/// The end of a task whose result nobody has room for.
+/// The end of a task whose result is too large to be stored.
 pub(super) fn too_large(bytes: usize) -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(format!(
         "the result of {bytes} bytes is too large to be kept: ask for less at a time"

@@ -19,8 +19,8 @@ use crate::{
 /// Tasks that one listen may name. More than a person or a model has an eye on.
 const MAX_TASKS: usize = 100;
 
-/// Bytes of an id that is one of ours, with room to spare: what is longer names nothing, and need
-/// not be remembered.
+/// The longest id that is remembered, in bytes: longer than any id of ours, so that longer ones
+/// name nothing.
 const MAX_ID_BYTES: usize = 128;
 
 /// The tasks of a filter that are listened to. It gives nothing away: those that do not exist are
@@ -49,8 +49,8 @@ struct Watch {
 }
 
 impl Watching {
-    /// Hears of these tasks, first of how they stand. Whoever names the task of somebody else, or
-    /// none, hears nothing and is not told why.
+    /// Reports changes of these tasks, beginning with their current status. A task of another
+    /// caller or an unknown one is ignored silently.
     pub(super) fn new(
         tasks: Arc<RunningTasks>,
         caller: &Caller,

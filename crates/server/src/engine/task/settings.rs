@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long a task runs and is kept, from its beginning. Time for nearly all work that somebody
+/// How long a task runs and is kept, from its beginning. Enough for nearly all work that a user
 /// waits for, and to come back for the result; short enough that forgotten results do not pile up.
 const TTL: Duration = Duration::from_hours(1);
 

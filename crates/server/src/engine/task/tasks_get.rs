@@ -1,4 +1,4 @@
-//! `tasks/get`: how a task stands.
+//! `tasks/get`: the status of a task.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ pub(super) struct Work {
     pub(super) guard: CancelOnDrop,
     pub(super) revision: Revision,
     pub(super) responder: Arc<Responder>,
-    /// Where a session is told of changes that it did not ask for.
+    /// The outbox for notifications to the session.
     pub(super) standing: Option<Outbox>,
 }
 
@@ -85,7 +85,7 @@ impl Work {
                 TaskEvent::Done(outcome) => {
                     self.guard.disarm();
                     let end = ending::of(&self.responder, outcome, self.revision);
-                    // What the call held is let go of before anybody hears that it is over.
+                    // What the call held is released before its end is reported.
                     drop(self.run);
                     return finish(&self.tasks, &known, end, self.standing.as_ref()).await;
                 }
@@ -251,7 +251,7 @@ async fn write_down(
     tasks.store.change(key, change, SystemTime::now()).await
 }
 
-/// Writes down how the task ended.
+/// Stores how the task ended.
 async fn finish(tasks: &RunningTasks, known: &Known, end: TaskEnd, standing: Option<&Outbox>) {
     let mut done = write_down(tasks, &known.key, TaskChange::End(end)).await;
     if let Err(TasksError::TooLarge { bytes }) = done {
@@ -263,14 +263,14 @@ async fn finish(tasks: &RunningTasks, known: &Known, end: TaskEnd, standing: Opt
             tracing::debug!(task = known.key.id, status = ?record.task.state.status(), "a task ended");
             tell(standing, &known.record, &record);
         }
-        // Somebody cancelled it, or nobody wants it any more.
+        // It was cancelled, or has been forgotten.
         Ok(Changed::Over(_) | Changed::Unknown) => {}
         Err(error) => tracing::error!(task = known.key.id, %error, "the end of a task is lost"),
     }
 }
 
-/// Tells a session that the status of its task changed, if it reads at all. tasks: requestors MUST
-/// NOT rely on it, so nobody waits for them.
+/// Notifies a session that the status of its task changed, if the session reads at all. tasks:
+/// requestors MUST NOT rely on it, so this does not wait.
 fn tell(standing: Option<&Outbox>, before: &TaskRecord, now: &TaskRecord) {
     let Some(outbox) = standing else { return };
     if before.task.state.status() == now.task.state.status() {

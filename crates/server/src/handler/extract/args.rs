@@ -15,6 +15,25 @@ use crate::{
 /// The tool's input schema is the schema of `T`: doc comments become descriptions, and `Option`
 /// fields may be left out. Arguments that do not match are answered with an error for the model,
 /// before the handler runs.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use turnbuckle_server::{Args, Tool};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Sum {
+///     left: i64,
+///     right: i64,
+/// }
+///
+/// async fn add(Args(sum): Args<Sum>) -> String {
+///     (sum.left + sum.right).to_string()
+/// }
+///
+/// let tool = Tool::new("add", add);
+/// # drop(tool);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Args<T>(pub T);
 

@@ -10,6 +10,20 @@ use crate::{Call, Failure, Fault, handler::Description};
 ///
 /// Wrap a value in an `Arc` if it is not cheap to clone. If a handler needs a state that was not
 /// given, building the server fails; it does not fail at the call.
+///
+/// ```
+/// use turnbuckle_server::{Server, State, Tool};
+///
+/// #[derive(Clone)]
+/// struct Database(&'static str);
+///
+/// async fn name(State(database): State<Database>) -> String {
+///     database.0.to_owned()
+/// }
+///
+/// let server = Server::new("s", "1.0.0").state(Database("notes")).tool(Tool::new("name", name));
+/// # server.build().unwrap();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct State<S>(pub S);
 

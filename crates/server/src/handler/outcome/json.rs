@@ -16,6 +16,20 @@ use crate::{
 ///
 /// Returned by a tool it becomes `structuredContent` with an output schema, and is repeated as text
 /// for clients without structured content. Returned by a resource it becomes JSON text.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+/// use turnbuckle_server::{Json, Tool};
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Weather {
+///     celsius: f64,
+/// }
+///
+/// let tool = Tool::new("weather", async || Json(Weather { celsius: 9.0 }));
+/// # drop(tool);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
