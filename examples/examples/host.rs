@@ -12,7 +12,7 @@ use serde_json::json;
 use turnbuckle::{
     client::Target,
     host::{ActionKind, ConsentAnswer, ConsentQuestion, Host, Rules, Scope, ServerSpec},
-    host::{UserInterface, Who},
+    host::{Requester, UserInterface},
     prelude::*,
     transport::duplex,
 };
@@ -44,7 +44,7 @@ struct Person;
 impl UserInterface for Person {
     fn consent<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         question: &'a ConsentQuestion,
     ) -> Pin<Box<dyn Future<Output = ConsentAnswer> + Send + 'a>> {
         println!("may {} {} {}?", who.server, question.kind, question.subject);

@@ -179,7 +179,7 @@ impl Session {
                 }
                 Round::Asked(pending) => pending,
             };
-            let news = self.connection.news();
+            let news = self.connection.notifications();
             let answering = answerer.answer(&self.name, pending.asks());
             let answers = self.limit.stopped(answering).await;
             let answers = answers.or_else(|unanswered| {

@@ -16,11 +16,11 @@ use crate::{
     answer::{Answers, Refusal, Roots, ServerAsk},
     cache::Cache,
     connect::{Connect, Target},
-    news::News,
+    notifications::ServerNotification,
     peer::Peer,
     profile::{AskRates, OutputCheck, Profile, RelayProfile, TaskSupport},
     relayed::RelaySink,
-    tap::{Passing, Tap},
+    tap::{Tap, WireMessage},
 };
 
 /// A client that connects to MCP servers of any revision.
@@ -71,7 +71,7 @@ impl Client {
     /// });
     /// # let _ = client;
     /// ```
-    pub fn on_wire(self, show: impl Fn(Passing<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_wire(self, show: impl Fn(WireMessage<'_>) + Send + Sync + 'static) -> Self {
         self.with(|profile| profile.tap = Some(Tap::new(show)))
     }
 
@@ -144,8 +144,11 @@ impl Client {
 
     /// Calls `listener` with every notification of every server, from the first message on. It runs
     /// where messages are read, so it must not block; for longer work use the stream of
-    /// [`Connection::news`](crate::Connection::news).
-    pub fn on_news(self, listener: impl Fn(&News) + Send + Sync + 'static) -> Self {
+    /// [`Connection::notifications`](crate::Connection::notifications).
+    pub fn on_notification(
+        self,
+        listener: impl Fn(&ServerNotification) + Send + Sync + 'static,
+    ) -> Self {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
     }
 

@@ -12,7 +12,7 @@ use crate::tool::ExcludedTool;
 use crate::{
     error::Ending,
     link::{Link, Opened},
-    news::{Interest, LogStream, NewsStream},
+    notifications::{Interest, LogStream, NotificationStream},
     peer::Peer,
 };
 
@@ -50,7 +50,20 @@ impl Connection {
     }
 
     /// A stream of the server's notifications, beginning now.
-    pub fn news(&self) -> NewsStream {
+    ///
+    /// ```no_run
+    /// use turnbuckle_client::{Connection, ServerNotification};
+    ///
+    /// # async fn run(server: Connection) {
+    /// let mut notifications = server.notifications();
+    /// while let Some(notification) = notifications.next().await {
+    ///     if let ServerNotification::ToolsChanged = notification {
+    ///         println!("{:?}", server.tools().await);
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn notifications(&self) -> NotificationStream {
         self.link().feed.listen(Interest::Everything)
     }
 

@@ -7,7 +7,7 @@ use turnbuckle_protocol::Revision;
 use crate::{
     peer::Peer,
     profile::Profile,
-    tap::{Direction, Passing},
+    tap::{Direction, WireMessage},
 };
 
 /// The two ends of one connection.
@@ -60,7 +60,7 @@ impl Ends {
     /// Shows a message to the client's listener, if it has one.
     pub(crate) fn show(&self, direction: Direction, message: &[u8]) {
         if let Some(tap) = &self.profile.tap {
-            tap.show(Passing {
+            tap.show(WireMessage {
                 direction,
                 server: self.server(),
                 message,

@@ -11,9 +11,9 @@
 //! | read, get, complete | [`Connection::read`], [`get`](Connection::get), [`complete`](Connection::complete) |
 //! | use an extension | [`Connection::extension`], [`Client::declare`] |
 //! | anything else | [`Connection::request`], [`request_raw`](Connection::request_raw) |
-//! | hear of changes | [`Connection::listen`] |
-//! | hear what a server logs | [`Connection::logs`], [`Client::log_level`], [`Client::on_log`] |
-//! | hear of everything said unasked | [`Connection::news`], [`Client::on_news`] |
+//! | subscribe to changes | [`Connection::listen`] |
+//! | receive the log messages of a server | [`Connection::logs`], [`Client::log_level`], [`Client::on_log`] |
+//! | receive all notifications | [`Connection::notifications`], [`Client::on_notification`] |
 //! | keep results for a while | [`Cache`] |
 //! | answer what servers ask | [`Answers`] |
 //! | hand requests and answers on as they are, as gateways do | [`Client::relaying`], [`Connection::relay`] |
@@ -42,7 +42,7 @@ mod http;
 mod http;
 mod link;
 mod listen;
-mod news;
+mod notifications;
 mod peer;
 mod pending;
 mod profile;
@@ -71,13 +71,13 @@ pub use connection::Connection;
 pub use error::{CallError, ConnectError, Ending};
 pub use link::{Canceller, Pipe};
 pub use listen::ChangeStream;
-pub use news::{LogStream, Logged, News, NewsStream};
+pub use notifications::{LogStream, Logged, NotificationStream, ServerNotification};
 pub use peer::Peer;
 pub use profile::{AskRates, OutputCheck};
 pub use relay::{RelayCall, RelayRequest};
 pub use relayed::{Attribution, RelayAsk, RelayEvent, RelaySink};
 pub use subscription::{Change, Listen, Missed};
-pub use tap::{Direction, Passing};
+pub use tap::{Direction, WireMessage};
 pub use task::{TaskStatuses, TaskTicket};
 #[cfg(feature = "http")]
 pub use tool::ExcludedTool;

@@ -13,7 +13,7 @@ pub enum Direction {
 
 /// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire).
 #[derive(Clone, Copy, Debug)]
-pub struct Passing<'a> {
+pub struct WireMessage<'a> {
     /// Which way it goes.
     pub direction: Direction,
     /// The name of the server.
@@ -24,14 +24,14 @@ pub struct Passing<'a> {
 
 /// Is shown every message of a connection.
 #[derive(Clone)]
-pub(crate) struct Tap(Arc<dyn Fn(Passing<'_>) + Send + Sync>);
+pub(crate) struct Tap(Arc<dyn Fn(WireMessage<'_>) + Send + Sync>);
 
 impl Tap {
-    pub(crate) fn new(show: impl Fn(Passing<'_>) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(show: impl Fn(WireMessage<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(show))
     }
 
-    pub(crate) fn show(&self, passing: Passing<'_>) {
+    pub(crate) fn show(&self, passing: WireMessage<'_>) {
         (self.0)(passing);
     }
 }

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use turnbuckle::{
     auth::client::OAuth,
     client::Direction,
-    transport::http::client::{Arrived, Authorize, BoxError, Challenge, Decision, Departing},
+    transport::http::client::{
+        Authorize, BoxError, Challenge, Decision, RequestHead, ResponseHead,
+    },
 };
 
 use crate::{secret, wire::Wire};
@@ -26,11 +28,11 @@ impl HeadPrinter {
 }
 
 impl Authorize for HeadPrinter {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             let (method, address, headers) = (request.method, request.address, request.headers);
             if let Some(tokens) = &self.tokens {
-                let mut departing = Departing::new(method, address, headers);
+                let mut departing = RequestHead::new(method, address, headers);
                 departing.body = request.body;
                 departing.attempt = request.attempt;
                 tokens.authorize(departing).await?;
@@ -46,7 +48,7 @@ impl Authorize for HeadPrinter {
         })
     }
 
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         if let Some(tokens) = &self.tokens {
             tokens.answered(answer);
         }

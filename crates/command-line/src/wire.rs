@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::{
     Client,
-    client::{Direction, Passing},
+    client::{Direction, WireMessage},
     protocol::{
         ErrorObject,
         envelope::{Frame, Id, IdRef, Message, Raw, parse},
@@ -178,7 +178,7 @@ impl Wire {
 }
 
 impl Seen {
-    fn see(&self, passing: Passing<'_>) {
+    fn see(&self, passing: WireMessage<'_>) {
         if self.is_shown || self.file.is_some() {
             self.write(passing.direction, passing.message);
         }

@@ -37,8 +37,8 @@ pub use turnbuckle_protocol as protocol;
 pub use catalog::{Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Problem};
 pub use consent::{
     Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, Denied,
-    FormAnswer, Grant, GrantFileError, Policy, Request, Review, Rules, Scope, UserInterface, Visit,
-    VisitAnswer, Who,
+    FormAnswer, Grant, GrantFileError, Policy, Request, Requester, Review, Rules, Scope,
+    UserInterface, Visit, VisitAnswer,
 };
 pub use context::Attachment;
 pub use error::HostError;

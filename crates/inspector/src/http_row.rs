@@ -15,7 +15,9 @@ use http::HeaderMap;
 use tokio::task::Id;
 use turnbuckle::{
     auth::client::OAuth,
-    transport::http::client::{Arrived, Authorize, BoxError, Challenge, Decision, Departing},
+    transport::http::client::{
+        Authorize, BoxError, Challenge, Decision, RequestHead, ResponseHead,
+    },
 };
 use turnbuckle_base::lock::Mutex;
 
@@ -73,7 +75,7 @@ impl Onlooker {
         }
     }
 
-    fn departs(&self, request: &Departing<'_>) {
+    fn departs(&self, request: &RequestHead<'_>) {
         let head = HttpHead {
             method: request.method.to_string(),
             url: request.address.to_string(),
@@ -92,7 +94,7 @@ impl Onlooker {
 }
 
 impl Authorize for Onlooker {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             let has_own = request.headers.contains_key(http::header::AUTHORIZATION);
             if has_own {
@@ -102,18 +104,18 @@ impl Authorize for Onlooker {
             }
             let (method, address) = (request.method, request.address);
             let (body, attempt, headers) = (request.body, request.attempt, request.headers);
-            let mut departing = Departing::new(method, address, headers);
+            let mut departing = RequestHead::new(method, address, headers);
             departing.body = body;
             departing.attempt = attempt;
             self.oauth.authorize(departing).await?;
-            let mut departing = Departing::new(method, address, headers);
+            let mut departing = RequestHead::new(method, address, headers);
             departing.body = body;
             self.departs(&departing);
             Ok(())
         })
     }
 
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         self.oauth.answered(answer);
         let Some((seq, since)) = self.under_way.lock().remove(&tokio::task::try_id()) else {
             return;

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use serde::Serialize;
 use turnbuckle::auth::{
     self,
-    client::{OAuth, Passage},
+    client::{FlowRequest, OAuth},
 };
 use turnbuckle_host::config::Launch;
 
@@ -148,7 +148,7 @@ impl Inspector {
         oauth.clone().remember().unwrap_or(oauth)
     }
 
-    fn tell_passage(&self, server: &str, passage: &Passage) {
+    fn tell_passage(&self, server: &str, passage: &FlowRequest) {
         let state = match passage.status {
             None => "doing",
             Some(200..=299) => "done",

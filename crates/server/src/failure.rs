@@ -7,7 +7,7 @@
 mod ask_failed;
 mod error_texts;
 mod fault;
-mod misfit;
+mod field_error;
 mod reject;
 mod returned;
 mod tool_error;
@@ -15,7 +15,7 @@ mod tool_error;
 pub use ask_failed::AskFailed;
 pub(crate) use error_texts::ErrorTexts;
 pub use fault::Fault;
-pub use misfit::Misfit;
+pub use field_error::FieldError;
 pub use reject::Reject;
 pub(crate) use returned::BoxError;
 use returned::Returned;

@@ -32,17 +32,17 @@ pub use edge::http::{
     HttpService, HttpSettings, HttpText, HttpTexts, Protect,
 };
 pub use engine::{MemoryBudget, Rates, TaskSettings};
-pub use failure::{AskFailed, Failure, Fault, Misfit, Reject, ToolError};
+pub use failure::{AskFailed, Failure, Fault, FieldError, Reject, ToolError};
 pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]
 pub use handler::ClientLog;
 pub use handler::{
-    Answer, Answered, Args, Asker, Audio, Background, BadPass, Call, CancelHandle, Cancelled,
-    Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach, ExtensionReply,
-    Extract, Filled, Form, FormField, FormSchema, Handler, Image, IntoOutcome, Json, Layer,
-    Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Progress, ProgressRecord,
-    Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField, Uri, Visit,
-    YesNoField,
+    Answer, Answered, Args, Asker, Audio, Background, BadPass, BooleanField, Call, CancelHandle,
+    Cancelled, Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach,
+    ExtensionReply, Extract, Form, FormField, FormSchema, FormValues, Handler, Image, IntoOutcome,
+    Json, Layer, Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Progress,
+    ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField,
+    Uri, Visit,
 };
 #[doc(hidden)]
 pub use handler::{

@@ -15,8 +15,8 @@ pub use turnbuckle_client as client;
 pub use turnbuckle_client::HttpTarget;
 #[cfg(feature = "client")]
 pub use turnbuckle_client::{
-    Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, News,
-    Pending, Round, Target, ToolOutput,
+    Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, Pending,
+    Round, ServerNotification, Target, ToolOutput,
 };
 #[cfg(feature = "gateway")]
 pub use turnbuckle_gateway as gateway;
@@ -53,7 +53,7 @@ pub use turnbuckle_server::{BadPass, Cached, Changes, Log, RootFolders, RootsCha
 pub use turnbuckle_server::{CancelHandle, LogRecord, ProgressRecord, Reported, ScriptedAnswers};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
-    Choice, Filled, Form, FormField, FormSchema, Impossible, Misfit, Question, Visit,
+    Choice, FieldError, Form, FormField, FormSchema, FormValues, Impossible, Question, Visit,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{CallError, Client, Connection, Era, News, Started},
+    client::{CallError, Client, Connection, Era, ServerNotification, Started},
     protocol::{CompleteRequestParams, ErrorObject, Reference, ResourceContents},
 };
 
@@ -335,11 +335,14 @@ async fn a_learnt_tool_is_announced() {
         "dynamic_tools",
     )
     .await;
-    let mut news = server.news();
+    let mut news = server.notifications();
     let learn = json!({ "name": "moo", "phrase": "Moo." });
     assert_eq!(text(&server, "learn", learn).await, "`moo` is learnt");
     let heard = tokio::time::timeout(Duration::from_secs(10), news.next()).await;
-    assert!(matches!(heard, Ok(Some(News::ToolsChanged))), "{heard:?}");
+    assert!(
+        matches!(heard, Ok(Some(ServerNotification::ToolsChanged))),
+        "{heard:?}"
+    );
     assert_eq!(text(&server, "moo", json!({})).await, "Moo.");
     assert_eq!(
         text(&server, "forget", json!({ "name": "moo" })).await,

@@ -8,8 +8,8 @@ use std::{future::ready, path::Path, pin::Pin, process::ExitCode, time::Duration
 use serde_json::{Value, json};
 use turnbuckle::{
     host::{
-        ActionKind, FormAnswer, Host, HostError, Rules, SamplingError, SamplingRequest,
-        UserInterface, Who,
+        ActionKind, FormAnswer, Host, HostError, Requester, Rules, SamplingError, SamplingRequest,
+        UserInterface,
     },
     protocol::{CreateMessageResult, ElicitRequestFormParams, Root},
 };
@@ -60,7 +60,7 @@ struct Person;
 impl UserInterface for Person {
     fn form<'a>(
         &'a self,
-        _: &'a Who,
+        _: &'a Requester,
         _: &'a ElicitRequestFormParams,
     ) -> Pin<Box<dyn Future<Output = FormAnswer> + Send + 'a>> {
         Box::pin(ready(FormAnswer::Decline))

@@ -8,8 +8,8 @@ use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use serde::de::DeserializeOwned;
 use turnbuckle_base::error_chain;
 use turnbuckle_transport::http::client::{
-    Address, Agent, AgentSettings, HeaderMap, HeaderValue, HttpError, Method, Reply, ScreenedOut,
-    StatusCode,
+    Address, AddressNotAllowed, Agent, AgentSettings, HeaderMap, HeaderValue, HttpError, Method,
+    Reply, StatusCode,
 };
 
 use super::passage::Onlooker;
@@ -290,7 +290,7 @@ fn redirected(step: Step, at: &Address, answer: &Answer) -> Result<Address, Auth
 }
 
 fn failed(step: Step, address: &Address, error: HttpError) -> AuthError {
-    if let Some(out) = error_chain::find::<ScreenedOut>(&error) {
+    if let Some(out) = error_chain::find::<AddressNotAllowed>(&error) {
         let problem = Problem::Forbidden(out.to_string());
         return AuthError::new(step, problem)
             .at(address)

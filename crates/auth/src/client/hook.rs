@@ -4,7 +4,7 @@ use std::future::ready;
 
 use http::header::AUTHORIZATION;
 use turnbuckle_transport::http::client::{
-    Arrived, Authorize, BoxError, BoxFuture, Challenge, Decision, Departing, StatusCode,
+    Authorize, BoxError, BoxFuture, Challenge, Decision, RequestHead, ResponseHead, StatusCode,
 };
 
 use super::challenge::Wanted;
@@ -16,7 +16,10 @@ use super::tokens::TokenState;
 use super::{AuthError, OAuth, Problem, Step};
 
 impl Authorize for OAuth {
-    fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(
+        &'a self,
+        mut request: RequestHead<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         let session = match self.session(request.address) {
             Ok(session) => session,
             Err(error) => return Box::pin(ready(Err(error.into()))),
@@ -33,7 +36,7 @@ impl Authorize for OAuth {
         })
     }
 
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         let Ok(session) = self.session(answer.address) else {
             return;
         };
@@ -60,7 +63,11 @@ impl Authorize for OAuth {
     }
 }
 
-fn put(session: &Session, current: &Current, request: &mut Departing<'_>) -> Result<(), BoxError> {
+fn put(
+    session: &Session,
+    current: &Current,
+    request: &mut RequestHead<'_>,
+) -> Result<(), BoxError> {
     // A1: in the header, on every request. Plain `http` is for this machine.
     let engine = &session.engine;
     engine.settings.reach.check(Step::Use, request.address)?;

@@ -47,6 +47,6 @@ pub use dpop::Dpop;
 pub use error::{AuthError, Problem, Step};
 pub use identity::Registered;
 pub use oauth::{OAuth, SignIn};
-pub use passage::Passage;
+pub use passage::FlowRequest;
 pub use scope::Scopes;
 pub use store::{FileStore, MemoryStore, StoreError, StoreKey, TokenStore};

@@ -7,7 +7,7 @@ use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::challenge::Wanted;
 use super::obtain::Cause;
-use super::passage::{Onlooker, Passage};
+use super::passage::{FlowRequest, Onlooker};
 use super::session::Session;
 use super::settings::{Grant, Offline, Settings};
 use super::{
@@ -166,7 +166,7 @@ impl OAuth {
     /// let oauth = OAuth::new("inspector")
     ///     .on_request(|passage| eprintln!("{}: {}", passage.step, passage.url));
     /// ```
-    pub fn on_request(self, tell: impl Fn(&Passage) + Send + Sync + 'static) -> Self {
+    pub fn on_request(self, tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.onlooker = Onlooker::new(tell))
     }
 

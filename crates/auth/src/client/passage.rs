@@ -10,7 +10,7 @@ use super::Step;
 /// reports it when it is sent, and again when it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Passage {
+pub struct FlowRequest {
     /// The step that the request belongs to.
     pub step: Step,
     /// The URL, without its query.
@@ -19,20 +19,20 @@ pub struct Passage {
     pub status: Option<u16>,
 }
 
-type Tell = Arc<dyn Fn(&Passage) + Send + Sync>;
+type Tell = Arc<dyn Fn(&FlowRequest) + Send + Sync>;
 
 /// The observer, if any. Without one it costs nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Onlooker(Option<Tell>);
 
 impl Onlooker {
-    pub(crate) fn new(tell: impl Fn(&Passage) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tell)))
     }
 
     pub(crate) fn tell(&self, step: Step, address: &Address, status: Option<StatusCode>) {
         if let Some(tell) = &self.0 {
-            tell(&Passage {
+            tell(&FlowRequest {
                 step,
                 url: address.to_string(),
                 status: status.map(|status| status.as_u16()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use turnbuckle::client::{News, NewsStream};
+use turnbuckle::client::{NotificationStream, ServerNotification};
 use turnbuckle::protocol::{
     ElicitAction, ElicitRequestParams, InputRequest, InputRequests, InputResponse, InputResponses,
     ListRootsResult, Root,
@@ -67,7 +67,7 @@ impl Answerer {
         &self,
         asks: &InputRequests,
         answers: &InputResponses,
-        mut news: NewsStream,
+        mut news: NotificationStream,
     ) -> Outcome {
         let is_agreed = |key: &&String| {
             let answer = answers.get(*key).and_then(InputResponse::as_elicitation);
@@ -81,7 +81,7 @@ impl Answerer {
         let told = async {
             while !open.is_empty() {
                 match news.next().await {
-                    Some(News::Visited { id }) => drop(open.remove(&*id)),
+                    Some(ServerNotification::Visited { id }) => drop(open.remove(&*id)),
                     Some(_) => {}
                     None => return,
                 }

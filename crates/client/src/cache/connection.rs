@@ -14,7 +14,7 @@ use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{CacheScope, ClientCapabilities, Revision};
 
 use super::Cache;
-use crate::news::News;
+use crate::notifications::ServerNotification;
 
 /// Tells connections apart that nothing else does.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
@@ -126,15 +126,15 @@ impl ConnectionCache {
     }
 
     /// caching: a notification makes what it tells of stale at once.
-    pub(crate) fn forget_changed(&self, news: &News) {
+    pub(crate) fn forget_changed(&self, news: &ServerNotification) {
         match news {
-            News::ToolsChanged => self.forget(|method, _| method == "tools/list"),
-            News::PromptsChanged => self.forget(|method, _| method == "prompts/list"),
-            News::ResourcesChanged => self.forget(|method, _| {
+            ServerNotification::ToolsChanged => self.forget(|method, _| method == "tools/list"),
+            ServerNotification::PromptsChanged => self.forget(|method, _| method == "prompts/list"),
+            ServerNotification::ResourcesChanged => self.forget(|method, _| {
                 matches!(method, "resources/list" | "resources/templates/list")
             }),
             // An update may name a part of a resource, or a whole of which a part was read.
-            News::ResourceUpdated { uri } => self.forget(|method, params| {
+            ServerNotification::ResourceUpdated { uri } => self.forget(|method, params| {
                 let read = params.split('\n').next().unwrap_or_default();
                 method == "resources/read" && (read.starts_with(&**uri) || uri.starts_with(read))
             }),

@@ -13,7 +13,9 @@ use turnbuckle_transport::{LineFault, Receive};
 use super::{Link, oversized, serving::Serving};
 #[cfg(feature = "http")]
 use crate::http::ReceiveFrom;
-use crate::{news::News, pending::RequestOutcome, relayed::RelayEvent, tap::Direction};
+use crate::{
+    notifications::ServerNotification, pending::RequestOutcome, relayed::RelayEvent, tap::Direction,
+};
 
 /// How much of a line that is not a message is logged, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
@@ -83,17 +85,17 @@ impl Inbound {
                     && peer.visits().end(&ended.elicitation_id)
                 {
                     let id = ended.elicitation_id.into();
-                    self.publish(&News::Visited { id });
+                    self.publish(&ServerNotification::Visited { id });
                 }
             }
             method @ "notifications/subscriptions/acknowledged" => {
                 self.relay(notification, call);
-                self.publish(&News::read(method, &notification.params));
+                self.publish(&ServerNotification::read(method, &notification.params));
                 self.link.changes.acknowledge(&notification.params);
             }
             method => {
                 self.relay(notification, call);
-                let news = News::read(method, &notification.params);
+                let news = ServerNotification::read(method, &notification.params);
                 // First what is known to be out of date goes, then others learn of it.
                 self.publish(&news);
                 self.link.changes.hear(&news, &notification.params);
@@ -136,15 +138,17 @@ impl Inbound {
         }
     }
 
-    fn publish(&self, news: &News) {
-        if matches!(news, News::ToolsChanged) {
+    fn publish(&self, news: &ServerNotification) {
+        if matches!(news, ServerNotification::ToolsChanged) {
             self.link.tools.forget();
         }
         self.link.cache.forget_changed(news);
         if let Some(listener) = &self.link.profile().listener {
             listener(news);
         }
-        if let (News::Log(message), Some(listener)) = (news, &self.link.profile().log_listener) {
+        if let (ServerNotification::Log(message), Some(listener)) =
+            (news, &self.link.profile().log_listener)
+        {
             listener(self.link.server(), message);
         }
         self.link.feed.publish(news);

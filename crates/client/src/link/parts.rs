@@ -14,7 +14,7 @@ use crate::{
     cache::ConnectionCache,
     ends::Ends,
     error::{CallError, Ending},
-    news::Feed,
+    notifications::Feed,
     peer::Peer,
     pending::{CallTags, PendingRequests},
     profile::Profile,

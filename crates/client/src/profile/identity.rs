@@ -8,7 +8,9 @@ use turnbuckle_protocol::{
 };
 
 use super::{Settings, TaskSupport, tasks};
-use crate::{answer::Answers, cache::Cache, news::News, relayed::RelaySink, tap::Tap};
+use crate::{
+    answer::Answers, cache::Cache, notifications::ServerNotification, relayed::RelaySink, tap::Tap,
+};
 
 /// All that the connections of a client need to know of it.
 #[derive(Clone)]
@@ -32,7 +34,7 @@ pub(crate) struct RelayProfile {
     pub(crate) sink: Arc<dyn RelaySink>,
 }
 
-type NewsListener = Arc<dyn Fn(&News) + Send + Sync>;
+type NewsListener = Arc<dyn Fn(&ServerNotification) + Send + Sync>;
 
 type LogListener = Arc<dyn Fn(&str, &LoggingMessageNotificationParams) + Send + Sync>;
 

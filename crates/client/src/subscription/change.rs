@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::SubscriptionFilter;
 
-use crate::news::News;
+use crate::notifications::ServerNotification;
 
 /// A change at the server, or a possible one.
 #[derive(Clone, Debug)]
@@ -46,17 +46,21 @@ pub enum Missed {
 
 impl Change {
     /// The change that a notification reports; `None` if it reports no change.
-    pub(super) fn of(news: &News) -> Option<Self> {
+    pub(super) fn of(news: &ServerNotification) -> Option<Self> {
         match news {
-            News::ToolsChanged => Some(Self::ToolsChanged),
-            News::PromptsChanged => Some(Self::PromptsChanged),
-            News::ResourcesChanged => Some(Self::ResourcesChanged),
-            News::ResourceUpdated { uri } => Some(Self::ResourceUpdated { uri: uri.clone() }),
-            News::Other { method, params } => Some(Self::Other {
+            ServerNotification::ToolsChanged => Some(Self::ToolsChanged),
+            ServerNotification::PromptsChanged => Some(Self::PromptsChanged),
+            ServerNotification::ResourcesChanged => Some(Self::ResourcesChanged),
+            ServerNotification::ResourceUpdated { uri } => {
+                Some(Self::ResourceUpdated { uri: uri.clone() })
+            }
+            ServerNotification::Other { method, params } => Some(Self::Other {
                 method: method.clone(),
                 params: params.clone(),
             }),
-            News::Visited { .. } | News::Log(_) | News::Missed(_) => None,
+            ServerNotification::Visited { .. }
+            | ServerNotification::Log(_)
+            | ServerNotification::Missed(_) => None,
         }
     }
 

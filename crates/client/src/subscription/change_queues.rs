@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 };
 
 use super::{Change, ChangeQueue, Missed};
-use crate::{error::CallError, news::News};
+use crate::{error::CallError, notifications::ServerNotification};
 
 /// The queues of all streams of changes of a connection.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl ChangeQueues {
     }
 
     /// Hands a piece of news to those it is for.
-    pub(crate) fn hear(&self, news: &News, params: &Members<'_>) {
+    pub(crate) fn hear(&self, news: &ServerNotification, params: &Members<'_>) {
         let queues = self.all();
         if queues.is_empty() {
             return;

@@ -64,7 +64,7 @@ async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
 async fn notifications_make_results_go() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
     asked(&connection, &mut server, &["a"]).await;
-    let mut news = connection.news();
+    let mut news = connection.notifications();
     let changed = |list: &str| json!({"jsonrpc": "2.0", "method": format!("notifications/{list}/list_changed")});
     server.say(changed("prompts")).await;
     news.next().await.unwrap();

@@ -14,7 +14,8 @@ use turnbuckle_client::{
     CallError, ConnectError,
     protocol::Revision,
     transport::http::client::{
-        Arrived, Authorize, BoxError, Challenge, Decision, Departing, HeaderValue, MAX_CHALLENGES,
+        Authorize, BoxError, Challenge, Decision, HeaderValue, MAX_CHALLENGES, RequestHead,
+        ResponseHead,
     },
 };
 
@@ -30,7 +31,7 @@ struct Tokens {
 }
 
 impl Authorize for Tokens {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let number = self.refused.load(Ordering::Relaxed);
         let token = HeaderValue::try_from(format!("Bearer sesame-{number}")).unwrap();
         request.headers.insert("authorization", token);
@@ -147,7 +148,7 @@ async fn a_server_that_refuses_everything_is_given_up() {
 struct Broken(AtomicUsize);
 
 impl Authorize for Broken {
-    fn authorize<'a>(&'a self, _: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, _: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let is_first = self.0.fetch_add(1, Ordering::Relaxed) == 0;
         Box::pin(ready(if is_first {
             Ok(())
@@ -180,11 +181,11 @@ struct Proofs {
 }
 
 impl Authorize for Proofs {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let nonce = self.nonce.lock().unwrap().clone();
         let nonce = nonce.as_ref().map_or("none", |it| it.to_str().unwrap());
-        let Departing {
+        let RequestHead {
             method, address, ..
         } = request;
         let proof = format!("{number} {method} {address} {nonce}");
@@ -193,7 +194,7 @@ impl Authorize for Proofs {
         Box::pin(ready(Ok(())))
     }
 
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         if let Some(nonce) = answer.headers.get("dpop-nonce") {
             *self.nonce.lock().unwrap() = Some(nonce.clone());
         }
@@ -270,7 +271,7 @@ async fn every_attempt_has_a_proof_of_its_own_with_the_nonce_of_the_last_answer(
 struct Refused;
 
 impl Authorize for Refused {
-    fn authorize<'a>(&'a self, _: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, _: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(ready(Ok(())))
     }
 
@@ -298,7 +299,7 @@ struct Slow {
 }
 
 impl Authorize for Slow {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         if self.has_token.load(Ordering::Relaxed) {
             let token = HeaderValue::from_static("Bearer slow");
             request.headers.insert("authorization", token);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use turnbuckle_client::{
     Cache, Connection, HttpTarget,
-    transport::http::client::{Authorize, BoxError, Departing},
+    transport::http::client::{Authorize, BoxError, RequestHead},
 };
 
 use crate::{
@@ -89,7 +89,7 @@ impl Signed {
 }
 
 impl Authorize for Signed {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let token = format!("Bearer {}", self.0.lock().unwrap());
         request
             .headers

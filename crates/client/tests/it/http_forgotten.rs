@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::json;
-use turnbuckle_client::{CallError, News, protocol::Revision};
+use turnbuckle_client::{CallError, ServerNotification, protocol::Revision};
 
 use crate::http_site::{Answer, Heard, Site, initialized, plain};
 
@@ -195,10 +195,16 @@ async fn a_stream_that_breaks_and_is_gone_means_another_session() {
         })
         .await;
         let server = plain().connect(site.url()).await.unwrap();
-        let mut news = server.news();
+        let mut news = server.notifications();
         // No call is made: the stream alone detects it.
-        assert!(matches!(news.next().await, Some(News::ToolsChanged)));
-        assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::ToolsChanged)
+        ));
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::ToolsChanged)
+        ));
         assert_eq!(site.count("POST initialize"), 2);
         assert_eq!(site.count("POST notifications/initialized"), 2);
     }
@@ -237,9 +243,15 @@ async fn a_stream_that_is_refused_for_a_while_is_come_back_to() {
     })
     .await;
     let server = plain().connect(site.url()).await.unwrap();
-    let mut news = server.news();
-    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
-    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    let mut news = server.notifications();
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::ToolsChanged)
+    ));
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::ToolsChanged)
+    ));
     assert_eq!(site.count("GET"), 4);
     assert_eq!(site.count("POST initialize"), 1);
 }

@@ -15,7 +15,7 @@ use tokio::{
     time::Instant,
 };
 use turnbuckle_client::{
-    CallError, HttpTarget, News,
+    CallError, HttpTarget, ServerNotification,
     protocol::{ContentBlock, Revision},
 };
 
@@ -329,9 +329,12 @@ async fn what_follows_an_answer_on_its_stream_is_not_lost() {
     })
     .await;
     let server = plain().connect(site.url()).await.unwrap();
-    let mut news = server.news();
+    let mut news = server.notifications();
     server.call("t", ()).await.unwrap();
-    assert!(matches!(news.next().await, Some(News::PromptsChanged)));
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::PromptsChanged)
+    ));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
-    CallError, Era, News,
+    CallError, Era, ServerNotification,
     protocol::{LoggingLevel, Revision},
     transport::Limits,
 };
@@ -120,7 +120,7 @@ async fn an_answer_may_be_a_stream_with_what_belongs_to_the_call() {
     .await;
     let server = plain().connect(site.url()).await.unwrap();
     server.set_log_level(LoggingLevel::Info).await.unwrap();
-    let mut news = server.news();
+    let mut news = server.notifications();
     for _ in 0..3 {
         let mut seen = Vec::new();
         let call = server
@@ -128,7 +128,10 @@ async fn an_answer_may_be_a_stream_with_what_belongs_to_the_call() {
             .progress(|report| seen.push(report.progress));
         assert_eq!(call.await.unwrap().text(), "done");
         assert_eq!(seen, [1.0, 2.0]);
-        assert!(matches!(news.next().await, Some(News::Log(_))));
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::Log(_))
+        ));
         // The rest of the stream is read in the background, so that its connection is free again.
         // Each of these lets all other tasks run, however busy the machine is.
         for _ in 0..20 {
@@ -205,14 +208,20 @@ async fn a_subscription_is_a_long_post_whose_notifications_are_news() {
     })
     .await;
     let server = plain().connect(site.url()).await.unwrap();
-    let mut news = server.news();
+    let mut news = server.notifications();
     let params = serde_json::value::to_raw_value(&json!({"notifications": {}})).unwrap();
     server
         .request_raw("subscriptions/listen", Some(params))
         .await
         .unwrap();
-    assert!(matches!(news.next().await, Some(News::Other { .. })));
-    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::Other { .. })
+    ));
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::ToolsChanged)
+    ));
     assert_eq!(
         site.last("subscriptions/listen").header("mcp-method"),
         Some("subscriptions/listen")

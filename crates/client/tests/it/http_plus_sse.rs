@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc};
-use turnbuckle_client::{CallError, ConnectError, News, protocol::Revision};
+use turnbuckle_client::{CallError, ConnectError, ServerNotification, protocol::Revision};
 
 use crate::{
     http_site::{Heard, Site, chain, initialized, plain, text},
@@ -146,7 +146,7 @@ async fn the_end_of_the_stream_ends_what_waits() {
 async fn news_come_by_the_same_stream() {
     let site = old("/messages").await;
     let server = plain().connect(site.url()).await.unwrap();
-    let mut news = server.news();
+    let mut news = server.notifications();
     let level = turnbuckle_client::protocol::LoggingLevel::Info;
     let (_, first) = tokio::join!(
         tokio::time::timeout(
@@ -155,7 +155,7 @@ async fn news_come_by_the_same_stream() {
         ),
         news.next(),
     );
-    assert!(matches!(first, Some(News::PromptsChanged)));
+    assert!(matches!(first, Some(ServerNotification::PromptsChanged)));
 }
 
 #[tokio::test]

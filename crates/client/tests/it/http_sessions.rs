@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 use tokio::time::Instant;
-use turnbuckle_client::{CallError, News, protocol::Revision};
+use turnbuckle_client::{CallError, ServerNotification, protocol::Revision};
 
 use crate::http_site::{Answer, Handling, Heard, Site, initialized, plain, text};
 
@@ -164,10 +164,16 @@ async fn news_come_by_a_stream_that_is_gone_on_with_where_it_broke() {
     })
     .await;
     let server = plain().connect(site.url()).await.unwrap();
-    let mut news = server.news();
-    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    let mut news = server.notifications();
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::ToolsChanged)
+    ));
     site.wait_for("GET", 3).await;
-    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    assert!(matches!(
+        news.next().await,
+        Some(ServerNotification::ToolsChanged)
+    ));
     let ids: Vec<_> = site
         .heard()
         .into_iter()

@@ -129,7 +129,7 @@ async fn an_unreadable_certificate_is_reported() {
 #[tokio::test]
 async fn anybody_is_believed_only_if_that_was_asked_for() {
     let site = Secured::start().await;
-    let target = site.target().danger_trust_anybody();
+    let target = site.target().danger_accept_invalid_certs();
     let server = plain().connect(target).await.unwrap();
     assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
 }

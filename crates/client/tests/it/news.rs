@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use turnbuckle_client::{News, protocol::Revision};
+use turnbuckle_client::{ServerNotification, protocol::Revision};
 
 use crate::script::{meet, plain};
 
@@ -11,7 +11,7 @@ use crate::script::{meet, plain};
 async fn notifications_come_as_a_stream() {
     for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
-        let mut news = connection.news();
+        let mut news = connection.notifications();
         server
             .play(
                 r#"
@@ -24,15 +24,26 @@ async fn notifications_come_as_a_stream() {
                 "#,
             )
             .await;
-        assert!(matches!(news.next().await, Some(News::ToolsChanged)));
-        assert!(matches!(news.next().await, Some(News::PromptsChanged)));
-        assert!(matches!(news.next().await, Some(News::ResourcesChanged)));
-        assert!(matches!(news.next().await, Some(News::ResourceUpdated { uri }) if &*uri == "a:b"));
-        let Some(News::Log(message)) = news.next().await else {
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::ToolsChanged)
+        ));
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::PromptsChanged)
+        ));
+        assert!(matches!(
+            news.next().await,
+            Some(ServerNotification::ResourcesChanged)
+        ));
+        assert!(
+            matches!(news.next().await, Some(ServerNotification::ResourceUpdated { uri }) if &*uri == "a:b")
+        );
+        let Some(ServerNotification::Log(message)) = news.next().await else {
             panic!("a log message")
         };
         assert_eq!(message.data, json!({"x": 1}));
-        let Some(News::Other { method, params }) = news.next().await else {
+        let Some(ServerNotification::Other { method, params }) = news.next().await else {
             panic!("another")
         };
         assert_eq!((&*method, params.get()), ("acme/said", r#"{"n":1}"#));
@@ -45,7 +56,7 @@ async fn notifications_come_as_a_stream() {
 async fn a_listener_of_the_client_hears_everything_from_the_start() {
     let heard = Arc::new(Mutex::new(0));
     let counter = heard.clone();
-    let client = plain().on_news(move |_| *counter.lock().unwrap() += 1);
+    let client = plain().on_notification(move |_| *counter.lock().unwrap() += 1);
     let (connection, mut server) = meet(&client, Revision::V2025_06_18).await;
     server
         .say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
@@ -60,7 +71,7 @@ async fn a_listener_of_the_client_hears_everything_from_the_start() {
 
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_panics_ends_the_connection_and_every_call_on_it() {
-    let client = plain().on_news(|_| panic!("listener"));
+    let client = plain().on_notification(|_| panic!("listener"));
     let (connection, mut server) = meet(&client, Revision::V2025_06_18).await;
     let (result, ()) = tokio::join!(async { connection.call("t", ()).await }, async {
         server.hear().await;

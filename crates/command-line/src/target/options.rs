@@ -250,7 +250,7 @@ impl Options {
             target = target.root_certificate(pem);
         }
         if self.insecure {
-            target = target.danger_trust_anybody();
+            target = target.danger_accept_invalid_certs();
         }
         Ok(target)
     }

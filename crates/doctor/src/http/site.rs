@@ -87,7 +87,7 @@ fn bare(options: &Options) -> AgentSettings {
         settings = settings.with_root_certificates(pem);
     }
     if options.insecure {
-        settings = settings.danger_trust_anybody();
+        settings = settings.danger_accept_invalid_certs();
     }
     settings
 }

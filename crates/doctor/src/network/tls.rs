@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::{net::TcpStream, time::timeout};
-use turnbuckle::transport::http::client::Shown;
+use turnbuckle::transport::http::client::TlsHandshake;
 use turnbuckle_command_line::style::elapsed;
 
 use super::certificate::{Validity, validity};
@@ -24,7 +24,7 @@ pub(super) async fn look(
 ) -> Option<()> {
     report.step("making a TLS connection");
     let began = Instant::now();
-    let said = match timeout(limits.probe, Shown::by(host, stream)).await {
+    let said = match timeout(limits.probe, TlsHandshake::by(host, stream)).await {
         Ok(Ok(shown)) => {
             let took = elapsed(began.elapsed());
             let said = format!("{}, {took}", shown.version);
@@ -48,7 +48,7 @@ pub(super) async fn look(
 /// Whether TLS is spoken, by whomever.
 pub(super) async fn is_spoken(host: &str, stream: TcpStream, limits: Limits) -> bool {
     matches!(
-        timeout(limits.probe, Shown::by(host, stream)).await,
+        timeout(limits.probe, TlsHandshake::by(host, stream)).await,
         Ok(Ok(_))
     )
 }

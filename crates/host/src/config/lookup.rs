@@ -16,7 +16,7 @@ pub struct Catalogue {
 
 /// An entry that has the requested name.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundEntry {
     /// The entry.
     pub entry: Entry,
     /// Where its file is.
@@ -100,12 +100,22 @@ impl Catalogue {
     }
 
     /// Finds a server by its name, or by `file:name`. Of several entries with the name, the nearest
-    /// is returned, and the others as [`shadowed`](Found::shadowed).
+    /// is returned, and the others as [`shadowed`](FoundEntry::shadowed).
+    ///
+    /// ```no_run
+    /// use turnbuckle_host::config::{Catalogue, Environment, Places};
+    ///
+    /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let files = Catalogue::load(&Places::of_process());
+    /// let found = files.find("git")?;
+    /// println!("{:?}", found.entry.launch(&Environment)?);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// [`LookupError`] if there is no such server, with the most similar name; or if the file that
     /// was named cannot be used.
-    pub fn find(&self, name: &str) -> Result<Found, LookupError> {
+    pub fn find(&self, name: &str) -> Result<FoundEntry, LookupError> {
         if let Some((file, inside)) = name.rsplit_once(':') {
             let path = Path::new(file);
             if path.is_file() {
@@ -125,7 +135,7 @@ impl Catalogue {
         }
         let mut named = named.into_iter();
         let (place, entry) = named.next().ok_or_else(|| self.unknown(name))?;
-        Ok(Found {
+        Ok(FoundEntry {
             entry,
             place,
             shadowed: named.collect(),

@@ -21,6 +21,6 @@ pub use expand::{Environment, Variables};
 pub use file::File;
 pub use format::Format;
 pub use launch::{Launch, Remote, Wire};
-pub use lookup::{Catalogue, Found, LookupError};
+pub use lookup::{Catalogue, FoundEntry, LookupError};
 pub use place::{Place, PlaceOwner, Places};
-pub use settings::{NotHonoured, Settings};
+pub use settings::{IgnoredKey, Settings};

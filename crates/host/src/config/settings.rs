@@ -22,13 +22,13 @@ pub struct Settings {
     /// called.
     pub approved_tools: Vec<String>,
     /// The keys of the entry that are not honoured, with the reason.
-    pub not_honoured: Vec<NotHonoured>,
+    pub not_honoured: Vec<IgnoredKey>,
 }
 
 /// A key of a config file that the host does not honour, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct NotHonoured {
+pub struct IgnoredKey {
     /// The key.
     pub key: String,
     /// Why it has no effect.
@@ -106,7 +106,7 @@ impl Settings {
                 continue;
             }
             if let Err(reason) = settings.take(key, value) {
-                settings.not_honoured.push(NotHonoured {
+                settings.not_honoured.push(IgnoredKey {
                     key: key.clone(),
                     reason,
                 });

@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
 
 use super::{
     Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, FormAnswer,
-    Policy, Request, Review, Scope, UserInterface, Visit, VisitAnswer, Who, grant::GrantKey,
+    Policy, Request, Requester, Review, Scope, UserInterface, Visit, VisitAnswer, grant::GrantKey,
     grants::Grants,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub enum Denied {
     #[error(
         "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
     )]
-    NobodyToAsk,
+    NoUserInterface,
     /// The server has too many open questions.
     #[error("the server has too many questions open")]
     TooManyQuestions,
@@ -47,7 +47,7 @@ impl Denied {
         match self {
             Self::ByPolicy(_) | Self::TooManyQuestions | Self::NotCalled => "policy",
             Self::ByUser => "user",
-            Self::NobodyToAsk => "nobody",
+            Self::NoUserInterface => "nobody",
         }
     }
 }
@@ -79,8 +79,8 @@ pub(crate) struct Party<'a> {
 }
 
 impl Party<'_> {
-    fn who(&self) -> Who {
-        Who {
+    fn who(&self) -> Requester {
+        Requester {
             server: self.origin.id.clone(),
             calls_itself: self.origin.calls_itself(),
             conversation: self.conversation,
@@ -128,7 +128,7 @@ impl Consent {
             return decided;
         }
         let Some(user) = &self.user else {
-            return Err(self.denied(party, &action, Denied::NobodyToAsk));
+            return Err(self.denied(party, &action, Denied::NoUserInterface));
         };
         let question = self.question(party, &action);
         match user.consent(&party.who(), &question).await {
@@ -311,7 +311,7 @@ impl Consent {
         {
             return Ok(Verdict::Granted("file"));
         }
-        let user = self.user.clone().ok_or(Denied::NobodyToAsk)?;
+        let user = self.user.clone().ok_or(Denied::NoUserInterface)?;
         Ok(Verdict::Open(user))
     }
 
@@ -323,7 +323,7 @@ impl Consent {
     ) -> Result<Arc<dyn UserInterface>, Denied> {
         let shown = match self.verdict(party, action) {
             Ok(Verdict::Open(user)) => Ok(user),
-            Ok(_) => self.user.clone().ok_or(Denied::NobodyToAsk),
+            Ok(_) => self.user.clone().ok_or(Denied::NoUserInterface),
             Err(denied) => Err(denied),
         };
         shown.map_err(|denied| self.denied(party, action, denied))

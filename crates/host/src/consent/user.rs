@@ -15,7 +15,7 @@ use crate::id::{ConversationId, ServerId};
 /// The server that asks, and for which conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Who {
+pub struct Requester {
     /// The server, by the id that the host gave it. Show this one.
     pub server: ServerId,
     /// The name that the server gives itself. It may be the name of another server.
@@ -168,11 +168,31 @@ impl<'a> Visit<'a> {
 /// deny or decline. One question is asked at a time; the others wait. A question that is withdrawn,
 /// because the call was cancelled or the server ended, is dropped: its future is not polled any
 /// more.
+///
+/// ```
+/// use std::future::{Future, ready};
+/// use std::pin::Pin;
+/// use turnbuckle_host::{ConsentAnswer, ConsentQuestion, Requester, Scope, UserInterface};
+///
+/// struct Terminal;
+///
+/// impl UserInterface for Terminal {
+///     fn consent<'a>(
+///         &'a self,
+///         who: &'a Requester,
+///         question: &'a ConsentQuestion,
+///     ) -> Pin<Box<dyn Future<Output = ConsentAnswer> + Send + 'a>> {
+///         // A real one asks here, and waits for the answer.
+///         println!("{}: {} {}", who.server, question.kind, question.subject);
+///         Box::pin(ready(ConsentAnswer::Allow(Scope::Once)))
+///     }
+/// }
+/// ```
 pub trait UserInterface: Send + Sync + 'static {
     /// Asks whether something may happen.
     fn consent<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         question: &'a ConsentQuestion,
     ) -> BoxFuture<'a, ConsentAnswer> {
         let _ = (who, question);
@@ -182,7 +202,7 @@ pub trait UserInterface: Send + Sync + 'static {
     /// Shows a form of a server. What is filled in is checked against its schema afterwards.
     fn form<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         form: &'a ElicitRequestFormParams,
     ) -> BoxFuture<'a, FormAnswer> {
         let _ = (who, form);
@@ -190,7 +210,7 @@ pub trait UserInterface: Send + Sync + 'static {
     }
 
     /// Asks whether the user wants to visit a URL, which must not be opened before.
-    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
         let _ = (who, visit);
         Box::pin(std::future::ready(VisitAnswer::Decline))
     }
@@ -198,7 +218,7 @@ pub trait UserInterface: Send + Sync + 'static {
     /// Shows what a server wants to ask the model, before it goes there.
     fn review_prompt<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         request: &'a CreateMessageRequestParams,
     ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
         let _ = (who, request);
@@ -208,7 +228,7 @@ pub trait UserInterface: Send + Sync + 'static {
     /// Shows what the model said, before it goes to the server.
     fn review_answer<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         answer: &'a CreateMessageResult,
     ) -> BoxFuture<'a, Review<CreateMessageResult>> {
         let _ = (who, answer);
@@ -219,7 +239,7 @@ pub trait UserInterface: Send + Sync + 'static {
 impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
     fn consent<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         question: &'a ConsentQuestion,
     ) -> BoxFuture<'a, ConsentAnswer> {
         (**self).consent(who, question)
@@ -227,19 +247,19 @@ impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
 
     fn form<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         form: &'a ElicitRequestFormParams,
     ) -> BoxFuture<'a, FormAnswer> {
         (**self).form(who, form)
     }
 
-    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
         (**self).visit(who, visit)
     }
 
     fn review_prompt<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         request: &'a CreateMessageRequestParams,
     ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
         (**self).review_prompt(who, request)
@@ -247,7 +267,7 @@ impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
 
     fn review_answer<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         answer: &'a CreateMessageResult,
     ) -> BoxFuture<'a, Review<CreateMessageResult>> {
         (**self).review_answer(who, answer)

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::{broadcast, watch};
 #[cfg(feature = "http")]
 use turnbuckle_client::HttpTarget;
-use turnbuckle_client::Passing;
+use turnbuckle_client::WireMessage;
 use turnbuckle_protocol::{Implementation, LoggingMessageNotificationParams, Root};
 
 use super::{
@@ -225,7 +225,7 @@ impl HostBuilder {
     /// masked.
     pub fn on_wire(
         mut self,
-        listener: impl Fn(&ServerId, Passing<'_>) + Send + Sync + 'static,
+        listener: impl Fn(&ServerId, WireMessage<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.on_wire = Some(Arc::new(listener));
         self

@@ -7,7 +7,7 @@ use std::sync::{
 
 use futures_core::future::BoxFuture;
 use tokio::sync::{broadcast, watch};
-use turnbuckle_client::{Client, Passing, Target};
+use turnbuckle_client::{Client, Target, WireMessage};
 use turnbuckle_protocol::{Implementation, LoggingMessageNotificationParams, Root};
 
 use super::answers;
@@ -24,7 +24,7 @@ use crate::{
 
 pub(super) type LogListener =
     Arc<dyn Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync>;
-pub(super) type WireListener = Arc<dyn Fn(&ServerId, Passing<'_>) + Send + Sync>;
+pub(super) type WireListener = Arc<dyn Fn(&ServerId, WireMessage<'_>) + Send + Sync>;
 
 /// The shared state of a host.
 pub(crate) struct Shared {

@@ -20,7 +20,7 @@ enum Outcome {
     Done,
     ByPolicy,
     ByUser,
-    NobodyToAsk,
+    NoUserInterface,
 }
 
 fn outcome(result: Result<String, HostError>) -> Outcome {
@@ -29,7 +29,7 @@ fn outcome(result: Result<String, HostError>) -> Outcome {
         Err(HostError::Denied { source, .. }) => match source {
             Denied::ByPolicy(_) => Outcome::ByPolicy,
             Denied::ByUser => Outcome::ByUser,
-            Denied::NobodyToAsk => Outcome::NobodyToAsk,
+            Denied::NoUserInterface => Outcome::NoUserInterface,
             other => panic!("{other}"),
         },
         Err(error) => panic!("{error}"),
@@ -66,7 +66,7 @@ async fn each_decision_has_its_outcome() {
         (allow(), None, [Outcome::Done; 2], 0),
         (allow(), Some(Deny), [Outcome::Done; 2], 0),
         // `echo` says that it only reads. That is a hint of the server, and no consent.
-        (starting(), None, [Outcome::NobodyToAsk; 2], 0),
+        (starting(), None, [Outcome::NoUserInterface; 2], 0),
         (starting(), Some(Deny), [Outcome::ByUser; 2], 2),
         (starting(), Some(Allow(Scope::Once)), [Outcome::Done; 2], 2),
         (
@@ -264,7 +264,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
     assert_eq!(echo(&host).await, Outcome::Done);
     assert_eq!(host.grants().len(), 1);
     assert_eq!(host.revoke(|grant| grant.subject == "echo").unwrap(), 1);
-    assert_eq!(echo(&host).await, Outcome::NobodyToAsk);
+    assert_eq!(echo(&host).await, Outcome::NoUserInterface);
     host.close().await;
 
     // Another program under the same name does not get its grants.
@@ -277,7 +277,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
         .open()
         .await;
     within("start", host.ready()).await;
-    assert_eq!(echo(&host).await, Outcome::NobodyToAsk);
+    assert_eq!(echo(&host).await, Outcome::NoUserInterface);
     host.close().await;
 }
 

@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use turnbuckle_host::{
-    ConsentAnswer, ConsentQuestion, FormAnswer, Review, UserInterface, Visit, VisitAnswer, Who,
+    ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, UserInterface, Visit,
+    VisitAnswer,
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, ElicitValue,
     },
@@ -17,7 +18,7 @@ type Future<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Sen
 /// What a user was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) who: Who,
+    pub(crate) who: Requester,
     pub(crate) what: String,
     pub(crate) question: Option<ConsentQuestion>,
 }
@@ -62,7 +63,7 @@ impl Person {
         self.most_open.load(Ordering::SeqCst)
     }
 
-    async fn hear(&self, who: &Who, what: String, question: Option<&ConsentQuestion>) {
+    async fn hear(&self, who: &Requester, what: String, question: Option<&ConsentQuestion>) {
         let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_open.fetch_max(open, Ordering::SeqCst);
         self.asked.lock().unwrap().push(Asked {
@@ -81,7 +82,7 @@ impl Person {
 impl UserInterface for Person {
     fn consent<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         question: &'a ConsentQuestion,
     ) -> Future<'a, ConsentAnswer> {
         Box::pin(async move {
@@ -93,7 +94,7 @@ impl UserInterface for Person {
 
     fn form<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         form: &'a ElicitRequestFormParams,
     ) -> Future<'a, FormAnswer> {
         Box::pin(async move {
@@ -102,7 +103,7 @@ impl UserInterface for Person {
         })
     }
 
-    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> Future<'a, VisitAnswer> {
+    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> Future<'a, VisitAnswer> {
         Box::pin(async move {
             self.hear(who, format!("visit {}", visit.host), None).await;
             VisitAnswer::Accept
@@ -111,7 +112,7 @@ impl UserInterface for Person {
 
     fn review_prompt<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         request: &'a CreateMessageRequestParams,
     ) -> Future<'a, Review<CreateMessageRequestParams>> {
         Box::pin(async move {
@@ -123,7 +124,7 @@ impl UserInterface for Person {
 
     fn review_answer<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         answer: &'a CreateMessageResult,
     ) -> Future<'a, Review<CreateMessageResult>> {
         Box::pin(async move {

@@ -51,8 +51,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
             #[allow(unused_variables, reason = "a form may have no fields")]
             fn read(
-                filled: &mut #root::Filled,
-            ) -> ::core::result::Result<Self, #root::Misfit> {
+                filled: &mut #root::FormValues,
+            ) -> ::core::result::Result<Self, #root::FieldError> {
                 #value
             }
         }

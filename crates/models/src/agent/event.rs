@@ -46,7 +46,7 @@ pub enum Event<'a> {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum AgentOutcome {
     /// The model is done.
     Done(StopReason),
     /// The model still wants to call tools, and may not.

@@ -10,7 +10,7 @@ mod run;
 mod stop;
 mod tools;
 
-pub use event::{Ended, Event};
+pub use event::{AgentOutcome, Event};
 pub use run::Agent;
 pub use stop::Stop;
 pub use tools::{BoxError, ToolCall, Tools};

@@ -7,7 +7,7 @@ use turnbuckle_protocol::{
     CreateMessageRequestParams, SamplingContent, SamplingMessage, StopReason, ToolUseContent,
 };
 
-use super::event::{Ended, Event};
+use super::event::{AgentOutcome, Event};
 use super::race::unless;
 use super::result::told;
 use super::round::call_all;
@@ -34,7 +34,7 @@ const MAX_RESULT: usize = 256 * 1024;
 /// ```
 /// # use std::sync::Arc;
 /// # use futures_core::future::BoxFuture;
-/// # use turnbuckle_models::agent::{Agent, BoxError, Ended, Event, Stop, ToolCall, Tools};
+/// # use turnbuckle_models::agent::{Agent, BoxError, AgentOutcome, Event, Stop, ToolCall, Tools};
 /// # use turnbuckle_models::{Delta, Scripted};
 /// # use turnbuckle_protocol::{CallToolResult, SamplingMessage, StopReason, Tool};
 /// struct Clock;
@@ -60,7 +60,7 @@ const MAX_RESULT: usize = 256 * 1024;
 ///     })
 ///     .await?;
 /// assert_eq!(said, "It is 12:00.");
-/// assert_eq!(ended, Ended::Done(StopReason::EndTurn));
+/// assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
 /// # Ok(())
 /// # }
 /// ```
@@ -149,7 +149,7 @@ impl Agent {
         conversation: &mut Vec<SamplingMessage>,
         stop: &Stop,
         report: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> Result<Ended, ModelError> {
+    ) -> Result<AgentOutcome, ModelError> {
         let report = Mutex::new(report);
         let mut usage = Usage::default();
         for round in 1..=self.max_rounds {
@@ -177,7 +177,7 @@ impl Agent {
                 if !partial.is_empty() {
                     conversation.push(SamplingMessage::assistant(partial));
                 }
-                return Ok(Ended::Stopped);
+                return Ok(AgentOutcome::Stopped);
             };
             let answer = answer?;
             usage = usage.plus(answer.usage);
@@ -187,7 +187,7 @@ impl Agent {
             let said = message(answer.result.content);
             if calls.is_empty() {
                 conversation.extend(said);
-                return Ok(Ended::Done(reason.unwrap_or(StopReason::EndTurn)));
+                return Ok(AgentOutcome::Done(reason.unwrap_or(StopReason::EndTurn)));
             }
             let width = self.max_parallel;
             let results = call_all(&self.tools, &known, &calls, width, stop, &report).await;
@@ -201,16 +201,16 @@ impl Agent {
             turn.content.append(&mut results);
             conversation.push(turn);
             if stop.is_stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(AgentOutcome::Stopped);
             }
             if let Some(limit) = self.token_budget
                 && usage.total() >= limit
             {
-                return Ok(Ended::TokenLimit { limit });
+                return Ok(AgentOutcome::TokenLimit { limit });
             }
         }
         let limit = self.max_rounds;
-        Ok(Ended::RoundLimit { limit })
+        Ok(AgentOutcome::RoundLimit { limit })
     }
 }
 

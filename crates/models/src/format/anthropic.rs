@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
 
 use super::content::{Media, Part, message_part, result_parts};
 use super::write::{count, member};
-use super::{Answer, AnswerError, ToolList, Usage, Written};
+use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::fitting;
 use crate::schema::ANTHROPIC;
 
@@ -19,7 +19,7 @@ pub(super) fn request(
     model: &str,
     params: &CreateMessageRequestParams,
     tools: &ToolList,
-) -> Written {
+) -> EncodedRequest {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &params.messages {
         let (role, content) = match message.role {
@@ -70,7 +70,7 @@ pub(super) fn request(
         body["tools"] = tools.json().into();
         body["tool_choice"] = json!({"type": choice(params)});
     }
-    Written { body, left_out }
+    EncodedRequest { body, left_out }
 }
 
 fn choice(params: &CreateMessageRequestParams) -> &'static str {

@@ -10,12 +10,12 @@ use turnbuckle_protocol::{
 
 use super::content::{Media, Part, message_part, result_parts};
 use super::write::{count, member};
-use super::{Answer, AnswerError, ToolList, Usage, Written};
+use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 
 /// The key in `_meta` of a tool call for a signature that the API wants to see again.
 const SIGNATURE: &str = "turnbuckle/thoughtSignature";
 
-pub(super) fn request(params: &CreateMessageRequestParams, tools: &ToolList) -> Written {
+pub(super) fn request(params: &CreateMessageRequestParams, tools: &ToolList) -> EncodedRequest {
     // A result names its function here, which the protocol's results do not.
     let mut called = BTreeMap::new();
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn request(params: &CreateMessageRequestParams, tools: &ToolList) -> 
         body["tools"] = json!([{"functionDeclarations": tools.json()}]);
         body["toolConfig"] = json!({"functionCallingConfig": {"mode": choice(params)}});
     }
-    Written { body, left_out }
+    EncodedRequest { body, left_out }
 }
 
 fn choice(params: &CreateMessageRequestParams) -> &'static str {

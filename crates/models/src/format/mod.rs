@@ -15,7 +15,7 @@ mod write;
 pub use answer::{Answer, AnswerError, Usage};
 pub use content::attachment;
 pub use tool_list::{Rewrite, ToolList};
-pub use write::{Format, Written};
+pub use write::{EncodedRequest, Format};
 
 pub(crate) use anthropic::stop_reason as anthropic_stop_reason;
 pub(crate) use openai_chat::stop_reason as openai_stop_reason;

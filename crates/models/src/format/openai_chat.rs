@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 use super::content::{Media, Part, message_part, result_parts};
 use super::tool_list::unreadable_arguments;
 use super::write::{count, member};
-use super::{Answer, AnswerError, ToolList, Usage, Written};
+use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::{NameRule, fitting};
 use crate::schema::OPENAI;
 
@@ -23,7 +23,7 @@ pub(super) fn request(
     model: &str,
     params: &CreateMessageRequestParams,
     tools: &ToolList,
-) -> Written {
+) -> EncodedRequest {
     let mut messages = Vec::new();
     if let Some(system) = &params.system_prompt {
         messages.push(json!({"role": "system", "content": system}));
@@ -53,7 +53,7 @@ pub(super) fn request(
         body["tools"] = tools.json().into();
         body["tool_choice"] = choice(params).into();
     }
-    Written { body, left_out }
+    EncodedRequest { body, left_out }
 }
 
 /// The word for a choice that both APIs of OpenAI have.

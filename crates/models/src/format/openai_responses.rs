@@ -9,13 +9,13 @@ use turnbuckle_protocol::{
 use super::content::{Media, Part, message_part, result_parts};
 use super::openai_chat::{arguments, call_id, choice};
 use super::write::{count, member};
-use super::{Answer, AnswerError, ToolList, Usage, Written};
+use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 
 pub(super) fn request(
     model: &str,
     params: &CreateMessageRequestParams,
     tools: &ToolList,
-) -> Written {
+) -> EncodedRequest {
     let mut input = Vec::new();
     for message in &params.messages {
         match message.role {
@@ -42,7 +42,7 @@ pub(super) fn request(
         body["tools"] = tools.json().into();
         body["tool_choice"] = choice(params).into();
     }
-    Written { body, left_out }
+    EncodedRequest { body, left_out }
 }
 
 fn assistant(message: &SamplingMessage, tools: &ToolList, input: &mut Vec<Value>) {

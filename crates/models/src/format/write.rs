@@ -33,7 +33,7 @@ pub enum Format {
 /// A request, and what of it the API has no words for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct EncodedRequest {
     /// The body of the request.
     pub body: Value,
     /// The parts that were left out, each as a sentence.
@@ -55,7 +55,7 @@ impl Format {
         model: &str,
         params: &CreateMessageRequestParams,
         tools: &ToolList,
-    ) -> Written {
+    ) -> EncodedRequest {
         match self {
             Self::OpenAiChat => openai_chat::request(model, params, tools),
             Self::OpenAiResponses => openai_responses::request(model, params, tools),

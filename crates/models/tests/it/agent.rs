@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use serde_json::json;
-use turnbuckle_models::agent::{Agent, BoxError, Ended, Event, Stop, ToolCall, Tools};
+use turnbuckle_models::agent::{Agent, AgentOutcome, BoxError, Event, Stop, ToolCall, Tools};
 use turnbuckle_models::{Model, Scripted};
 use turnbuckle_protocol::{
     CallToolResult, ContentBlock, SamplingContent, SamplingMessage, StopReason, Tool,
@@ -96,7 +96,10 @@ fn asked() -> Vec<SamplingMessage> {
 }
 
 /// Runs with a bound, so that calls which never meet fail the test.
-async fn run(agent: &Agent, conversation: &mut Vec<SamplingMessage>) -> (Ended, Vec<String>) {
+async fn run(
+    agent: &Agent,
+    conversation: &mut Vec<SamplingMessage>,
+) -> (AgentOutcome, Vec<String>) {
     let mut events = Vec::new();
     let mut report = |event: Event<'_>| events.push(brief(&event));
     let stop = Stop::new();
@@ -130,7 +133,7 @@ async fn calls_of_one_answer_run_together_and_results_keep_their_order() {
                   {\"text\": \"done\"}";
     let mut conversation = asked();
     let (ended, events) = run(&agent(script), &mut conversation).await;
-    assert_eq!(ended, Ended::Done(StopReason::EndTurn));
+    assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
     assert_eq!(
         events
             .iter()
@@ -192,7 +195,7 @@ async fn faults_are_told_to_the_model() {
                   {\"expect\": \"the server is gone\\nthere is no tool `nothing`\", \"text\": \"sorry\"}";
     let mut conversation = asked();
     let (ended, _) = run(&agent(script), &mut conversation).await;
-    assert_eq!(ended, Ended::Done(StopReason::EndTurn));
+    assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
     for content in &conversation[2].content {
         let SamplingContent::ToolResult(result) = content else {
             panic!("{content:?}")
@@ -207,12 +210,12 @@ async fn rounds_and_tokens_are_bounded() {
     let forever = "{\"calls\": [{\"name\": \"echo\"}]}\n".repeat(50);
     let mut conversation = asked();
     let (ended, _) = run(&agent(&forever).with_max_rounds(3), &mut conversation).await;
-    assert_eq!(ended, Ended::RoundLimit { limit: 3 });
+    assert_eq!(ended, AgentOutcome::RoundLimit { limit: 3 });
     // Every call has its result, so the conversation can go on.
     assert_eq!(conversation.len(), 7);
     let wordy = "{\"text\": \"one two three\", \"calls\": [{\"name\": \"echo\"}]}\n".repeat(50);
     let (ended, events) = run(&agent(&wordy).with_token_budget(8), &mut asked()).await;
-    assert_eq!(ended, Ended::TokenLimit { limit: 8 });
+    assert_eq!(ended, AgentOutcome::TokenLimit { limit: 8 });
     assert_eq!(
         events
             .iter()
@@ -237,7 +240,7 @@ async fn a_stopped_run_cancels_its_calls_and_leaves_a_whole_conversation() {
     };
     let run = agent.run(&mut conversation, &stop, &mut report);
     let ended = tokio::time::timeout(Duration::from_secs(20), run).await;
-    assert_eq!(ended.expect("it ends").unwrap(), Ended::Stopped);
+    assert_eq!(ended.expect("it ends").unwrap(), AgentOutcome::Stopped);
     assert_eq!(lab.dropped.load(Ordering::Relaxed), 1);
     let texts: Vec<_> = conversation[2]
         .content
@@ -283,7 +286,7 @@ async fn a_stopped_model_is_silent_and_what_it_said_is_kept() {
     let mut report = |_: Event<'_>| {};
     let run = agent.run(&mut conversation, &stop, &mut report);
     let ended = tokio::time::timeout(Duration::from_secs(20), run).await;
-    assert_eq!(ended.expect("it ends").unwrap(), Ended::Stopped);
+    assert_eq!(ended.expect("it ends").unwrap(), AgentOutcome::Stopped);
     assert_eq!(
         conversation[1],
         SamplingMessage::assistant("I was about to")
@@ -299,7 +302,7 @@ async fn a_run_with_a_real_api_sends_results_in_the_published_shape() {
     let stand_in = StandIn::start(shape::openai_chat, replies);
     let agent = Agent::new(Arc::new(openai(&stand_in.url)), Arc::new(Lab::new()));
     let (ended, events) = run(&agent, &mut asked()).await;
-    assert_eq!(ended, Ended::Done(StopReason::EndTurn));
+    assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
     assert_eq!(
         events[0],
         "tool `files/read`: told to the model as `files_read`"

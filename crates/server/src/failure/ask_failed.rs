@@ -2,7 +2,7 @@
 
 use turnbuckle_session::round::{AskError, Impossible};
 
-use super::Misfit;
+use super::FieldError;
 use crate::{Failure, Fault, Reject, ToolError};
 
 /// Why a question to the client got no answer.
@@ -31,11 +31,11 @@ pub enum AskFailed {
     Wrong(#[from] AskError),
     /// The form was filled in with something that its type has no value for.
     #[error("the answer to `{key}` cannot be used: {source}")]
-    Misfit {
+    FieldError {
         /// The key of the ask.
         key: String,
         /// The field, and what is wrong with it.
-        source: Misfit,
+        source: FieldError,
     },
     /// The answer cannot be read as the type that was asked for.
     #[error("the answer to `{key}` cannot be read: {source}")]
@@ -58,7 +58,7 @@ impl AskFailed {
     pub(crate) fn into_tool_error(self) -> ToolError {
         match self {
             Self::Refused { .. }
-            | Self::Misfit { .. }
+            | Self::FieldError { .. }
             | Self::Unreadable { .. }
             | Self::Gone { .. } => ToolError::new(self.to_string()),
             other => ToolError::failed(other.into_failure()),
@@ -72,7 +72,7 @@ impl AskFailed {
             Self::Wrong(AskError::BadAnswer(bad)) => Failure::Reject(Reject::of(bad.to_error())),
             Self::Wrong(_) => Failure::Fault(Fault::new(self)),
             Self::Refused { .. }
-            | Self::Misfit { .. }
+            | Self::FieldError { .. }
             | Self::Unreadable { .. }
             | Self::Gone { .. } => Failure::Reject(Reject::internal(self.to_string())),
         }

@@ -18,8 +18,8 @@ pub(crate) mod task_channel;
 pub(crate) use arguments::Arguments;
 pub use arguments::{Leniency, Patterns};
 pub use ask::{
-    Answer, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form, FormField,
-    FormSchema, NumberField, Question, ScriptedAnswers, TextField, Visit, YesNoField, form_limit,
+    Answer, Asker, BooleanField, Choice, ChoiceField, ChoiceOption, ChoicesField, Form, FormField,
+    FormSchema, FormValues, NumberField, Question, ScriptedAnswers, TextField, Visit, form_limit,
     pass::{BadPass, Passes},
 };
 pub use call::Call;

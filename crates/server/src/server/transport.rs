@@ -52,7 +52,7 @@ impl Transport for Stdio {
 ///
 /// ```no_run
 /// use tokio::net::UnixListener;
-/// use turnbuckle_server::{Caller, LiveServer, ServeError, Streams};
+/// use turnbuckle_server::{Caller, LiveServer, Streams};
 ///
 /// # async fn run(server: LiveServer, listener: UnixListener) -> Result<(), Box<dyn std::error::Error>> {
 /// let (socket, _) = listener.accept().await?;

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use turnbuckle::{
     Ask, CallError, Client, Connection, Declared, Extension, ExtensionMethod, Notify, Params,
     Reject, Reply, Revision, Server, State, Tool,
-    client::News,
+    client::ServerNotification,
     protocol::{
         ExtensionSpec,
         method::{Method, NotificationMethod},
@@ -268,10 +268,12 @@ async fn notifications_go_both_ways() {
         let live = server(&heard).build().unwrap();
         let told = Heard::default();
         let tell = Arc::clone(&told);
-        let client = client().only(revision).on_news(move |news: &News| {
-            let looked = news.notification::<Looked>();
-            tell.lock().unwrap().extend(looked.map(|looked| looked.day));
-        });
+        let client = client()
+            .only(revision)
+            .on_notification(move |news: &ServerNotification| {
+                let looked = news.notification::<Looked>();
+                tell.lock().unwrap().extend(looked.map(|looked| looked.day));
+            });
         let server = connect_with(&live, &client).await.unwrap();
         let almanac = server.extension::<Almanac>().unwrap();
         almanac.notify::<Looked>(&day("1999-01-01")).await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    Choice, Filled, Form,
+    Choice, Form, FormValues,
     protocol::{ElicitRequestFormParams, ElicitRequestParams, ElicitResult, Revision},
 };
 
@@ -115,10 +115,10 @@ fn every_kind_of_field_is_said_in_the_words_of_the_specification() {
     assert_eq!(order[..3], ["seatRow", "name", "mail"], "shown in order");
 }
 
-fn filled(content: &Value) -> Result<Everything, turnbuckle::Misfit> {
+fn filled(content: &Value) -> Result<Everything, turnbuckle::FieldError> {
     let result = json!({"action": "accept", "content": content});
     let result: ElicitResult = serde_json::from_value(result).unwrap();
-    Everything::read(&mut Filled::from(result))
+    Everything::read(&mut FormValues::from(result))
 }
 
 #[test]
@@ -207,5 +207,5 @@ struct Empty;
 fn a_form_may_have_no_fields() {
     assert!(Empty::schema().properties.is_empty());
     assert!(<() as Form>::schema().properties.is_empty());
-    assert!(Empty::read(&mut Filled::default()).is_ok());
+    assert!(Empty::read(&mut FormValues::default()).is_ok());
 }

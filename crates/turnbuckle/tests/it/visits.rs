@@ -11,8 +11,8 @@ use std::{
 use serde_json::json;
 use tokio::sync::mpsc;
 use turnbuckle::{
-    Answer, Ask, CallError, Changes, Client, Connection, LiveServer, News, Revision, Server, State,
-    ToolError, Visit,
+    Answer, Ask, CallError, Changes, Client, Connection, LiveServer, Revision, Server,
+    ServerNotification, State, ToolError, Visit,
     client::Answers,
     protocol::{ElicitResult, error::code},
     tool,
@@ -160,7 +160,7 @@ async fn the_end_of_a_visit_is_reported_to_its_client() {
     });
     let client = connect(&server, answers.clone(), Revision::V2025_11_25).await;
     let other = connect(&server, answers, Revision::V2025_11_25).await;
-    let (mut news, mut others_news) = (client.news(), other.news());
+    let (mut news, mut others_news) = (client.notifications(), other.notifications());
     let paid = client.call("pay", json!({"order": "o7"})).await.unwrap();
     assert_eq!(paid.text(), "under way");
     assert!(told.try_recv().is_err(), "agreeing is not the end");
@@ -173,7 +173,7 @@ async fn the_end_of_a_visit_is_reported_to_its_client() {
     let heard = tokio::time::timeout(Duration::from_secs(10), async {
         loop {
             match news.next().await {
-                Some(News::Visited { id }) => return id,
+                Some(ServerNotification::Visited { id }) => return id,
                 Some(_) => {}
                 None => panic!("the connection ended"),
             }
@@ -183,7 +183,10 @@ async fn the_end_of_a_visit_is_reported_to_its_client() {
     // What the other hears before this answer is all that it hears.
     other.ping().await.unwrap();
     while let Some(Some(news)) = now_or_never(others_news.next()) {
-        assert!(!matches!(news, News::Visited { .. }), "{news:?}");
+        assert!(
+            !matches!(news, ServerNotification::Visited { .. }),
+            "{news:?}"
+        );
     }
 }
 

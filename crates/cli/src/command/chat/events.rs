@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use turnbuckle::models::{
     Delta,
-    agent::{Ended, Event},
+    agent::{AgentOutcome, Event},
 };
 
 use crate::show::print;
@@ -16,13 +16,15 @@ pub(super) fn show(event: &Event<'_>) {
 }
 
 /// Prints how a run ended.
-pub(super) fn end(ended: &Ended) {
+pub(super) fn end(ended: &AgentOutcome) {
     let line = match ended {
-        Ended::Done(reason) => json!({"event": "end", "reason": "done", "stopReason": reason}),
-        Ended::RoundLimit { limit } => {
+        AgentOutcome::Done(reason) => {
+            json!({"event": "end", "reason": "done", "stopReason": reason})
+        }
+        AgentOutcome::RoundLimit { limit } => {
             json!({"event": "end", "reason": "roundLimit", "limit": limit})
         }
-        Ended::TokenLimit { limit } => {
+        AgentOutcome::TokenLimit { limit } => {
             json!({"event": "end", "reason": "tokenLimit", "limit": limit})
         }
         _ => json!({"event": "end", "reason": "stopped"}),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_core::future::BoxFuture;
 use turnbuckle::{
     host::{
-        ActionKind, ConsentAnswer, ConsentQuestion, FormAnswer, Review, Scope, UserInterface,
-        Visit, VisitAnswer, Who,
+        ActionKind, ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, Scope,
+        UserInterface, Visit, VisitAnswer,
     },
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
@@ -53,7 +53,7 @@ pub(super) struct Person;
 impl UserInterface for Person {
     fn consent<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         question: &'a ConsentQuestion,
     ) -> BoxFuture<'a, ConsentAnswer> {
         Box::pin(consent(who, question))
@@ -61,7 +61,7 @@ impl UserInterface for Person {
 
     fn form<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         form: &'a ElicitRequestFormParams,
     ) -> BoxFuture<'a, FormAnswer> {
         Box::pin(async move {
@@ -78,7 +78,7 @@ impl UserInterface for Person {
         })
     }
 
-    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
         Box::pin(async move {
             match ask_visit(who.server.as_str(), visit.request, false).await {
                 Ok(result) => match result.action {
@@ -93,7 +93,7 @@ impl UserInterface for Person {
 
     fn review_prompt<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         request: &'a CreateMessageRequestParams,
     ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
         Box::pin(async move {
@@ -125,7 +125,7 @@ impl UserInterface for Person {
 
     fn review_answer<'a>(
         &'a self,
-        who: &'a Who,
+        who: &'a Requester,
         answer: &'a CreateMessageResult,
     ) -> BoxFuture<'a, Review<CreateMessageResult>> {
         Box::pin(async move {
@@ -146,7 +146,7 @@ impl UserInterface for Person {
     }
 }
 
-fn head(who: &Who, what: &str) {
+fn head(who: &Requester, what: &str) {
     let mark = Style::Ask.err("?");
     tell(&format!("{mark} server `{}` {what}", who.server));
 }
@@ -189,7 +189,7 @@ fn show_content(role: &str, content: &SamplingContent) {
     }
 }
 
-async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
+async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
     let _open = Open::new();
     let mark = Style::Ask.err("?");
     tell(&format!(
@@ -300,7 +300,7 @@ enum Reviewed {
     Decline,
 }
 
-async fn review(who: &Who, what: &str, now: &str) -> Reviewed {
+async fn review(who: &Requester, what: &str, now: &str) -> Reviewed {
     // If it is unknown which conversation asks, it cannot be allowed for a conversation.
     let (line, has_chat) = match who.conversation {
         Some(_) => ("  y once, c for this chat, e edit, n no [n] ", true),

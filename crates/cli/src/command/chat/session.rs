@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle::{
     host::Conversation,
-    models::agent::{Agent, Ended, Event, Stop},
+    models::agent::{Agent, AgentOutcome, Event, Stop},
     protocol::{SamplingContent, SamplingMessage},
 };
 use turnbuckle_command_line::{
@@ -76,9 +76,9 @@ impl Session {
         }
         self.say(prompt);
         match self.run().await? {
-            Ended::Done(_) => Ok(()),
-            Ended::Stopped => Err(Failed::interrupted()),
-            Ended::RoundLimit { limit } => {
+            AgentOutcome::Done(_) => Ok(()),
+            AgentOutcome::Stopped => Err(Failed::interrupted()),
+            AgentOutcome::RoundLimit { limit } => {
                 let said = format!("the model was asked {limit} times and is not done");
                 Err(Failed::new(Code::Tool, said).hint("raise --max-rounds"))
             }
@@ -194,7 +194,7 @@ impl Session {
     }
 
     /// Lets the model answer. Ctrl-C stops it, and cancels its calls.
-    async fn run(&mut self) -> Outcome<Ended> {
+    async fn run(&mut self) -> Outcome<AgentOutcome> {
         let stop = Stop::new();
         let mut screen = Screen::new(self.folded.clone());
         let output = self.output;
@@ -239,13 +239,13 @@ impl Session {
 }
 
 /// Says how a run ended that was not done.
-fn tell_end(ended: &Ended) {
+fn tell_end(ended: &AgentOutcome) {
     let said = match ended {
-        Ended::Stopped => "stopped".to_owned(),
-        Ended::RoundLimit { limit } => {
+        AgentOutcome::Stopped => "stopped".to_owned(),
+        AgentOutcome::RoundLimit { limit } => {
             format!("asked {limit} times, and not done; say `go on`, or raise --max-rounds")
         }
-        Ended::Done(reason) if reason.as_str() == "maxTokens" => {
+        AgentOutcome::Done(reason) if reason.as_str() == "maxTokens" => {
             "cut off: the answer has as many tokens as it may; raise --max-tokens".to_owned()
         }
         _ => return,

@@ -13,7 +13,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::{
-    Arrived, Authorize, BoxError, Challenge, Decision, Departing,
+    Authorize, BoxError, Challenge, Decision, RequestHead, ResponseHead,
 };
 
 use crate::link::Link;
@@ -62,7 +62,10 @@ impl AuthorizeHook {
 }
 
 impl Authorize for AuthorizeHook {
-    fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(
+        &'a self,
+        mut request: RequestHead<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.wait(self.hook.authorize(request.reborrow())).await?;
             let credentials = request.headers.get("authorization");
@@ -73,7 +76,7 @@ impl Authorize for AuthorizeHook {
         })
     }
 
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         self.hook.answered(answer);
     }
 

@@ -92,8 +92,8 @@ impl HttpTarget {
     /// Accepts every server certificate. An attacker on the network can then read and change
     /// everything: for tests only.
     #[cfg(feature = "tls")]
-    pub fn danger_trust_anybody(self) -> Self {
-        self.with(AgentSettings::danger_trust_anybody)
+    pub fn danger_accept_invalid_certs(self) -> Self {
+        self.with(AgentSettings::danger_accept_invalid_certs)
     }
 
     fn with(mut self, change: impl FnOnce(AgentSettings) -> AgentSettings) -> Self {

@@ -5,7 +5,7 @@ use crate::ToolError;
 /// The user's answer to a form or to a request to visit a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// Filled it in, or agreed.
+    /// FormValues it in, or agreed.
     Accepted(T),
     /// Said no.
     Declined,

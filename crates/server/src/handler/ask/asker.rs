@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::{AskError, JournalError, Posed};
 
-use super::{Answer, Asking, Filled, Form, Question, Visit};
+use super::{Answer, Asking, Form, FormValues, Question, Visit};
 use crate::AskFailed;
 
 /// Sends questions to the client in the middle of a call: elicitation, sampling and roots. Handlers
@@ -36,8 +36,8 @@ impl Asker {
             Ok(match result.action {
                 ElicitAction::Decline => Answer::Declined,
                 ElicitAction::Accept => {
-                    let read = T::read(&mut Filled::from(result));
-                    Answer::Accepted(read.map_err(|source| AskFailed::Misfit {
+                    let read = T::read(&mut FormValues::from(result));
+                    Answer::Accepted(read.map_err(|source| AskFailed::FieldError {
                         key: key.to_owned(),
                         source,
                     })?)

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{ElicitResult, ElicitSchema, ElicitValue, PrimitiveSche
 use turnbuckle_session::round::FormSchema;
 
 use super::FormField;
-use crate::Misfit;
+use crate::FieldError;
 
 /// What a user can be asked to fill in: a flat set of text, numbers, booleans and choices.
 ///
@@ -15,7 +15,7 @@ use crate::Misfit;
 ///
 /// ```
 /// use turnbuckle_protocol::ElicitSchema;
-/// use turnbuckle_server::{Filled, Form, FormField, Misfit};
+/// use turnbuckle_server::{FormValues, Form, FormField, FieldError};
 ///
 /// struct Seat {
 ///     row: u8,
@@ -26,7 +26,7 @@ use crate::Misfit;
 ///         ElicitSchema::new().with_required("row", u8::schema())
 ///     }
 ///
-///     fn read(filled: &mut Filled) -> Result<Self, Misfit> {
+///     fn read(filled: &mut FormValues) -> Result<Self, FieldError> {
 ///         Ok(Self { row: filled.take("row")? })
 ///     }
 /// }
@@ -50,7 +50,7 @@ pub trait Form: Sized {
     ///
     /// # Errors
     /// Where the type allows less than its schema says.
-    fn read(filled: &mut Filled) -> Result<Self, Misfit>;
+    fn read(filled: &mut FormValues) -> Result<Self, FieldError>;
 }
 
 /// A form without fields: the user can only agree, or not.
@@ -59,24 +59,24 @@ impl Form for () {
         ElicitSchema::new()
     }
 
-    fn read(_filled: &mut Filled) -> Result<Self, Misfit> {
+    fn read(_filled: &mut FormValues) -> Result<Self, FieldError> {
         Ok(())
     }
 }
 
 /// The content of a form that a user filled in: a value for each field that is not empty.
 #[derive(Debug, Default)]
-pub struct Filled(BTreeMap<String, ElicitValue>);
+pub struct FormValues(BTreeMap<String, ElicitValue>);
 
-impl Filled {
+impl FormValues {
     /// Takes the value of a field. The value of an empty optional field is `None`.
     ///
     /// # Errors
     /// If a required field is empty, or the value does not fit its type.
-    pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, Misfit> {
+    pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, FieldError> {
         match self.0.remove(name) {
             Some(value) => read(name, value),
-            None => T::EMPTY.map_or_else(|| Err(Misfit::missing(name)), |empty| Ok(empty())),
+            None => T::EMPTY.map_or_else(|| Err(FieldError::missing(name)), |empty| Ok(empty())),
         }
     }
 
@@ -88,7 +88,7 @@ impl Filled {
         &mut self,
         name: &str,
         empty: impl FnOnce() -> T,
-    ) -> Result<T, Misfit> {
+    ) -> Result<T, FieldError> {
         match self.0.remove(name) {
             Some(value) => read(name, value),
             None => Ok(empty()),
@@ -104,26 +104,28 @@ impl Filled {
         &mut self,
         name: &str,
         form: &ElicitSchema,
-    ) -> Result<T, Misfit> {
+    ) -> Result<T, FieldError> {
         if T::EMPTY.is_none() && !self.0.contains_key(name) {
             let preset = form
                 .properties
                 .get(name)
                 .and_then(PrimitiveSchema::default_value);
-            return preset.map_or_else(|| Err(Misfit::missing(name)), |value| read(name, value));
+            return preset
+                .map_or_else(|| Err(FieldError::missing(name)), |value| read(name, value));
         }
         self.take(name)
     }
 }
 
-impl From<ElicitResult> for Filled {
+impl From<ElicitResult> for FormValues {
     fn from(result: ElicitResult) -> Self {
         Self(result.content.into_iter().flatten().collect())
     }
 }
 
-fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, Misfit> {
-    T::read(value).ok_or_else(|| Misfit::new(name, format!("does not fit `{}`", type_name::<T>())))
+fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, FieldError> {
+    T::read(value)
+        .ok_or_else(|| FieldError::new(name, format!("does not fit `{}`", type_name::<T>())))
 }
 
 #[cfg(test)]
@@ -139,17 +141,21 @@ mod tests {
 
     #[test]
     fn a_field_left_empty_is_what_the_form_showed_at_first() {
-        let row: u8 = Filled::default().take_or_preset("row", &form()).unwrap();
+        let row: u8 = FormValues::default()
+            .take_or_preset("row", &form())
+            .unwrap();
         assert_eq!(row, 3);
-        let taken_away: Option<u8> = Filled::default().take_or_preset("row", &form()).unwrap();
+        let taken_away: Option<u8> = FormValues::default()
+            .take_or_preset("row", &form())
+            .unwrap();
         assert_eq!(taken_away, None);
-        let other: u8 = Filled::default().take_or("row", || 9).unwrap();
+        let other: u8 = FormValues::default().take_or("row", || 9).unwrap();
         assert_eq!(other, 9);
     }
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let mut filled = Filled([("row".to_owned(), ElicitValue::Number(300.into()))].into());
+        let mut filled = FormValues([("row".to_owned(), ElicitValue::Number(300.into()))].into());
         let misfit = filled.take::<u8>("row").unwrap_err();
         assert_eq!(misfit.to_string(), "field `row` does not fit `u8`");
         let missing = filled.take::<u8>("row").unwrap_err();

@@ -88,19 +88,19 @@ impl FormField for char {
 
 /// A form field for yes or no.
 #[derive(Clone, Debug, Default)]
-pub struct YesNoField(pub(super) BooleanSchema);
+pub struct BooleanField(pub(super) BooleanSchema);
 
-impl From<YesNoField> for PrimitiveSchema {
-    fn from(field: YesNoField) -> Self {
+impl From<BooleanField> for PrimitiveSchema {
+    fn from(field: BooleanField) -> Self {
         field.0.into()
     }
 }
 
 impl FormField for bool {
-    type Schema = YesNoField;
+    type Schema = BooleanField;
 
-    fn schema() -> YesNoField {
-        YesNoField::default()
+    fn schema() -> BooleanField {
+        BooleanField::default()
     }
 
     fn read(value: ElicitValue) -> Option<Self> {

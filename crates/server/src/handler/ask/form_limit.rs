@@ -9,7 +9,7 @@ use turnbuckle_protocol::{PrimitiveSchema, StringFormat};
 use super::{
     Choice,
     choice::{ChoiceField, ChoicesField},
-    form_field::{NumberField, TextField, YesNoField, json},
+    form_field::{BooleanField, NumberField, TextField, json},
 };
 
 /// A field with bounds.
@@ -120,7 +120,7 @@ impl<T: Serialize> Preset<T> for NumberField<T> {
     }
 }
 
-impl Preset<bool> for YesNoField {
+impl Preset<bool> for BooleanField {
     fn preset(&mut self, value: bool) {
         self.0.default = Some(value);
     }

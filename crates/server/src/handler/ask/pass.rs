@@ -95,7 +95,7 @@ impl Passes {
         }
         match self.keys.open(pass, &binding(page, visitor), now()) {
             Ok(_) => Ok(()),
-            Err(BadState::OtherCaller) => Err(BadPass::SomebodyElse),
+            Err(BadState::OtherCaller) => Err(BadPass::OtherUser),
             Err(BadState::Expired { .. }) => Err(BadPass::Expired),
             Err(_) => Err(BadPass::Unknown),
         }
@@ -115,7 +115,7 @@ impl fmt::Debug for Passes {
 pub enum BadPass {
     /// The link was made for another user. Nothing that this visitor does may count for that user.
     #[error("this link was made for another user; request a link of your own")]
-    SomebodyElse,
+    OtherUser,
     /// It is too old.
     #[error("this link has expired; go back and ask for another")]
     Expired,
@@ -159,7 +159,7 @@ mod tests {
         let pass = passes().issue("pay", &ada).unwrap();
         // On another machine with the same secret.
         assert_eq!(passes().check("pay", &pass, &ada), Ok(()));
-        let other = Err(BadPass::SomebodyElse);
+        let other = Err(BadPass::OtherUser);
         assert_eq!(passes().check("pay", &pass, &eve), other);
         assert_eq!(passes().check("pay", &pass, &Caller::local()), other);
         assert_eq!(passes().check("in", &pass, &ada), Err(BadPass::Unknown));

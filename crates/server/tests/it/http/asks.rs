@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnbuckle_protocol::{CacheScope, ElicitSchema, Revision};
 use turnbuckle_server::{
-    Answer, Ask as Asking, Filled, Form, FormField as _, Misfit, Resource, Tool, ToolError,
+    Answer, Ask as Asking, FieldError, Form, FormField as _, FormValues, Resource, Tool, ToolError,
 };
 
 use super::{
@@ -24,7 +24,7 @@ impl Form for Seat {
         ElicitSchema::new().with_required("row", u8::schema())
     }
 
-    fn read(filled: &mut Filled) -> Result<Self, Misfit> {
+    fn read(filled: &mut FormValues) -> Result<Self, FieldError> {
         Ok(Self {
             row: filled.take("row")?,
         })

@@ -11,7 +11,7 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::authorize::{Arrived, Authorize, Challenge, Decision, Departing};
+use super::authorize::{Authorize, Challenge, Decision, RequestHead, ResponseHead};
 use super::connector::{Connector, Proxies};
 use super::moved::Moved;
 use super::{Address, BoxError, HttpError, Reply};
@@ -207,7 +207,7 @@ impl Agent {
         let Some(hook) = &self.authorize else {
             return Ok(());
         };
-        let departing = Departing {
+        let departing = RequestHead {
             method,
             address,
             headers,
@@ -238,7 +238,7 @@ impl Agent {
     /// Shows an answer to the hook.
     fn show_answer(&self, method: &Method, reply: &Reply) {
         if let Some(hook) = &self.authorize {
-            hook.answered(Arrived {
+            hook.answered(ResponseHead {
                 method,
                 address: reply.address(),
                 status: reply.status(),

@@ -36,14 +36,14 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 /// use std::{future::ready, sync::Mutex};
 /// use turnbuckle_transport::http::client::{
-///     Authorize, BoxError, BoxFuture, Challenge, Decision, Departing, HeaderValue,
+///     Authorize, BoxError, BoxFuture, Challenge, Decision, RequestHead, HeaderValue,
 /// };
 ///
 /// /// A token from somewhere, and another when it is refused.
 /// struct Tokens { current: Mutex<HeaderValue>, fetch: fn() -> HeaderValue }
 ///
 /// impl Authorize for Tokens {
-///     fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+///     fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
 ///         request.headers.insert("authorization", self.current.lock().unwrap().clone());
 ///         Box::pin(ready(Ok(())))
 ///     }
@@ -66,11 +66,11 @@ pub trait Authorize: Send + Sync {
     /// # Errors
     /// The request is not sent then, and ends with
     /// [`HttpError::Authorize`](super::HttpError::Authorize), whose source this error is.
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
+    fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
     /// An answer has come, of any status; its body is still to be read. This is asked before
     /// [`challenged`](Self::challenged), and on the way of every request: only to take note.
-    fn answered(&self, answer: Arrived<'_>) {
+    fn answered(&self, answer: ResponseHead<'_>) {
         let _ = answer;
     }
 
@@ -101,7 +101,7 @@ pub enum Decision {
 ///
 /// Its headers may hold secrets, and are not shown.
 #[non_exhaustive]
-pub struct Departing<'a> {
+pub struct RequestHead<'a> {
     /// Its method.
     pub method: &'a Method,
     /// Where it goes. As text it has neither query nor fragment, as `htu` of a DPoP proof wants it.
@@ -114,10 +114,10 @@ pub struct Departing<'a> {
     pub attempt: usize,
 }
 
-impl Departing<'_> {
+impl RequestHead<'_> {
     /// The same request, for a hook that has another one asked first.
-    pub fn reborrow(&mut self) -> Departing<'_> {
-        Departing {
+    pub fn reborrow(&mut self) -> RequestHead<'_> {
+        RequestHead {
             method: self.method,
             address: self.address,
             headers: self.headers,
@@ -132,7 +132,7 @@ impl Departing<'_> {
 /// Its headers may hold secrets, and are not shown.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub struct Arrived<'a> {
+pub struct ResponseHead<'a> {
     /// The method of the request.
     pub method: &'a Method,
     /// Where the request went, and who answered.
@@ -190,7 +190,7 @@ impl<'a> Challenge<'a> {
     }
 }
 
-impl<'a> Departing<'a> {
+impl<'a> RequestHead<'a> {
     /// A request that goes out for the first time. For tests of hooks.
     pub fn new(method: &'a Method, address: &'a Address, headers: &'a mut HeaderMap) -> Self {
         Self {
@@ -203,7 +203,7 @@ impl<'a> Departing<'a> {
     }
 }
 
-impl<'a> Arrived<'a> {
+impl<'a> ResponseHead<'a> {
     /// An answer. For tests of hooks.
     pub fn new(
         method: &'a Method,
@@ -220,9 +220,9 @@ impl<'a> Arrived<'a> {
     }
 }
 
-impl fmt::Debug for Departing<'_> {
+impl fmt::Debug for RequestHead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Departing")
+        f.debug_struct("RequestHead")
             .field("method", &self.method)
             .field("address", &self.address)
             .field("attempt", &self.attempt)
@@ -230,9 +230,9 @@ impl fmt::Debug for Departing<'_> {
     }
 }
 
-impl fmt::Debug for Arrived<'_> {
+impl fmt::Debug for ResponseHead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Arrived")
+        f.debug_struct("ResponseHead")
             .field("method", &self.method)
             .field("address", &self.address)
             .field("status", &self.status)

@@ -9,25 +9,25 @@ mod agent;
 mod authorize;
 mod connector;
 mod error;
+#[cfg(feature = "tls")]
+mod handshake;
 mod moved;
 mod reply;
 mod screen;
 mod settings;
-#[cfg(feature = "tls")]
-mod shown;
 mod stream;
 #[cfg(feature = "tls")]
 mod trust;
 
 pub use address::{Address, AddressError};
 pub use agent::{Agent, MAX_CHALLENGES, MAX_HOOK_TIME};
-pub use authorize::{Arrived, Authorize, BoxError, Challenge, Decision, Departing};
+pub use authorize::{Authorize, BoxError, Challenge, Decision, RequestHead, ResponseHead};
 pub use error::HttpError;
-pub use reply::{Events, Reply};
-pub use screen::ScreenedOut;
-pub use settings::AgentSettings;
 #[cfg(feature = "tls")]
-pub use shown::Shown;
+pub use handshake::TlsHandshake;
+pub use reply::{Events, Reply};
+pub use screen::AddressNotAllowed;
+pub use settings::AgentSettings;
 
 pub use futures_core::future::BoxFuture;
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};

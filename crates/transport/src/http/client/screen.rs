@@ -20,7 +20,7 @@ pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{host}` leads to {address}, which must not be connected to")]
 #[non_exhaustive]
-pub struct ScreenedOut {
+pub struct AddressNotAllowed {
     /// The host as it was written.
     pub host: String,
     /// An address of it that is not allowed.
@@ -44,10 +44,10 @@ impl Screened {
 }
 
 /// Checks a host that is written as an address and therefore not resolved.
-pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), ScreenedOut> {
+pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), AddressNotAllowed> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
-        Ok(address) if !screen(address) => Err(ScreenedOut {
+        Ok(address) if !screen(address) => Err(AddressNotAllowed {
             host: host.to_owned(),
             address,
         }),
@@ -59,10 +59,10 @@ fn sift(
     host: &str,
     found: impl Iterator<Item = SocketAddr>,
     screen: &Screen,
-) -> Result<Vec<SocketAddr>, ScreenedOut> {
+) -> Result<Vec<SocketAddr>, AddressNotAllowed> {
     let (allowed, refused): (Vec<_>, Vec<_>) = found.partition(|found| screen(found.ip()));
     match refused.first() {
-        Some(refused) if allowed.is_empty() => Err(ScreenedOut {
+        Some(refused) if allowed.is_empty() => Err(AddressNotAllowed {
             host: host.to_owned(),
             address: refused.ip(),
         }),

@@ -104,9 +104,9 @@ impl AgentSettings {
     /// Connects only to addresses that pass, asked after names are resolved. A proxy resolves names
     /// by itself: behind one, only hosts that are written as addresses are asked about.
     ///
-    /// What does not pass ends as [`HttpError::Unreachable`] with [`ScreenedOut`] among its sources.
+    /// What does not pass ends as [`HttpError::Unreachable`] with [`AddressNotAllowed`] among its sources.
     ///
-    /// [`ScreenedOut`]: super::ScreenedOut
+    /// [`AddressNotAllowed`]: super::AddressNotAllowed
     pub fn with_screen(mut self, passes: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
         self.screen = Some(Arc::new(passes));
         self
@@ -134,8 +134,8 @@ impl AgentSettings {
     /// Accepts every server certificate. An attacker on the network can then read and change
     /// everything: for tests only.
     #[cfg(feature = "tls")]
-    pub fn danger_trust_anybody(mut self) -> Self {
-        self.trust = Trust::Anybody;
+    pub fn danger_accept_invalid_certs(mut self) -> Self {
+        self.trust = Trust::Any;
         self
     }
 

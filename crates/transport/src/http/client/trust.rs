@@ -25,7 +25,7 @@ pub(super) enum Trust {
     /// The platform's roots, and those that were added.
     Roots,
     /// Every server, without a check of its certificate.
-    Anybody,
+    Any,
 }
 
 pub(super) fn config(trust: Trust, added: &[Vec<u8>]) -> Result<Arc<ClientConfig>, HttpError> {
@@ -38,7 +38,7 @@ pub(super) fn config(trust: Trust, added: &[Vec<u8>]) -> Result<Arc<ClientConfig
         Trust::Roots => builder
             .with_root_certificates(store(added)?)
             .with_no_client_auth(),
-        Trust::Anybody => builder
+        Trust::Any => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(Credulous(provider)))
             .with_no_client_auth(),

@@ -1,4 +1,4 @@
-//! What a server shows in a TLS handshake, for those who look into what is wrong with it.
+//! The TLS handshake of a server, for diagnosis.
 
 use std::io;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::trust::{self, Trust};
 
-/// What a server showed in a TLS handshake, whether or not it is believed.
+/// The version and the certificate of a TLS handshake, whether or not the certificate is valid.
 ///
 /// ```no_run
-/// use turnbuckle_transport::http::client::Shown;
+/// use turnbuckle_transport::http::client::TlsHandshake;
 ///
 /// # async fn example() -> std::io::Result<()> {
 /// let stream = tokio::net::TcpStream::connect("example.com:443").await?;
-/// let shown = Shown::by("example.com", stream).await?;
+/// let shown = TlsHandshake::by("example.com", stream).await?;
 /// println!("{}, {} bytes of certificate", shown.version, shown.certificate.len());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Shown {
+pub struct TlsHandshake {
     /// The version of TLS that was agreed on: `TLS 1.3`.
     pub version: String,
     /// The certificate of the server itself, in DER; empty if it showed none.
     pub certificate: Vec<u8>,
 }
 
-impl Shown {
+impl TlsHandshake {
     /// Makes a handshake with the other end without checking its certificate, and ends the
     /// connection without sending anything over it.
     ///
@@ -40,7 +40,7 @@ impl Shown {
     /// # Cancel safety
     /// Dropping the future ends the connection. It has no deadline of its own.
     pub async fn by(host: &str, stream: TcpStream) -> io::Result<Self> {
-        let config = trust::config(Trust::Anybody, &[]).map_err(io::Error::other)?;
+        let config = trust::config(Trust::Any, &[]).map_err(io::Error::other)?;
         let name = host.trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(name).map_err(io::Error::other)?;
         let connection = TlsConnector::from(Arc::clone(&config))

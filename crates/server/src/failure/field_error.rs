@@ -4,12 +4,12 @@ use std::fmt;
 
 /// A form value that is valid for the form, but that the Rust type cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct FieldError {
     field: String,
     problem: String,
 }
 
-impl Misfit {
+impl FieldError {
     /// Reports a problem with a field.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         let (field, problem) = (field.into(), problem.into());
@@ -21,10 +21,10 @@ impl Misfit {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "field `{}` {}", self.field, self.problem)
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for FieldError {}

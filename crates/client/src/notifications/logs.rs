@@ -1,4 +1,4 @@
-//! What a server logs.
+//! The log messages of a server.
 
 use std::{
     pin::Pin,
@@ -9,7 +9,7 @@ use std::{
 use futures_core::Stream;
 use turnbuckle_protocol::LoggingMessageNotificationParams;
 
-use super::{Feed, Interest, News, NewsStream};
+use super::{Feed, Interest, NotificationStream, ServerNotification};
 
 /// An item of a [`LogStream`].
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub enum Logged {
 ///
 /// Dropping it does not change what the server sends.
 #[derive(Debug)]
-pub struct LogStream(NewsStream);
+pub struct LogStream(NotificationStream);
 
 impl LogStream {
     pub(crate) fn new(feed: &Feed) -> Self {
@@ -44,8 +44,8 @@ impl LogStream {
     fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Logged>> {
         loop {
             return Poll::Ready(match ready!(self.0.poll(context)) {
-                Some(News::Log(message)) => Some(Logged::Message(message)),
-                Some(News::Missed(count)) => Some(Logged::Missed(count)),
+                Some(ServerNotification::Log(message)) => Some(Logged::Message(message)),
+                Some(ServerNotification::Missed(count)) => Some(Logged::Missed(count)),
                 // Nothing else is told to this one.
                 Some(_) => continue,
                 None => None,

@@ -1,4 +1,4 @@
-//! What a server says unasked: changed lists, updated resources, log messages.
+//! Notifications of a server: changed lists, updated resources, log messages.
 //!
 //! Each listener has a bounded queue of its own. One that does not keep up loses the oldest and is
 //! told how many; the connection never waits for it.
@@ -25,7 +25,7 @@ const MAX_WAITING_NEWS: usize = 1024;
 /// A notification of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum News {
+pub enum ServerNotification {
     /// The list of tools is another now.
     ToolsChanged,
     /// The list of prompts is another now.
@@ -56,7 +56,7 @@ pub enum News {
     Missed(u64),
 }
 
-impl News {
+impl ServerNotification {
     /// The params of a notification of an extension; `None` if this is another notification, or it
     /// cannot be read.
     pub fn notification<N: NotificationMethod>(&self) -> Option<N::Params> {
@@ -97,20 +97,20 @@ impl News {
 ///
 /// Dropping it has no other effect.
 #[derive(Debug)]
-pub struct NewsStream {
+pub struct NotificationStream {
     queue: Arc<Mutex<NewsQueue>>,
 }
 
 #[derive(Debug, Default)]
 struct NewsQueue {
     interest: Interest,
-    waiting: VecDeque<News>,
+    waiting: VecDeque<ServerNotification>,
     missed: u64,
     is_closed: bool,
     waker: Option<Waker>,
 }
 
-/// What a listener wants to hear.
+/// The notifications that a listener wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Interest {
     #[default]
@@ -132,7 +132,7 @@ struct NewsQueues {
 
 impl Feed {
     /// Opens a stream of what is published from now on.
-    pub(crate) fn listen(&self, interest: Interest) -> NewsStream {
+    pub(crate) fn listen(&self, interest: Interest) -> NotificationStream {
         let mut listening = self.queues.lock();
         let is_closed = listening.is_closed;
         let queue = Arc::new(Mutex::new(NewsQueue {
@@ -144,12 +144,12 @@ impl Feed {
             .queues
             .retain(|listener| listener.strong_count() > 0);
         listening.queues.push(Arc::downgrade(&queue));
-        NewsStream { queue }
+        NotificationStream { queue }
     }
 
     /// Hands news to every listener.
-    pub(crate) fn publish(&self, news: &News) {
-        let is_log = matches!(news, News::Log(_));
+    pub(crate) fn publish(&self, news: &ServerNotification) {
+        let is_log = matches!(news, ServerNotification::Log(_));
         self.each(|queue| {
             if queue.interest == Interest::Logs && !is_log {
                 return;
@@ -185,20 +185,22 @@ impl Feed {
     }
 }
 
-impl NewsStream {
+impl NotificationStream {
     /// The next notification; `None` when the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Option<News> {
+    pub async fn next(&mut self) -> Option<ServerNotification> {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<News>> {
+    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<ServerNotification>> {
         let mut queue = self.queue.lock();
         // What was lost was lost before what still waits.
         if queue.missed > 0 {
-            return Poll::Ready(Some(News::Missed(std::mem::take(&mut queue.missed))));
+            return Poll::Ready(Some(ServerNotification::Missed(std::mem::take(
+                &mut queue.missed,
+            ))));
         }
         if let Some(news) = queue.waiting.pop_front() {
             return Poll::Ready(Some(news));
@@ -214,10 +216,13 @@ impl NewsStream {
     }
 }
 
-impl Stream for NewsStream {
-    type Item = News;
+impl Stream for NotificationStream {
+    type Item = ServerNotification;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<News>> {
+    fn poll_next(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<ServerNotification>> {
         self.get_mut().poll(context)
     }
 }
@@ -235,15 +240,15 @@ mod tests {
         let feed = Feed::default();
         let mut stream = feed.listen(Interest::Everything);
         for _ in 0..MAX_WAITING_NEWS + 3 {
-            feed.publish(&News::ToolsChanged);
+            feed.publish(&ServerNotification::ToolsChanged);
         }
-        let Poll::Ready(Some(News::Missed(3))) = stream.poll(&waker()) else {
+        let Poll::Ready(Some(ServerNotification::Missed(3))) = stream.poll(&waker()) else {
             panic!("3 are lost")
         };
         for _ in 0..MAX_WAITING_NEWS {
             assert!(matches!(
                 stream.poll(&waker()),
-                Poll::Ready(Some(News::ToolsChanged))
+                Poll::Ready(Some(ServerNotification::ToolsChanged))
             ));
         }
         assert!(stream.poll(&waker()).is_pending());
@@ -257,7 +262,7 @@ mod tests {
     fn a_dropped_listener_costs_nothing_more() {
         let feed = Feed::default();
         drop(feed.listen(Interest::Everything));
-        feed.publish(&News::PromptsChanged);
+        feed.publish(&ServerNotification::PromptsChanged);
         assert!(feed.queues.lock().queues.is_empty());
     }
 }
