@@ -1,7 +1,7 @@
 //! `bench instructions`: what each path costs, as a multiple of what it costs the control.
 //!
 //! A multiple holds for other compilers too, as far as they treat both programs alike; the counts
-//! themselves are compared by nobody.
+//! themselves are not compared.
 
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;

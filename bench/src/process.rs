@@ -142,7 +142,7 @@ impl Running {
     }
 }
 
-/// An address that nobody listens at, for a server that takes its port as an argument. Its port is
+/// An unused address, for a server that takes its port as an argument. Its port is
 /// not one of those that the system gives to outgoing connections.
 fn reserve() -> Result<SocketAddr> {
     let outgoing = outgoing_ports();

@@ -250,7 +250,7 @@ async def tasks(peer, text):
         same(await peer.status(task), "working", "the status")
         same(text(await peer.result(task)), "one loaf, still warm")
         same(await peer.status(task), "completed", "the status at the end")
-        # Over HTTP nobody says who they are, so nobody is told of the tasks of others.
+        # Over HTTP callers are not identified, so tasks are not listed.
         if peer.can_list:
             listed = await peer.list()
             holds(task in listed, f"it is not among {listed}")

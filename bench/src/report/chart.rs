@@ -49,7 +49,7 @@ impl Axis {
     }
 }
 
-/// A row: its name, and where each server stands.
+/// A row: its name, and the value of each server.
 struct Row {
     name: &'static str,
     figures: Vec<(Peer, f64)>,

@@ -1,4 +1,4 @@
-//! A table of Markdown that is also easy to read as it stands.
+//! A table of Markdown that is also easy to read as plain text.
 
 use std::fmt;
 

@@ -5,7 +5,7 @@ _turnbuckle() {
     local -a typed=()
     local -i index last=0
     # Bash cuts words at = and :, which are parts of ours; what no blank precedes belongs together.
-    # What stands behind the word being typed may name the server, after --.
+    # The words behind the one being typed may name the server, after --.
     for ((index = 0; index < ${#COMP_WORDS[@]}; index++)); do
         piece=${COMP_WORDS[index]}
         if ((index == 0 || index == COMP_CWORD + 1)) || [[ $rest == [[:space:]]* ]]; then
@@ -17,7 +17,7 @@ _turnbuckle() {
         rest=${rest#"$piece"}
         ((index == COMP_CWORD)) && last=$((${#typed[@]} - 1))
     done
-    # What stands before the last cut is there already.
+    # The text before the last separator is there already.
     piece=${typed[last]}
     prefix=${piece%"${piece##*[=:]}"}
     [[ $COMP_WORDBREAKS == *[=:]* ]] || prefix=

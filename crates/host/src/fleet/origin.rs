@@ -28,7 +28,7 @@ pub(crate) struct Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attribution {
     /// The server was not called.
-    Nobody,
+    NotCalled,
     /// All calls it works on are of this conversation, or of none.
     One(Option<ConversationId>),
     /// It works on calls of several conversations, and nothing says which one asks.
@@ -75,7 +75,7 @@ impl Origin {
     /// The conversation of a question that comes now.
     pub(crate) fn attribution(&self) -> Attribution {
         match self.in_flight.lock().as_slice() {
-            [] => Attribution::Nobody,
+            [] => Attribution::NotCalled,
             [(conversation, _)] => Attribution::One(*conversation),
             _ => Attribution::Several,
         }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_question_belongs_to_the_only_conversation_that_is_worked_on() {
         let origin = Origin::new("a".into(), None, Vec::new());
-        assert_eq!(origin.attribution(), Attribution::Nobody);
+        assert_eq!(origin.attribution(), Attribution::NotCalled);
         let (one, other) = (ConversationId::next(), ConversationId::next());
         let first = origin.enter(Some(one));
         let second = origin.enter(Some(one));
@@ -138,7 +138,7 @@ mod tests {
         drop(first);
         assert_eq!(origin.attribution(), Attribution::One(Some(one)));
         drop(second);
-        assert_eq!(origin.attribution(), Attribution::Nobody);
+        assert_eq!(origin.attribution(), Attribution::NotCalled);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Asked {
         match self.origin.attribution() {
             Attribution::One(conversation) => Ok(conversation),
             Attribution::Several => Ok(None),
-            Attribution::Nobody => Err(self.refused(action, Denied::NotCalled)),
+            Attribution::NotCalled => Err(self.refused(action, Denied::NotCalled)),
         }
     }
 

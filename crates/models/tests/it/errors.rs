@@ -176,7 +176,7 @@ async fn a_stream_that_breaks_off_is_an_error() {
         );
         assert!(std::error::Error::source(&error).is_some());
     }
-    // AgentOutcome in an orderly way, but too early.
+    // Ended in an orderly way, but too early.
     let end = openai_stream
         .find("\"finish_reason\":\"tool_calls\"")
         .unwrap();

@@ -38,7 +38,10 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(String::new());
         event.record(&mut line);
-        self.0.lock().expect("nobody panics here").push(line.0);
+        self.0
+            .lock()
+            .expect("no code panics while it holds the lock")
+            .push(line.0);
     }
 
     fn enter(&self, _: &span::Id) {}
@@ -86,7 +89,12 @@ async fn a_fault_is_logged_with_its_causes_under_the_number_that_the_peer_sees()
         let error = wire.error("tools/call", json!({ "name": tool })).await;
         let message = error["message"].as_str().expect("a message");
         let number = message.rsplit(' ').next().expect("the number comes last");
-        let lines = std::mem::take(&mut *log.0.lock().expect("nobody panics here"));
+        let lines = std::mem::take(
+            &mut *log
+                .0
+                .lock()
+                .expect("no code panics while it holds the lock"),
+        );
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].contains(&format!("fault={number} ")), "{lines:?}");
         for cause in causes {
@@ -122,7 +130,11 @@ async fn content_that_breaks_the_grammar_is_a_fault() {
         let error = wire.error("tools/call", json!({ "name": "t" })).await;
         assert_eq!(error["code"], -32603);
         assert!(!error.to_string().contains(told));
-        let logged = log.0.lock().expect("nobody panics here").join("\n");
+        let logged = log
+            .0
+            .lock()
+            .expect("no code panics while it holds the lock")
+            .join("\n");
         assert!(logged.contains(told), "{logged}");
     }
 }
@@ -146,7 +158,11 @@ async fn resources_in_results_of_a_server_without_resources_are_reported_once() 
         for _ in 0..3 {
             wire.result("tools/call", json!({ "name": "t" })).await;
         }
-        let logged = log.0.lock().expect("nobody panics here").clone();
+        let logged = log
+            .0
+            .lock()
+            .expect("no code panics while it holds the lock")
+            .clone();
         let about = logged
             .iter()
             .filter(|line| line.contains("has no resources"));

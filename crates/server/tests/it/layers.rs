@@ -19,11 +19,20 @@ struct Diary(Arc<Mutex<Vec<String>>>);
 
 impl Diary {
     fn note(&self, what: impl Into<String>) {
-        self.0.lock().expect("nobody panics here").push(what.into());
+        self.0
+            .lock()
+            .expect("no code panics while it holds the lock")
+            .push(what.into());
     }
 
     fn read(&self) -> String {
-        std::mem::take(&mut *self.0.lock().expect("nobody panics here")).join(" ")
+        std::mem::take(
+            &mut *self
+                .0
+                .lock()
+                .expect("no code panics while it holds the lock"),
+        )
+        .join(" ")
     }
 
     /// A layer that notes when a call goes in and comes out.

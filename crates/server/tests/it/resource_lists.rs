@@ -22,7 +22,10 @@ impl Notes {
     fn with(owner: &str, count: u32) -> Self {
         let notes = Self::default();
         for number in 1..=count {
-            let mut map = notes.0.lock().expect("nobody panics");
+            let mut map = notes
+                .0
+                .lock()
+                .expect("no code panics while it holds the lock");
             map.insert((owner.to_owned(), number), format!("text {number}"));
         }
         notes
@@ -46,7 +49,10 @@ async fn list(
         None => 0,
     };
     let owner = owner(&caller);
-    let notes = notes.0.lock().expect("nobody panics");
+    let notes = notes
+        .0
+        .lock()
+        .expect("no code panics while it holds the lock");
     let found: Vec<u32> = notes
         .keys()
         .filter(|(of, number)| *of == owner && *number > after)
@@ -72,7 +78,10 @@ async fn read(
     caller: Caller,
     Args(note): Args<Note>,
 ) -> Result<String, Reject> {
-    let notes = notes.0.lock().expect("nobody panics");
+    let notes = notes
+        .0
+        .lock()
+        .expect("no code panics while it holds the lock");
     notes
         .get(&(owner(&caller), note.id))
         .cloned()

@@ -5,11 +5,11 @@ use crate::ToolError;
 /// The user's answer to a form or to a request to visit a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// FormValues it in, or agreed.
+    /// The user filled in the form, or agreed.
     Accepted(T),
-    /// Said no.
+    /// The user declined.
     Declined,
-    /// Closed it without saying either.
+    /// The user closed it without an answer.
     Cancelled,
 }
 
