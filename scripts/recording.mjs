@@ -14,7 +14,15 @@ const COMMANDS = [
   "turnbuckle call demo add a=9007199254740993 b=1",
   "turnbuckle call demo ad a=1 b=2",
   "turnbuckle call demo greet --answer name=Ada",
+  "turnbuckle up",
+  "turnbuckle call http://127.0.0.1:7250/mcp demo__weather place=Oslo --revision 2025-06-18",
 ];
+/** The address that the pictures show; a free port is used in its place. */
+const ADDRESS = "127.0.0.1:7250";
+/** Milliseconds that a command may take. */
+const PATIENCE = 30_000;
+/** The commands that go on until the end, with what they print last before others are typed. */
+const LASTING = { "turnbuckle up": /ready [^]*ready .*ms/ };
 /** The screen in characters, and a character in px. */
 const SCREEN = { columns: 92, rows: 22 };
 const CELL = { width: 8, height: 20 };
@@ -40,18 +48,43 @@ const [turnbuckle, file] = process.argv.slice(2).map((one) => resolve(one));
 const home = await mkdtemp(join(tmpdir(), "turnbuckle-recording-"));
 await mkdir(join(home, ".cursor"));
 const demo = { command: turnbuckle, args: ["serve", "--stdio"] };
-await writeFile(join(home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers: { demo } }));
+const second = { ...demo, env: { CITY: "Oslo" } };
+await writeFile(join(home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers: { demo, weather: second } }));
+/** @type {import("node:child_process").ChildProcess[]} */
+const lasting = [];
+let address = ADDRESS;
 
-/** What a command prints, in the order in which it does. */
+/** What a command prints, in the order in which it does; of one that goes on, until others may use it. */
 function run(line) {
-  const [, ...words] = line.split(" ");
-  return new Promise((done) => {
-    const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, COLUMNS: String(SCREEN.columns) };
+  const [, ...words] = line.replaceAll(ADDRESS, address).split(" ");
+  const until = LASTING[line];
+  if (until) words.push("--listen", "127.0.0.1:0");
+  return new Promise((done, failed) => {
+    const env = {
+      ...process.env,
+      HOME: home,
+      XDG_CONFIG_HOME: home,
+      COLUMNS: String(SCREEN.columns),
+      RUST_LOG: "error",
+    };
     const child = spawn(turnbuckle, [...words, "--color", "always"], { cwd: home, env });
     let text = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => (text += piece));
+    const lines = () => {
+      const said = text.replaceAll(address, ADDRESS).replace(/(#token=\w{6})\w+/, "$1…");
+      return said.trimEnd().split("\n");
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (piece) => {
+        text += piece;
+        if (!until?.test(text)) return;
+        address = /http:\/\/([\d.:]+)\//.exec(text)?.[1] ?? address;
+        done(lines());
+      });
+    }
     child.stdin.end();
-    child.on("close", () => done(text.trimEnd().split("\n")));
+    setTimeout(() => failed(new Error(`\`${line}\` took too long; it printed: ${text}`)), PATIENCE).unref();
+    if (until) lasting.push(child);
+    child.on("close", () => done(lines()));
   });
 }
 
@@ -92,6 +125,11 @@ for (const command of COMMANDS) {
   printed.forEach((text, at) => lines.push({ row: row + 1 + at, text, from: time }));
   row += printed.length + 2;
   time += PACE.read;
+}
+for (const child of lasting) {
+  const ended = new Promise((done) => child.on("close", done));
+  child.kill("SIGINT");
+  await ended;
 }
 await rm(home, { recursive: true, force: true });
 

@@ -17,7 +17,9 @@ use crate::{
     core::{Core, CoreDirectory, CoreHooks, CoreRelay, OnState},
     exchange::{Context, ParkTable, TaskTable},
     lock::{Lock, LockDifference, LockError, LockKind, LockMode},
+    observe::{Overview, Period, Recorder},
     operation::Operation,
+    overview::overview,
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
     upstream::Common,
@@ -61,6 +63,7 @@ pub struct Gateway {
     wrap: Option<Wrap>,
     lock: Option<Lock>,
     operation: Option<Arc<Operation>>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Gateway {
@@ -79,6 +82,7 @@ impl Gateway {
             wrap: None,
             lock: None,
             operation: None,
+            recorder: None,
         }
     }
 
@@ -191,6 +195,12 @@ impl Gateway {
         self
     }
 
+    /// Records what passes through the gateway, for people who look on. Unless set, nothing is.
+    pub fn observe(mut self, recorder: Arc<Recorder>) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
+
     /// Opens the gateway: its servers are started, and it can be served. Must be called inside a
     /// runtime.
     ///
@@ -218,7 +228,13 @@ impl Gateway {
             tasks: TaskTable::default(),
             changes,
         };
-        let core = Arc::new(Core::new(context, common, self.naming, self.on_state));
+        let core = Arc::new(Core::new(
+            context,
+            common,
+            self.naming,
+            self.on_state,
+            self.recorder,
+        ));
         if let Some(lock) = self.lock {
             core.set_lock(lock);
         }
@@ -308,6 +324,16 @@ impl LiveGateway {
             .iter()
             .map(|member| (member.id.clone(), member.upstream.state()))
             .collect()
+    }
+
+    /// What there is to see of the gateway; `None` without a recorder.
+    pub fn overview(&self, period: Period) -> Option<Overview> {
+        overview(&self.0.core, period)
+    }
+
+    /// Starts a server anew, whatever it is doing. False if there is no such server.
+    pub fn restart(&self, name: impl Into<ServerId>) -> bool {
+        self.0.core.restart(&name.into())
     }
 
     /// The server of a tool or prompt, and what the server calls it.

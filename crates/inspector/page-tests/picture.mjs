@@ -1,11 +1,12 @@
 // The pictures of the page in the documentation: node picture.mjs TURNBUCKLE FOLDER
+import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { chromium } from "playwright-core";
 
-import { stop } from "../../../scripts/child.mjs";
+import { begin, stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { inspect, look, turnbuckle } from "./inspector.mjs";
 
@@ -31,6 +32,30 @@ await writeFile(
     },
   }),
 );
+const GATEWAY = `
+[[gateway.policy]]
+deny = ["*__crash", "desk__deploy"]
+
+[servers.weather]
+command = "turnbuckle"
+args = ["serve", "--stdio"]
+
+[servers.notes]
+command = "turnbuckle"
+args = ["serve", "--stdio"]
+era = "legacy"
+
+[servers.desk]
+command = "turnbuckle"
+args = ["serve", "--stdio"]
+
+[servers.browser]
+command = "turnbuckle"
+args = ["no-such-command"]
+`;
+/** Runs a command of the binary; how it ends does not matter here. */
+const command = (words) =>
+  new Promise((done) => spawn(turnbuckle, words, { env, cwd: home, stdio: "ignore" }).on("close", done));
 const inspector = await inspect(["demo"], { env, cwd: home });
 const shot = (page, name) => page.screenshot({ path: join(folder, `${name}.png`) });
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
@@ -71,7 +96,37 @@ await page.locator("tb-wire [role=option]", { hasText: "greet" }).first().click(
 await page.locator("tb-wire-detail .tree").first().waitFor();
 await page.waitForTimeout(300);
 await shot(page, "messages");
+
+// The page beside a gateway, with clients of several revisions.
+await writeFile(join(home, "turnbuckle.toml"), GATEWAY);
+const words = ["up", "turnbuckle.toml", "--trust", "--listen", "127.0.0.1:0"];
+const up = await begin(turnbuckle, words, /(http:\/\/\S+)#token=(\S+)/, { env, cwd: home });
+const [, url, token] = up.found;
+const beside = await look(browser, { url, token }, { width: 1280, height: 1180, hash: "#/~gateway" });
+await beside.locator("tb-gateway tr", { hasText: "notes" }).getByText("Healthy").waitFor();
+await beside.locator("tb-gateway tr", { hasText: "weather" }).first().getByText("Healthy").waitFor();
+for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]) {
+  for (const tool of ["weather__echo text=hello", "notes__echo text=hi", "desk__add a=1 b=2"]) {
+    await command(["call", `${url}mcp`, ...tool.split(" "), "--revision", revision]);
+  }
+}
+await command(["call", `${url}mcp`, "notes__greet", "--answer", "name=Ada"]);
+await command(["call", `${url}mcp`, "notes__greet"]);
+await command(["call", `${url}mcp`, "desk__deploy", "env=staging", "--revision", "2025-11-25"]);
+await beside.getByText("Whom may I greet?").waitFor();
+await beside.waitForTimeout(1500);
+await shot(beside, "gateway");
+await beside.goto(`${url}#/~gateway/messages`);
+await beside.setViewportSize({ width: 1280, height: 800 });
+await beside
+  .getByRole("option", { name: /notes__echo/ })
+  .first()
+  .click();
+await beside.locator(".hop").nth(1).waitFor();
+await beside.waitForTimeout(300);
+await shot(beside, "hops");
 await browser.close();
+await stop(up.child);
 await stop(inspector.child);
 await rm(home, { recursive: true, force: true });
 process.exit(0);

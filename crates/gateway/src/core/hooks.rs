@@ -10,6 +10,7 @@ use turnbuckle_host::{
 };
 
 use super::Core;
+use crate::observe::Recorder;
 
 /// The core as the fleet tells it.
 pub(crate) struct CoreHooks(pub(crate) Weak<Core>);
@@ -35,6 +36,9 @@ impl FleetHooks for CoreHooks {
         if state.is_ready() {
             // Its lists may be the same as before, and its instructions others.
             core.observe(server);
+        }
+        if let Some(recorder) = &core.recorder {
+            record_state(recorder, server.id().as_str(), state);
         }
         if let Some(on_state) = &core.on_state {
             on_state(server.id(), state);
@@ -71,5 +75,15 @@ impl FleetHooks for CoreHooks {
         if let Some(changes) = core.changes.get() {
             changes.resource(&**uri);
         }
+    }
+}
+
+fn record_state(recorder: &Recorder, server: &str, state: &ServerState) {
+    match state {
+        ServerState::Ready(_) => recorder.server_ready(server),
+        ServerState::Restarting { pause, .. } => recorder.server_failed(server, Some(*pause)),
+        ServerState::Failed { retry_after, .. } => recorder.server_failed(server, *retry_after),
+        ServerState::Removed => recorder.server_removed(server),
+        _ => {}
     }
 }

@@ -18,6 +18,7 @@ use super::Core;
 use crate::{
     exchange,
     lock::{Lock, LockMode},
+    observe::{RecordEnd, RequestRecord},
     routes::Kind,
     translate::FrontRequest,
 };
@@ -31,74 +32,17 @@ impl Relay for CoreRelay {
     }
 
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
-        let core = &self.0;
-        if is_foreign(request.method(), request.revision()) {
-            let reject = Reject::method_not_found(request.method());
-            return Some(Box::pin(std::future::ready(reject.into())));
-        }
-        let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
-        if let Some(kind) = Kind::of(request.method())
-            && !core.passes_lists()
-        {
-            let cursor = request.members().text("cursor");
-            if let Some(time) = core.settling() {
-                let (core, revision) = (Arc::clone(core), request.revision());
-                let cursor = cursor.map(Cow::into_owned);
-                return Some(Box::pin(async move {
-                    let _ = time::timeout(time, core.settled()).await;
-                    let page = core.routes().page(kind, revision, cursor.as_deref());
-                    page.map_or_else(RelayReply::from, RelayReply::Result)
-                }));
-            }
-            let page = core
-                .routes()
-                .page(kind, request.revision(), cursor.as_deref());
-            let reply = page.map_or_else(RelayReply::from, RelayReply::Result);
-            return Some(Box::pin(std::future::ready(reply)));
-        }
-        let method = request.method();
-        if matches!(method, "resources/subscribe" | "resources/unsubscribe")
-            && !request.revision().is_modern()
-        {
-            let reply = match request.members().text("uri") {
-                None => Reject::invalid_params("`params.uri` must be a string").into(),
-                Some(uri) if method == "resources/subscribe" => {
-                    let (core, front) = (Arc::clone(core), request.front().clone());
-                    let uri = uri.into_owned();
-                    return Some(Box::pin(async move { core.subscribe(&front, &uri).await }));
-                }
-                Some(uri) => Core::unsubscribe(request.front(), &uri),
-            };
-            return Some(Box::pin(std::future::ready(reply)));
-        }
-        if exchange::is_task_method(method) {
-            let (context, members) = (Arc::clone(&core.context), core.members());
-            let request = FrontRequest::new(&request);
-            return Some(Box::pin(exchange::serve_task(context, request, members)));
-        }
-        let route = match core.route(method, params) {
-            Ok(route) => route,
-            Err(reject) => {
-                let Some(time) = core.settling() else {
-                    return Some(Box::pin(std::future::ready(reject.into())));
-                };
-                // The server that has it may be about to say so.
-                let (core, params) = (Arc::clone(core), RawText::from(params));
-                let request = FrontRequest::new(&request);
-                return Some(Box::pin(async move {
-                    let _ = time::timeout(time, core.settled()).await;
-                    match core.route(&request.method, params.raw()) {
-                        Ok(route) => {
-                            exchange::serve(Arc::clone(&core.context), request, route).await
-                        }
-                        Err(reject) => reject.into(),
-                    }
-                }));
-            }
+        let recorder = self.0.recorder.as_ref();
+        let Some(record) = recorder.and_then(|recorder| recorder.begin(&request)) else {
+            return Some(self.0.serve(&request, None));
         };
-        let request = FrontRequest::new(&request);
-        let context = Arc::clone(&core.context);
-        Some(Box::pin(exchange::serve(context, request, route)))
+        let end = RecordEnd::new(Arc::clone(&record));
+        let served = self.0.serve(&request, Some(record));
+        Some(Box::pin(async move {
+            let reply = served.await;
+            end.reply(&reply);
+            reply
+        }))
     }
 
     fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
@@ -128,6 +72,81 @@ impl Relay for CoreRelay {
 }
 
 impl Core {
+    /// Serves a request, and notes what is sent to servers for it.
+    fn serve(
+        self: &Arc<Self>,
+        request: &Relayed<'_>,
+        record: Option<Arc<RequestRecord>>,
+    ) -> BoxFuture<'static, RelayReply> {
+        if is_foreign(request.method(), request.revision()) {
+            let reject = Reject::method_not_found(request.method());
+            return Box::pin(std::future::ready(reject.into()));
+        }
+        let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
+        if let Some(kind) = Kind::of(request.method())
+            && !self.passes_lists()
+        {
+            let cursor = request.members().text("cursor");
+            if let Some(time) = self.settling() {
+                let (core, revision) = (Arc::clone(self), request.revision());
+                let cursor = cursor.map(Cow::into_owned);
+                return Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    let page = core.routes().page(kind, revision, cursor.as_deref());
+                    page.map_or_else(RelayReply::from, RelayReply::Result)
+                });
+            }
+            let page = self
+                .routes()
+                .page(kind, request.revision(), cursor.as_deref());
+            let reply = page.map_or_else(RelayReply::from, RelayReply::Result);
+            return Box::pin(std::future::ready(reply));
+        }
+        let method = request.method();
+        if matches!(method, "resources/subscribe" | "resources/unsubscribe")
+            && !request.revision().is_modern()
+        {
+            let reply = match request.members().text("uri") {
+                None => Reject::invalid_params("`params.uri` must be a string").into(),
+                Some(uri) if method == "resources/subscribe" => {
+                    let (core, front) = (Arc::clone(self), request.front().clone());
+                    let uri = uri.into_owned();
+                    return Box::pin(async move { core.subscribe(&front, &uri).await });
+                }
+                Some(uri) => Core::unsubscribe(request.front(), &uri),
+            };
+            return Box::pin(std::future::ready(reply));
+        }
+        if exchange::is_task_method(method) {
+            let (context, members) = (Arc::clone(&self.context), self.members());
+            let request = FrontRequest::new(request, record);
+            return Box::pin(exchange::serve_task(context, request, members));
+        }
+        let route = match self.route(method, params) {
+            Ok(route) => route,
+            Err(reject) => {
+                let Some(time) = self.settling() else {
+                    return Box::pin(std::future::ready(reject.into()));
+                };
+                // The server that has it may be about to say so.
+                let (core, params) = (Arc::clone(self), RawText::from(params));
+                let request = FrontRequest::new(request, record);
+                return Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    match core.route(&request.method, params.raw()) {
+                        Ok(route) => {
+                            exchange::serve(Arc::clone(&core.context), request, route).await
+                        }
+                        Err(reject) => reject.into(),
+                    }
+                });
+            }
+        };
+        let request = FrontRequest::new(request, record);
+        let context = Arc::clone(&self.context);
+        Box::pin(exchange::serve(context, request, route))
+    }
+
     /// Whether lists are those of the only server, as it pages them.
     pub(super) fn passes_lists(&self) -> bool {
         // The lists that were compared are those that are shown.

@@ -19,6 +19,7 @@ use turnbuckle_server::Changes;
 use crate::{
     exchange::Context,
     lock::{Lock, Offered},
+    observe::Recorder,
     routes::{Kind, Routes},
     settings::{Naming, UpstreamSettings},
     upstream::{Common, Member, Plan},
@@ -46,6 +47,7 @@ pub(crate) struct Core {
     opened: Instant,
     pub(super) changes: Arc<OnceLock<Changes>>,
     pub(super) lock: OnceLock<Lock>,
+    pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 impl Core {
@@ -54,6 +56,7 @@ impl Core {
         common: Common,
         naming: Naming,
         on_state: Option<OnState>,
+        recorder: Option<Arc<Recorder>>,
     ) -> Self {
         Self {
             changes: Arc::clone(&context.changes),
@@ -69,6 +72,7 @@ impl Core {
             fleet: OnceLock::new(),
             opened: Instant::now(),
             lock: OnceLock::new(),
+            recorder,
         }
     }
 
@@ -126,6 +130,14 @@ impl Core {
             }
         }
         self.reroute();
+    }
+
+    /// Starts a server anew, as it is written. False if there is no such server.
+    pub(crate) fn restart(&self, id: &ServerId) -> bool {
+        let plan = self.plans.read().get(id).cloned();
+        let Some(plan) = plan else { return false };
+        self.add(id, plan.spec.clone(), plan.settings.clone());
+        true
     }
 
     /// Removes a server and waits for its end.

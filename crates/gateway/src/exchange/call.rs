@@ -255,7 +255,11 @@ impl Exchange {
             has_tasks: self.becomes_task(),
         };
         let params = self.request.params_for(self.to(), &own, round)?;
-        let request = RelayRequest::new(self.request.method.as_str(), params);
+        let method = self.request.method.as_str();
+        if let Some(record) = &self.request.record {
+            record.sent(self.server(), self.to(), method, params.as_ref());
+        }
+        let request = RelayRequest::new(method, params);
         let limit = self.member.plan.spec.time_for_calls();
         let request = match limit {
             Some(limit) => request.with_deadline(limit),

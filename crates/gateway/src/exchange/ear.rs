@@ -1,9 +1,10 @@
 //! What a server says in the middle of a call: progress and log messages, for the client that asked
-//! for them (G3, G13, G34).
+//! for them (G3, G13, G34), and questions to the session of the client.
 
+use serde_json::value::RawValue;
 use turnbuckle_client::RelayEvent;
 use turnbuckle_protocol::{
-    LoggingLevel, Lower, ProgressNotificationParams,
+    ErrorObject, LoggingLevel, Lower, ProgressNotificationParams,
     envelope::{Edit, Raw},
 };
 
@@ -13,6 +14,9 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Passes progress and log messages on. Gives back what is something else.
 pub(super) async fn hear(request: &FrontRequest, event: RelayEvent) -> Option<RelayEvent> {
+    if let Some(record) = &request.record {
+        record.heard(&event);
+    }
     match event {
         RelayEvent::Progress(params) => {
             progress(request, Raw::from(&*params)).await;
@@ -30,6 +34,22 @@ pub(super) async fn hear(request: &FrontRequest, event: RelayEvent) -> Option<Re
     }
 }
 
+/// Asks the session of a client, and notes the question and the answer.
+pub(super) async fn ask(
+    request: &FrontRequest,
+    method: &str,
+    params: Option<Raw<'_>>,
+) -> Option<Result<Box<RawValue>, ErrorObject>> {
+    let record = request.record.as_ref();
+    let waiting = record.map(|record| record.asks(method, params));
+    let answered = request.front.ask(method, params).await;
+    drop(waiting);
+    if let (Some(record), Some(Ok(answer))) = (record, &answered) {
+        record.answer_came(answer.get());
+    }
+    answered
+}
+
 async fn progress(request: &FrontRequest, params: Raw<'_>) {
     let Some(token) = &request.token else { return };
     let mut edit = Edit::new(params).set(&["progressToken"], &**token);
@@ -43,8 +63,7 @@ async fn progress(request: &FrontRequest, params: Raw<'_>) {
         }
     }
     if let Ok(params) = edit.finish() {
-        let raw = Some(params.raw());
-        request.front.notify("notifications/progress", raw).await;
+        tell(request, "notifications/progress", params.raw()).await;
     }
 }
 
@@ -68,7 +87,13 @@ async fn log(request: &FrontRequest, params: Raw<'_>) {
     }
     let edit = Edit::new(params).drop(&["_meta", SUBSCRIPTION]);
     if let Ok(params) = edit.finish() {
-        let raw = Some(params.raw());
-        request.front.notify("notifications/message", raw).await;
+        tell(request, "notifications/message", params.raw()).await;
     }
+}
+
+async fn tell(request: &FrontRequest, method: &str, params: Raw<'_>) {
+    if let Some(record) = &request.record {
+        record.told(method, params);
+    }
+    request.front.notify(method, Some(params)).await;
 }

@@ -11,5 +11,5 @@ mod task;
 mod visit;
 
 pub(crate) use call::{Context, Route, serve};
-pub(crate) use park::ParkTable;
+pub(crate) use park::{MAX_PARKED, ParkTable};
 pub(crate) use task::{TaskTable, is_task_method, serve as serve_task};

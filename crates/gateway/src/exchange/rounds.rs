@@ -1,7 +1,7 @@
 //! A legacy client in front of a modern server: what the server asks with a result becomes requests to
 //! the client, and the call is sent again with the answers (G21, G22).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{json, value::RawValue};
 use tokio::{task::JoinSet, time};
@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::{Reject, RelayReply};
 
-use super::{call::Exchange, task};
+use super::{call::Exchange, ear, task};
 use crate::translate::{Answer, Question, Round, is_input_required, text_of};
 
 /// How often a server may ask in the middle of one call.
@@ -114,10 +114,10 @@ async fn ask_all(
             request.front.expect_visit(&id);
             visits.push(id);
         }
-        let (front, method) = (request.front.clone(), question.method.clone());
+        let (request, method) = (Arc::clone(request), question.method.clone());
         asking.spawn(async move {
             let params = params.as_ref().map(RawText::raw);
-            (index, front.ask(&method, params).await)
+            (index, ear::ask(&request, &method, params).await)
         });
     }
     let mut answers: Vec<Option<Box<RawValue>>> = vec![None; questions.len()];

@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::RelayReply;
 
-use super::{call::Exchange, task::related_to};
+use super::{call::Exchange, ear, task::related_to};
 use crate::{
     translate::{Answer, FrontRequest, Question, Round, answer, refusal},
     upstream::Turn,
@@ -108,7 +108,7 @@ impl Asker {
         if let Some(turn) = &turn {
             turn.give();
         }
-        let answered = request.front.ask(&question.method, params).await;
+        let answered = ear::ask(&request, &question.method, params).await;
         if let Some(turn) = &turn
             && let Err(reason) = turn.take().await
         {
@@ -116,7 +116,13 @@ impl Asker {
             tracing::debug!(reason, "resumed a call out of turn");
         }
         match answered {
-            Some(Ok(result)) => ask.answer(&answer(&result, server)),
+            Some(Ok(result)) => {
+                let answer = answer(&result, server);
+                if let Some(record) = &request.record {
+                    record.answer_sent(&answer);
+                }
+                ask.answer(&answer);
+            }
             Some(Err(error)) => ask.refuse(&error),
             None => ask.refuse(&ErrorObject::internal("the client went away")),
         }

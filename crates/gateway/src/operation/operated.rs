@@ -26,6 +26,7 @@ use super::{
     request::About,
     subject::{Directory, Moment, Subject},
 };
+use crate::observe::Recorder;
 
 /// Decides about the requests of a gateway, counts them and writes them down.
 #[derive(Default)]
@@ -35,6 +36,7 @@ pub struct Operation {
     metrics: Arc<Metrics>,
     log: Option<AccessLog>,
     bound: OnceLock<Bound>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 /// What a gateway gives to its operation.
@@ -68,6 +70,13 @@ impl Operation {
     #[must_use]
     pub fn log(mut self, log: AccessLog) -> Self {
         self.log = Some(log);
+        self
+    }
+
+    /// Tells a recorder what is denied.
+    #[must_use]
+    pub fn recorder(mut self, recorder: Arc<Recorder>) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -300,6 +309,13 @@ impl Drop for Course {
         let metrics = &self.operation.metrics;
         metrics.ended();
         metrics.request(self.about.method, self.outcome, took);
+        if let Some(recorder) = &self.operation.recorder
+            && matches!(self.outcome, "denied" | "limited")
+        {
+            let reason = self.reason.as_deref().unwrap_or("too many requests");
+            let name = self.about.name().unwrap_or(self.about.method);
+            recorder.denied(name, self.about.caller.id(), reason.to_owned());
+        }
         let Some(log) = &self.operation.log else {
             return;
         };

@@ -9,6 +9,8 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::Need;
 
+use crate::observe::waiting_text;
+
 /// Something that a server asks: a method, and its params as they came.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
@@ -57,6 +59,11 @@ impl Question {
             None => format!(r#"{{"method":{method}}}"#),
         };
         serde_json::from_str(&text).ok()
+    }
+
+    /// What it says, for a person, and its kind.
+    pub(crate) fn described(&self) -> (String, &'static str) {
+        waiting_text(&self.method, self.params.as_ref().map(RawText::raw))
     }
 
     /// Whether a client said that it can be asked this.

@@ -1,5 +1,7 @@
 //! Requests of clients, as the server's revision has them.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use turnbuckle_protocol::{
     ClientCapabilities, Implementation, JsonObject, LoggingLevel, Lower, Revision, TASKS_EXTENSION,
@@ -7,6 +9,8 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::{Front, Reject, Relayed};
 use turnbuckle_session::round::RequestDigest;
+
+use crate::observe::RequestRecord;
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -28,6 +32,8 @@ pub(crate) struct FrontRequest {
     pub(crate) digest: RequestDigest,
     pub(crate) responses: Option<RawText>,
     pub(crate) state: Option<String>,
+    /// What is noted of it, if somebody looks on.
+    pub(crate) record: Option<Arc<RequestRecord>>,
 }
 
 /// What the server has of a request that differs from what the client sees.
@@ -55,7 +61,7 @@ pub(crate) enum Round {
 }
 
 impl FrontRequest {
-    pub(crate) fn new(request: &Relayed<'_>) -> Self {
+    pub(crate) fn new(request: &Relayed<'_>, record: Option<Arc<RequestRecord>>) -> Self {
         let members = request.members();
         let is_modern = request.revision().is_modern();
         let token = request.meta().and_then(|meta| meta.progress_token);
@@ -72,6 +78,7 @@ impl FrontRequest {
             digest: RequestDigest::of(request.method(), members),
             responses: round("inputResponses").map(RawText::from),
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
+            record,
         }
     }
 

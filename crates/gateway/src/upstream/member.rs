@@ -218,6 +218,19 @@ impl Member {
         }
     }
 
+    /// How many processes of the server run, the supervisor's included.
+    pub(crate) fn processes(&self) -> usize {
+        if !self.plan.spec.is_process() {
+            return 0;
+        }
+        let own = usize::from(self.upstream.live().is_some());
+        let lanes = self.lanes.lock();
+        own + lanes
+            .values()
+            .filter(|kept| kept.cell.get().is_some())
+            .count()
+    }
+
     /// Closes sessions that nothing uses.
     pub(crate) fn tidy(&self) {
         tidy(&mut self.lanes.lock());

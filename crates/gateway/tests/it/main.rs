@@ -9,6 +9,7 @@ mod endings;
 mod faults;
 mod fleet;
 mod lock;
+mod observe;
 mod parking;
 mod policy;
 mod raw_child;

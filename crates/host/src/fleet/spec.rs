@@ -217,7 +217,8 @@ impl ServerSpec {
 
     /// How the server is started, as a user may be shown it: without values of headers, without
     /// those of variables unless they say which code is run, and without the query of a URL.
-    pub(crate) fn shown(&self) -> String {
+    #[doc(hidden)]
+    pub fn shown(&self) -> String {
         match &self.reach {
             Reach::Launch(Launch::Command {
                 program,

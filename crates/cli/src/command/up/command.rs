@@ -3,9 +3,10 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use clap::Args;
+use tokio::sync::Notify;
 use turnbuckle::{
     Http, HttpSettings, Stdio,
-    gateway::{Gateway, LiveGateway, lock::Lock, operation::Operation},
+    gateway::{Gateway, LiveGateway, lock::Lock, observe::Recorder, operation::Operation},
     transport::http::Listener,
 };
 use turnbuckle_command_line::{
@@ -24,6 +25,7 @@ use super::{
     lines::Lines,
     lock_file::{self, LockChoice},
     operation::{self, Readers},
+    page,
     plan::{Plan, PlanWords},
     reload::Reload,
 };
@@ -37,7 +39,7 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
 /// Serve every server at one endpoint, for clients of every revision.
 ///
-/// Without anything else, all servers of the config files are served (`turnbuckle servers` lists them),
+/// By default, all servers of the config files are served (`turnbuckle servers` lists them),
 /// or the demo server if there are none. A config file, a URL or a command after `--` is served alone.
 /// Whatever revision and transport a client and a server speak, they are translated into each other:
 /// questions in the middle of a call, progress and log messages included.
@@ -58,11 +60,11 @@ pub(crate) struct Up {
     #[arg(long, conflicts_with_all = ["listen", "no_page"])]
     stdio: bool,
 
-    /// Listen for HTTP at this address; 127.0.0.1:7250 unless it is said. Port 0 takes any free one.
+    /// Listen for HTTP at this address (default 127.0.0.1:7250). Port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 
-    /// Serve this server alone (may be repeated).
+    /// Serve only this server (may be repeated).
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 
@@ -71,7 +73,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "NAMES")]
     names: Option<NamesName>,
 
-    /// The era that is spoken with servers; `auto` finds it out.
+    /// The era that is spoken with servers; `auto` detects it.
     #[arg(long, value_name = "ERA")]
     era: Option<EraChoice>,
 
@@ -79,7 +81,7 @@ pub(crate) struct Up {
     #[arg(long)]
     check: bool,
 
-    /// Agree to the project's config files, as they are now.
+    /// Trust the project's config files, as they are now.
     #[arg(long)]
     trust: bool,
 
@@ -91,7 +93,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Show no page beside the endpoint. It is shown at loopback alone.
+    /// Do not show the page. It is only shown on loopback.
     #[arg(long)]
     no_page: bool,
 
@@ -133,9 +135,14 @@ pub(crate) fn run(up: &Up) -> Outcome {
         .access_log
         .as_deref()
         .or(plan.gateway.access_log.as_deref());
-    let operation = operation::operation(policy, log)?;
-    let lock = lock_file::open(&plan, up.lock)?;
-    let outcome = runtime.block_on(up.serve(plan, keys, operation, lock));
+    // What passes is recorded for the page.
+    let recorder = (!up.stdio && !up.no_page).then(Recorder::new);
+    let operation = operation::operation(policy, log, recorder.as_ref())?;
+    let watched = Watched {
+        lock: lock_file::open(&plan, up.lock)?,
+        recorder,
+    };
+    let outcome = runtime.block_on(up.serve(plan, keys, operation, watched));
     // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
@@ -159,14 +166,15 @@ impl Up {
         mut plan: Plan,
         keys: Option<Keys>,
         operation: Arc<Operation>,
-        lock: Option<Lock>,
+        watched: Watched,
     ) -> Outcome {
         // Signals are heard from the start, so that stopping it while it begins works too.
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
-            let gateway = open(&plan, &operation, lock)?;
-            let reload = Reload::new(self, gateway.clone(), operation, &plan, None);
+            let gateway = open(&plan, &operation, watched)?;
+            let asked = Arc::<Notify>::default();
+            let reload = Reload::new(self, gateway.clone(), operation, &plan, None, asked);
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
                 () = stop => Ok(()),
@@ -184,12 +192,27 @@ impl Up {
             plan.without(own);
         }
         plan.tell_problems();
-        let gateway = open(&plan, &operation, lock)?;
-        let reload = Reload::new(self, gateway.clone(), operation.clone(), &plan, own);
+        let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback());
+        let recorder = watched.recorder.filter(|_| is_local);
+        let watched = Watched {
+            recorder: recorder.clone(),
+            ..watched
+        };
+        let gateway = open(&plan, &operation, watched)?;
+        let asked = Arc::<Notify>::default();
+        let reload = Reload::new(
+            self,
+            gateway.clone(),
+            operation.clone(),
+            &plan,
+            own,
+            Arc::clone(&asked),
+        );
         let front = FrontParts {
             listener,
             keys,
             operation,
+            page: recorder.map(|recorder| (recorder, asked)),
         };
         let admin = self.admin.as_deref().or(plan.gateway.admin.as_deref());
         let admin = match admin {
@@ -226,6 +249,7 @@ impl Up {
             listener,
             keys,
             operation,
+            page: shown,
         } = front;
         let settings = self.settings(plan);
         let address = listener.local_address();
@@ -261,6 +285,9 @@ impl Up {
         }
         let id = inspector.add(own, Origin::given("command line"))?;
         inspector.connect_when_looked_at(id);
+        if let Some((recorder, asked)) = shown {
+            inspector.show_gateway(page::gateway(gateway.clone(), recorder, page, asked));
+        }
         let service = gateway.server().http_with(settings);
         let service = match keys {
             Some(keys) => service.protect(keys),
@@ -303,9 +330,17 @@ struct FrontParts {
     listener: Listener,
     keys: Option<Keys>,
     operation: Arc<Operation>,
+    /// What the page shows of the gateway, and what it asks for.
+    page: Option<(Arc<Recorder>, Arc<Notify>)>,
 }
 
-fn open(plan: &Plan, operation: &Arc<Operation>, lock: Option<Lock>) -> Outcome<LiveGateway> {
+/// Who looks on: a recorder for the page, and a lock file.
+struct Watched {
+    recorder: Option<Arc<Recorder>>,
+    lock: Option<Lock>,
+}
+
+fn open(plan: &Plan, operation: &Arc<Operation>, watched: Watched) -> Outcome<LiveGateway> {
     let lines = Lines::new();
     let counted = Arc::clone(operation);
     let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
@@ -315,8 +350,11 @@ fn open(plan: &Plan, operation: &Arc<Operation>, lock: Option<Lock>) -> Outcome<
             operation::count_state(&counted, server.as_str(), state);
             lines.tell(server, state);
         });
-    if let Some(lock) = lock {
+    if let Some(lock) = watched.lock {
         gateway = gateway.lock(lock.on_difference(lock_file::tell_difference));
+    }
+    if let Some(recorder) = watched.recorder {
+        gateway = gateway.observe(recorder);
     }
     for server in &plan.servers {
         let (spec, settings) = (server.spec.clone(), server.settings.clone());

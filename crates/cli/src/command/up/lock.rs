@@ -63,7 +63,7 @@ pub(crate) struct Lock {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Agree to the project's config files, as they are now.
+    /// Trust the project's config files, as they are now.
     #[arg(long)]
     trust: bool,
 

@@ -14,6 +14,7 @@ mod lines;
 pub(crate) mod lock;
 mod lock_file;
 mod operation;
+mod page;
 mod plan;
 mod reload;
 

@@ -9,6 +9,7 @@ use turnbuckle::{
     HttpText, HttpTexts,
     gateway::{
         LiveGateway,
+        observe::Recorder,
         operation::{AccessLog, ConditionError, Operation, Policy, PolicyRule, Rate},
     },
     host::ServerState,
@@ -75,8 +76,16 @@ pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
 }
 
 /// The operation of a gateway. `log` is a file, or `-` for stderr.
-pub(super) fn operation(policy: Policy, log: Option<&str>) -> Outcome<Arc<Operation>> {
+pub(super) fn operation(
+    policy: Policy,
+    log: Option<&str>,
+    recorder: Option<&Arc<Recorder>>,
+) -> Outcome<Arc<Operation>> {
     let operation = Operation::new().policy(policy);
+    let operation = match recorder {
+        Some(recorder) => operation.recorder(Arc::clone(recorder)),
+        None => operation,
+    };
     let log = match log {
         None => return Ok(Arc::new(operation)),
         Some("-") => AccessLog::to(io::stderr()),

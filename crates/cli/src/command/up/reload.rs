@@ -1,6 +1,6 @@
 //! Changes of the config files while the gateway runs.
 //!
-//! The files are looked at each second, and on SIGHUP. A new plan is made whole before anything changes;
+//! The files are looked at each second, on SIGHUP, and when the page asks for it. A new plan is made whole before anything changes;
 //! one that cannot be made leaves the old plan as it is. Servers that are the same in both keep their
 //! connections.
 
@@ -12,6 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use tokio::sync::Notify;
 use turnbuckle::gateway::{LiveGateway, operation::Operation};
 use turnbuckle_command_line::{control::tell, trust::Consent};
 
@@ -29,6 +30,8 @@ pub(super) struct Reload<'a> {
     gateway: LiveGateway,
     operation: Arc<Operation>,
     own_url: Option<String>,
+    /// The page asks for it.
+    asked: Arc<Notify>,
     /// The servers there are, with what tells them from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
@@ -42,6 +45,7 @@ impl<'a> Reload<'a> {
         operation: Arc<Operation>,
         plan: &Plan,
         own_url: Option<String>,
+        asked: Arc<Notify>,
     ) -> Self {
         let running = plan.servers.iter();
         Self {
@@ -49,6 +53,7 @@ impl<'a> Reload<'a> {
             gateway,
             operation,
             own_url,
+            asked,
             running: running
                 .map(|server| (server.id.clone(), server.identity.clone()))
                 .collect(),
@@ -64,6 +69,7 @@ impl<'a> Reload<'a> {
             let is_asked = tokio::select! {
                 () = tokio::time::sleep(LOOK) => false,
                 () = hangup.heard() => true,
+                () = self.asked.notified() => true,
             };
             let names: Vec<_> = self.files.keys().cloned().collect();
             let now = stamps(&names);

@@ -178,8 +178,7 @@ impl Keeper {
         }
         // What comes late is asked for in the next round: the client has the questions of this one.
         if !state.is_published() {
-            state.answered_by = Some(Instant::now() + self.exchange.context.park_for);
-            state.round += 1;
+            state.publish(Instant::now() + self.exchange.context.park_for);
         }
         drop(state);
         self.parked.has_changed();

@@ -11,4 +11,4 @@ mod table;
 mod waiting;
 
 pub(crate) use run::{Parked, resume, run};
-pub(crate) use table::ParkTable;
+pub(crate) use table::{MAX_PARKED, ParkTable};

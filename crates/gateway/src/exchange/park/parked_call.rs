@@ -15,6 +15,7 @@ use turnbuckle_server::RelayReply;
 
 use crate::{
     exchange::call::Context,
+    observe::WaitingQuestion,
     seal::Ticket,
     translate::{FrontRequest, Question, answer, refusal},
     upstream::Turn,
@@ -47,6 +48,9 @@ pub(super) struct ParkState {
     /// When the open questions are given up; `None` while the client cannot answer, because it was
     /// told of none or the server works on its answers.
     pub(super) answered_by: Option<Instant>,
+    /// When the client was told of questions last, and how often it was.
+    published: Option<Instant>,
+    steps: u32,
     pub(super) outcome: Option<RelayReply>,
     /// The request that is told of progress.
     pub(super) request: Option<Arc<FrontRequest>>,
@@ -69,6 +73,14 @@ impl ParkState {
     /// Whether the client may be told of the open questions.
     pub(super) fn is_published(&self) -> bool {
         self.answered_by.is_some()
+    }
+
+    /// Tells the client of the open questions, which it may answer until then.
+    pub(super) fn publish(&mut self, answered_by: Instant) {
+        self.answered_by = Some(answered_by);
+        self.published = Some(Instant::now());
+        self.steps += 1;
+        self.round += 1;
     }
 
     /// Whether answers of this round are wanted.
@@ -114,6 +126,33 @@ impl ParkedCall {
         self.changed.send_modify(|count| *count += 1);
     }
 
+    /// The questions that the client is to answer, as a person sees them.
+    pub(super) fn questions(&self) -> Vec<WaitingQuestion> {
+        let state = self.state.lock();
+        let (Some(answered_by), Some(published)) = (state.answered_by, state.published) else {
+            return Vec::new();
+        };
+        let request = state.request.as_ref();
+        let name = request.and_then(|it| it.text(&["name"]).or_else(|| it.text(&["uri"])));
+        let record = request.and_then(|request| request.record.as_ref());
+        let view = |question: &Question| {
+            let (message, kind) = question.described();
+            WaitingQuestion {
+                message,
+                kind,
+                name: name.clone(),
+                server: self.server.clone(),
+                caller: self.caller.clone(),
+                step: state.steps,
+                since: published.into_std(),
+                expires: Some(answered_by.into_std()),
+                exchange: record.map(|record| record.number()),
+            }
+        };
+        let questions = state.open.values();
+        questions.map(|(question, _)| view(question)).collect()
+    }
+
     /// Gives the call up, whoever waits for it.
     pub(super) fn give_up(&self) {
         self.state.lock().is_given_up = true;
@@ -140,7 +179,11 @@ impl ParkedCall {
                 continue;
             }
             if let Some((_, ask)) = state.open.shift_remove(&*key) {
-                ask.answer(&answer(response.value(), self.revision));
+                let answer = answer(response.value(), self.revision);
+                if let Some(record) = &request.record {
+                    record.answer_sent(&answer);
+                }
+                ask.answer(&answer);
             }
         }
         state.drop_withdrawn();

@@ -14,10 +14,10 @@ use turnbuckle_base::lock::Mutex;
 use turnbuckle_server::Reject;
 
 use super::parked_call::ParkedCall;
-use crate::seal::random;
+use crate::{observe::WaitingQuestion, seal::random};
 
 /// How many calls are parked in one process.
-const MAX_PARKED: usize = 1_024;
+pub(crate) const MAX_PARKED: usize = 1_024;
 
 /// How many of them belong to one caller.
 const MAX_PER_CALLER: usize = 16;
@@ -70,6 +70,12 @@ impl ParkTable {
     /// Which process this is.
     pub(crate) fn node(&self) -> u64 {
         self.node
+    }
+
+    /// The questions that wait for their clients.
+    pub(crate) fn waiting(&self) -> Vec<WaitingQuestion> {
+        let calls: Vec<_> = self.calls.lock().open.values().cloned().collect();
+        calls.iter().flat_map(|call| call.questions()).collect()
     }
 
     /// How many calls are parked.

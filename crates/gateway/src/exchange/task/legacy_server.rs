@@ -57,7 +57,17 @@ pub(super) fn shown(task: &Task, id: &str, kind: &str, more: &[(&str, String)]) 
 
 async fn send(call: &TaskCall, method: &str) -> Answer {
     let params = Edit::new(Raw::EMPTY_OBJECT).set_text(&["taskId"], &call.id.own);
-    let request = RelayRequest::new(method, params.finish().ok());
+    let params = params.finish().ok();
+    let record = call.request.record.as_ref();
+    if let Some(record) = record {
+        record.sent(
+            &call.id.server,
+            call.lane.revision(),
+            method,
+            params.as_ref(),
+        );
+    }
+    let request = RelayRequest::new(method, params);
     let sent = call
         .lane
         .connection
@@ -67,7 +77,11 @@ async fn send(call: &TaskCall, method: &str) -> Answer {
         Err(error) => return Answer::Lost(error),
     };
     loop {
-        match sent.next().await {
+        let event = sent.next().await;
+        if let Some(record) = record {
+            record.heard(&event);
+        }
+        match event {
             RelayEvent::Result(raw) => return Answer::Result(raw),
             RelayEvent::Error(raw) => return Answer::Error(raw),
             RelayEvent::Lost(error) => return Answer::Lost(error),
@@ -153,7 +167,11 @@ impl LegacyTaskCall {
                 if response.is_object()
                     && let Some(ask) = known.answer(&key)
                 {
-                    ask.answer(&answer(response.value(), self.0.lane.revision()));
+                    let answer = answer(response.value(), self.0.lane.revision());
+                    if let Some(record) = &self.0.request.record {
+                        record.answer_sent(&answer);
+                    }
+                    ask.answer(&answer);
                 }
             }
         }

@@ -62,6 +62,14 @@ pub(super) async fn send(
         ..Own::default()
     };
     let params = call.request.params_for(call.lane.revision(), &own, round)?;
+    if let Some(record) = &call.request.record {
+        record.sent(
+            &call.id.server,
+            call.lane.revision(),
+            method,
+            params.as_ref(),
+        );
+    }
     let request = turnbuckle_client::RelayRequest::new(method, params);
     let sent = call.lane.connection.relay(request);
     let mut sent = match sent {

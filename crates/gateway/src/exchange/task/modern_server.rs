@@ -16,7 +16,10 @@ use super::{
     modern_pass::send,
     reseal::{related_to, resealed_reply},
 };
-use crate::translate::{self, Answer, Question, Round};
+use crate::{
+    exchange::ear,
+    translate::{self, Answer, Question, Round},
+};
 
 /// How long to wait between two looks at a task whose server does not say.
 const USUAL_POLL: Duration = Duration::from_secs(1);
@@ -176,11 +179,7 @@ async fn ask(call: &TaskCall, raw: Raw<'_>, asked: &mut HashSet<String>) -> Resu
             ))
             .into());
         };
-        let answer = match request
-            .front
-            .ask(&question.method, Some(params.raw()))
-            .await
-        {
+        let answer = match ear::ask(request, &question.method, Some(params.raw())).await {
             Some(Ok(answer)) => answer,
             // An error of the client has no form in an answer, so it ends the request.
             Some(Err(error)) => return Err(error.into()),

@@ -1,0 +1,23 @@
+//! What passes through a gateway, for people who look on.
+//!
+//! A [`Recorder`] is given to a gateway with [`Gateway::observe`](crate::Gateway::observe). It counts
+//! requests by revision, server and caller, and keeps the newest requests with the messages of both hops:
+//! what the client sent, what was sent to the server, and what came back. All of it is bounded. A gateway
+//! without a recorder does none of this.
+
+mod exchange;
+mod histogram;
+mod message;
+mod record;
+mod recorder;
+mod series;
+mod view;
+
+pub use exchange::{ExchangeSummary, ExchangeView};
+pub use message::{Hop, MessageView, Part};
+pub use recorder::Recorder;
+pub use series::{Period, SeriesView};
+pub use view::{CallerView, CellView, DenialView, Overview, ServerView, Traffic, WaitingView};
+
+pub(crate) use record::{RecordEnd, RequestRecord};
+pub(crate) use view::{WaitingQuestion, waiting_text};

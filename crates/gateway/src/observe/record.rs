@@ -1,0 +1,344 @@
+//! One request while it runs, and what is noted of it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_client::RelayEvent;
+use turnbuckle_protocol::{
+    Revision,
+    envelope::{Raw, RawText},
+};
+use turnbuckle_server::{RelayReply, Relayed};
+use turnbuckle_session::round::RequestDigest;
+
+use super::{
+    exchange::{ExchangeSummary, ExchangeView},
+    message::{Hop, MessageView, Part},
+    recorder::{Ended, Recorder, WaitingGuard},
+    view::{WaitingQuestion, text_of, waiting_text},
+};
+
+/// How many messages of one request are kept. Progress and log messages are the many ones.
+const MAX_MESSAGES: usize = 64;
+
+/// One request. It is kept for a while after its end.
+pub(crate) struct RequestRecord {
+    recorder: Arc<Recorder>,
+    pub(super) number: u64,
+    began: Instant,
+    time: u64,
+    method: String,
+    name: Option<String>,
+    pub(super) caller: Option<String>,
+    pub(super) client: Option<String>,
+    pub(super) from: Revision,
+    pub(super) digest: RequestDigest,
+    continues: Option<u64>,
+    /// Whether it is among those that are kept. Of others nothing more is noted.
+    pub(super) is_kept: AtomicBool,
+    /// The bytes of its messages.
+    pub(super) bytes: AtomicUsize,
+    state: Mutex<RecordState>,
+}
+
+#[derive(Default)]
+struct RecordState {
+    server: Option<(String, Revision)>,
+    outcome: Option<(&'static str, Duration)>,
+    asked: u32,
+    /// When the request to the server was sent, and when its answer came.
+    sent: Option<Instant>,
+    messages: Vec<MessageView>,
+    dropped: usize,
+}
+
+/// What a record begins with.
+pub(super) struct Beginning {
+    pub(super) number: u64,
+    pub(super) time: u64,
+    pub(super) digest: RequestDigest,
+    pub(super) continues: Option<u64>,
+}
+
+impl RequestRecord {
+    pub(super) fn new(
+        recorder: Arc<Recorder>,
+        request: &Relayed<'_>,
+        client: Option<String>,
+        beginning: &Beginning,
+    ) -> Self {
+        let members = request.members();
+        let name = members.text("name").or_else(|| members.text("uri"));
+        Self {
+            recorder,
+            number: beginning.number,
+            began: Instant::now(),
+            time: beginning.time,
+            method: request.method().to_owned(),
+            name: name.map(std::borrow::Cow::into_owned),
+            caller: request.caller().id().map(str::to_owned),
+            client,
+            from: request.revision(),
+            digest: beginning.digest,
+            continues: beginning.continues,
+            is_kept: AtomicBool::new(true),
+            bytes: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// A message passed.
+    fn note(&self, hop: Hop, part: Part, method: Option<&str>, text: &str) {
+        if !self.is_kept.load(Ordering::Relaxed) {
+            return;
+        }
+        let at = milliseconds(self.began.elapsed());
+        let mut state = self.state.lock();
+        if state.messages.len() >= MAX_MESSAGES && part == Part::Notification {
+            state.dropped += 1;
+            return;
+        }
+        let message = MessageView::new(hop, part, method, at, text);
+        let bytes = message.text.len();
+        state.messages.push(message);
+        drop(state);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.recorder.grew(bytes);
+    }
+
+    /// The request of the client, as it came.
+    pub(super) fn came(&self, params: Option<Raw<'_>>) {
+        let text = params.map_or("{}", |params| params.get());
+        self.note(Hop::Client, Part::Request, Some(&self.method), text);
+    }
+
+    /// A request was sent to the server.
+    pub(crate) fn sent(&self, server: &str, to: Revision, method: &str, params: Option<&RawText>) {
+        {
+            let mut state = self.state.lock();
+            if state.server.is_none() {
+                state.server = Some((server.to_owned(), to));
+                self.recorder.sent(self.from, to);
+            }
+            state.sent = Some(Instant::now());
+        }
+        let text = params.map_or("{}", |params| params.raw().get());
+        self.note(Hop::Server, Part::Request, Some(method), text);
+    }
+
+    /// The server said something.
+    pub(crate) fn heard(&self, event: &RelayEvent) {
+        match event {
+            RelayEvent::Progress(params) => self.note(
+                Hop::Server,
+                Part::Notification,
+                Some("notifications/progress"),
+                params.get(),
+            ),
+            RelayEvent::Notification(method, params) => {
+                let text = text_of(params.as_deref());
+                self.note(Hop::Server, Part::Notification, Some(method), text);
+            }
+            RelayEvent::Ask(ask) => {
+                self.asked(1);
+                let text = text_of(ask.params());
+                self.note(Hop::Server, Part::Question, Some(ask.method()), text);
+            }
+            RelayEvent::Result(result) => {
+                self.answered(false);
+                if let Some(questions) = questions_in(result) {
+                    self.asked(questions);
+                }
+                self.note(Hop::Server, Part::Result, None, result.get());
+            }
+            RelayEvent::Error(error) => {
+                self.answered(true);
+                self.note(Hop::Server, Part::Error, None, error.get());
+            }
+            RelayEvent::Lost(error) => {
+                self.answered(true);
+                let text = serde_json::json!({ "message": error.to_string() });
+                self.note(Hop::Server, Part::Error, None, &text.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    /// The client is told of progress, or of a log message.
+    pub(crate) fn told(&self, method: &str, params: Raw<'_>) {
+        self.note(Hop::Client, Part::Notification, Some(method), params.get());
+    }
+
+    /// The client is asked. The question waits for as long as the guard is kept.
+    pub(crate) fn asks(&self, method: &str, params: Option<Raw<'_>>) -> WaitingGuard {
+        let text = params.map_or("{}", |params| params.get());
+        self.note(Hop::Client, Part::Question, Some(method), text);
+        let (message, kind) = waiting_text(method, params);
+        let (server, step) = {
+            let state = self.state.lock();
+            let server = state.server.as_ref().map(|(server, _)| server.clone());
+            (server.unwrap_or_default(), state.asked.max(1))
+        };
+        self.recorder.waits(WaitingQuestion {
+            message,
+            kind,
+            name: self.name.clone(),
+            server,
+            caller: self.caller.clone(),
+            step,
+            since: Instant::now(),
+            expires: None,
+            exchange: Some(self.number),
+        })
+    }
+
+    /// The client has answered a question.
+    pub(crate) fn answer_came(&self, text: &str) {
+        self.note(Hop::Client, Part::Answer, None, text);
+    }
+
+    /// The server is told the answer.
+    pub(crate) fn answer_sent(&self, answer: &RawValue) {
+        self.note(Hop::Server, Part::Answer, None, answer.get());
+    }
+
+    /// The server asked something.
+    fn asked(&self, questions: u32) {
+        let mut state = self.state.lock();
+        state.asked += questions;
+        let to = state.server.as_ref().map(|(_, to)| *to);
+        drop(state);
+        self.recorder.asked(self, to, questions);
+    }
+
+    /// The answer of the server came.
+    fn answered(&self, is_error: bool) {
+        let state = self.state.lock();
+        let (Some((server, _)), Some(sent)) = (&state.server, state.sent) else {
+            return;
+        };
+        self.recorder.answered(server, sent.elapsed(), is_error);
+    }
+
+    fn end(&self, outcome: &'static str) {
+        let took = self.began.elapsed();
+        self.state.lock().outcome = Some((outcome, took));
+        let ended = Ended {
+            took,
+            is_asked: outcome == "asked",
+        };
+        self.recorder.ended(self, &ended);
+    }
+
+    pub(super) fn summary(&self) -> ExchangeSummary {
+        let state = self.state.lock();
+        let (outcome, took) = state.outcome.unwrap_or(("running", self.began.elapsed()));
+        ExchangeSummary {
+            number: self.number,
+            time: self.time,
+            method: self.method.clone(),
+            name: self.name.clone(),
+            caller: self.caller.clone(),
+            client: self.client.clone(),
+            from: self.from,
+            server: state.server.as_ref().map(|(server, _)| server.clone()),
+            to: state.server.as_ref().map(|(_, to)| *to),
+            outcome,
+            milliseconds: milliseconds(took),
+            asked: state.asked,
+            continues: self.continues,
+        }
+    }
+
+    pub(super) fn view(&self) -> ExchangeView {
+        let summary = self.summary();
+        let state = self.state.lock();
+        ExchangeView {
+            summary,
+            messages: state.messages.clone(),
+            dropped: state.dropped,
+        }
+    }
+}
+
+/// Notes the end of a request: its reply, or that it was cancelled.
+pub(crate) struct RecordEnd(Option<Arc<RequestRecord>>);
+
+impl RecordEnd {
+    pub(crate) fn new(record: Arc<RequestRecord>) -> Self {
+        Self(Some(record))
+    }
+
+    /// The client is given this reply.
+    pub(crate) fn reply(mut self, reply: &RelayReply) {
+        let Some(record) = self.0.take() else { return };
+        let outcome = match reply {
+            RelayReply::Result(result) => {
+                let text = String::from_utf8_lossy(result);
+                record.note(Hop::Client, Part::Result, None, &text);
+                outcome_of(&text)
+            }
+            RelayReply::Error(_, error) => {
+                record.note(Hop::Client, Part::Error, None, error.raw().get());
+                "error"
+            }
+            RelayReply::Reject(reject) => {
+                let text = serde_json::to_string(reject.as_error()).unwrap_or_default();
+                record.note(Hop::Client, Part::Error, None, &text);
+                "error"
+            }
+            _ => "ok",
+        };
+        record.end(outcome);
+    }
+}
+
+impl Drop for RecordEnd {
+    fn drop(&mut self) {
+        if let Some(record) = self.0.take() {
+            record.end("cancelled");
+        }
+    }
+}
+
+/// How many questions a modern server asks with its result.
+fn questions_in(result: &RawValue) -> Option<u32> {
+    if outcome_of(result.get()) != "asked" {
+        return None;
+    }
+    let questions = Raw::from(result).member("inputRequests").map(Raw::members);
+    u32::try_from(questions.unwrap_or_default().len()).ok()
+}
+
+/// Most results are not read for it.
+fn outcome_of(result: &str) -> &'static str {
+    let member = |name: &str| {
+        let is_there = memchr::memmem::find(result.as_bytes(), name.as_bytes()).is_some();
+        let raw: &RawValue = is_there
+            .then(|| serde_json::from_str(result).ok())
+            .flatten()?;
+        Raw::from(raw).member(name).map(|raw| raw.get().to_owned())
+    };
+    if member("resultType").as_deref() == Some("\"input_required\"") {
+        "asked"
+    } else if member("isError").as_deref() == Some("true") {
+        "tool_error"
+    } else {
+        "ok"
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}

@@ -1,0 +1,414 @@
+//! What is counted and kept of all requests.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    fmt,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::Relayed;
+use turnbuckle_session::round::RequestDigest;
+
+use super::{
+    exchange::{ExchangeSummary, ExchangeView},
+    histogram::Histogram,
+    record::{Beginning, RequestRecord},
+    series::{Period, Series},
+    view::{CallerView, CellView, DenialView, ServerView, Traffic, WaitingQuestion, WaitingView},
+};
+
+/// How many requests are kept.
+const MAX_EXCHANGES: usize = 1_000;
+
+/// 16 MiB of messages: of large ones the newest are kept.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many callers are counted. Clients choose their names, so the one that was quiet for longest is
+/// forgotten for a new one.
+const MAX_CALLERS: usize = 500;
+
+/// How many denials are kept apart.
+const MAX_DENIALS: usize = 200;
+
+/// The longest name of a client that is kept.
+const MAX_CLIENT: usize = 80;
+
+/// As many times as a small chart shows.
+const RECENT: usize = 24;
+
+/// Records what passes through a gateway. All of it is bounded.
+pub struct Recorder {
+    own: Weak<Self>,
+    began: Instant,
+    counts: Mutex<Counts>,
+    kept: Mutex<Kept>,
+    bytes: AtomicUsize,
+    waiting: Mutex<(u64, BTreeMap<u64, WaitingQuestion>)>,
+}
+
+#[derive(Default)]
+struct Kept {
+    next: u64,
+    records: VecDeque<Arc<RequestRecord>>,
+    /// Requests that were answered with questions, to find them when their clients come back.
+    asked: VecDeque<(RequestDigest, u64)>,
+}
+
+struct Counts {
+    series: Series,
+    cells: BTreeMap<(Revision, Revision), (u64, u64)>,
+    callers: HashMap<CallerKey, CallerCount>,
+    servers: HashMap<String, ServerCount>,
+    denials: VecDeque<DenialView>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct CallerKey {
+    caller: Option<String>,
+    client: Option<String>,
+    revision: Revision,
+}
+
+struct CallerCount {
+    calls: u64,
+    asked: u64,
+    last: Instant,
+}
+
+#[derive(Default)]
+struct ServerCount {
+    calls: u64,
+    errors: u64,
+    times: Histogram,
+    recent: VecDeque<f64>,
+    restarts: u64,
+    failures: u64,
+    is_failed: bool,
+    retry_at: Option<Instant>,
+}
+
+/// How a request ended.
+pub(super) struct Ended {
+    pub(super) took: Duration,
+    pub(super) is_asked: bool,
+}
+
+/// A question waits while this is kept.
+pub(crate) struct WaitingGuard {
+    recorder: Arc<Recorder>,
+    number: u64,
+}
+
+impl Drop for WaitingGuard {
+    fn drop(&mut self) {
+        self.recorder.waiting.lock().1.remove(&self.number);
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Recorder")
+            .field("newest", &self.newest())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// A recorder that has seen nothing yet.
+    pub fn new() -> Arc<Self> {
+        let began = Instant::now();
+        Arc::new_cyclic(|own| Self {
+            own: own.clone(),
+            began,
+            counts: Mutex::new(Counts {
+                series: Series::new(began),
+                cells: BTreeMap::new(),
+                callers: HashMap::new(),
+                servers: HashMap::new(),
+                denials: VecDeque::new(),
+            }),
+            kept: Mutex::default(),
+            bytes: AtomicUsize::new(0),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// Since when it records.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// The number of the newest request.
+    pub fn newest(&self) -> u64 {
+        self.kept.lock().next
+    }
+
+    /// A request begins.
+    pub(crate) fn begin(&self, request: &Relayed<'_>) -> Option<Arc<RequestRecord>> {
+        let own = self.own.upgrade()?;
+        let client = request.client_info().map(|info| {
+            let mut text = format!("{} {}", info.name, info.version);
+            let end = (0..=MAX_CLIENT.min(text.len()))
+                .rev()
+                .find(|at| text.is_char_boundary(*at));
+            text.truncate(end.unwrap_or_default());
+            text
+        });
+        let digest = RequestDigest::of(request.method(), request.members());
+        let is_retry =
+            request.revision().is_modern() && request.members().get("requestState").is_some();
+        let mut kept = self.kept.lock();
+        kept.next += 1;
+        let beginning = Beginning {
+            number: kept.next,
+            time: now(),
+            digest,
+            continues: is_retry.then(|| kept.take_asked(digest)).flatten(),
+        };
+        let record = Arc::new(RequestRecord::new(own, request, client, &beginning));
+        kept.records.push_back(Arc::clone(&record));
+        while kept.records.len() > MAX_EXCHANGES
+            || (self.bytes.load(Ordering::Relaxed) > MAX_BYTES && kept.records.len() > 1)
+        {
+            let Some(old) = kept.records.pop_front() else {
+                break;
+            };
+            old.is_kept.store(false, Ordering::Relaxed);
+            let bytes = old.bytes.load(Ordering::Relaxed);
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        drop(kept);
+        record.came(request.params());
+        Some(record)
+    }
+
+    pub(super) fn grew(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A request was sent to a server of this revision.
+    pub(super) fn sent(&self, from: Revision, to: Revision) {
+        self.counts.lock().cells.entry((from, to)).or_default().0 += 1;
+    }
+
+    /// A server asked its client something.
+    pub(super) fn asked(&self, record: &RequestRecord, to: Option<Revision>, questions: u32) {
+        let questions = u64::from(questions);
+        let mut counts = self.counts.lock();
+        if let Some(to) = to {
+            counts.cells.entry((record.from, to)).or_default().1 += questions;
+        }
+        counts.caller(record).asked += questions;
+    }
+
+    /// The answer of a server came.
+    pub(super) fn answered(&self, server: &str, took: Duration, is_error: bool) {
+        let mut counts = self.counts.lock();
+        let count = counts.server(server);
+        count.calls += 1;
+        count.errors += u64::from(is_error);
+        count.times.add(took);
+        count.recent.push_back(took.as_secs_f64() * 1e3);
+        if count.recent.len() > RECENT {
+            count.recent.pop_front();
+        }
+    }
+
+    pub(super) fn ended(&self, record: &RequestRecord, ended: &Ended) {
+        let now = Instant::now();
+        {
+            let mut counts = self.counts.lock();
+            counts.series.request(now, ended.took);
+            let caller = counts.caller(record);
+            caller.calls += 1;
+            caller.last = now;
+        }
+        if ended.is_asked {
+            let mut kept = self.kept.lock();
+            kept.asked.push_back((record.digest, record.number));
+            if kept.asked.len() > MAX_EXCHANGES {
+                kept.asked.pop_front();
+            }
+        }
+    }
+
+    /// A request was denied or limited before it began.
+    pub(crate) fn denied(&self, name: &str, caller: Option<&str>, reason: String) {
+        let mut counts = self.counts.lock();
+        counts.series.denied(Instant::now());
+        let same = |known: &DenialView| {
+            known.name == name && known.caller.as_deref() == caller && known.reason == reason
+        };
+        let known = counts.denials.iter().position(same);
+        let known = known.and_then(|index| counts.denials.remove(index));
+        counts.denials.push_front(DenialView {
+            name: name.to_owned(),
+            caller: caller.map(str::to_owned),
+            reason,
+            count: known.map_or(0, |known| known.count) + 1,
+            time: now(),
+        });
+        counts.denials.truncate(MAX_DENIALS);
+    }
+
+    /// A server answers.
+    pub(crate) fn server_ready(&self, server: &str) {
+        let mut counts = self.counts.lock();
+        let count = counts.server(server);
+        count.restarts += u64::from(std::mem::take(&mut count.is_failed));
+        count.retry_at = None;
+    }
+
+    /// A server failed, and is started again after this time.
+    pub(crate) fn server_failed(&self, server: &str, retry_after: Option<Duration>) {
+        let mut counts = self.counts.lock();
+        let count = counts.server(server);
+        count.failures += 1;
+        count.is_failed = true;
+        count.retry_at = retry_after.and_then(|after| Instant::now().checked_add(after));
+    }
+
+    /// A server was removed.
+    pub(crate) fn server_removed(&self, server: &str) {
+        self.counts.lock().servers.remove(server);
+    }
+
+    pub(super) fn waits(self: &Arc<Self>, waiting: WaitingQuestion) -> WaitingGuard {
+        let mut all = self.waiting.lock();
+        all.0 += 1;
+        let number = all.0;
+        all.1.insert(number, waiting);
+        drop(all);
+        WaitingGuard {
+            recorder: Arc::clone(self),
+            number,
+        }
+    }
+
+    /// Questions that clients with sessions are being asked.
+    pub(crate) fn waiting(&self, now: Instant) -> Vec<WaitingView> {
+        let all = self.waiting.lock();
+        all.1
+            .values()
+            .map(|waiting| waiting.clone().view(now))
+            .collect()
+    }
+
+    /// Adds what was counted of a server.
+    pub(crate) fn fill(&self, view: &mut ServerView, now: Instant) {
+        let mut counts = self.counts.lock();
+        let Some(count) = counts.servers.get_mut(&view.id) else {
+            return;
+        };
+        view.calls = count.calls;
+        view.errors = count.errors;
+        view.p50 = count.times.percentile(0.5);
+        view.recent = count.recent.iter().copied().collect();
+        view.restarts = count.restarts;
+        view.failures = count.failures;
+        let left = count.retry_at.map(|at| at.saturating_duration_since(now));
+        view.retry_in = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+    }
+
+    /// What was counted.
+    pub fn traffic(&self, period: Period) -> Traffic {
+        let now = Instant::now();
+        let newest = self.newest();
+        let mut counts = self.counts.lock();
+        let series = counts.series.view(period, now);
+        let cells = counts.cells.iter();
+        let cells = cells.map(|((from, to), (calls, asked))| CellView {
+            from: *from,
+            to: *to,
+            calls: *calls,
+            asked: *asked,
+        });
+        let callers = counts.callers.iter().map(|(key, count)| {
+            let ago = now.saturating_duration_since(count.last);
+            CallerView {
+                caller: key.caller.clone(),
+                client: key.client.clone(),
+                revision: key.revision,
+                calls: count.calls,
+                asked: count.asked,
+                ago: u64::try_from(ago.as_millis()).unwrap_or(u64::MAX),
+            }
+        });
+        let mut callers: Vec<CallerView> = callers.collect();
+        callers.sort_by_key(|caller| caller.ago);
+        Traffic {
+            series,
+            cells: cells.collect(),
+            callers,
+            denials: counts.denials.iter().cloned().collect(),
+            newest,
+        }
+    }
+
+    /// The requests after a number that are still kept, oldest first: at most `limit`, of which the
+    /// newest.
+    pub fn exchanges(&self, after: u64, limit: usize) -> Vec<ExchangeSummary> {
+        let kept = self.kept.lock();
+        let wanted = kept.records.iter().filter(|record| record.number > after);
+        let wanted: Vec<_> = wanted.rev().take(limit).cloned().collect();
+        drop(kept);
+        wanted.iter().rev().map(|record| record.summary()).collect()
+    }
+
+    /// One request with its messages; `None` if it is not kept any more.
+    pub fn exchange(&self, number: u64) -> Option<ExchangeView> {
+        let kept = self.kept.lock();
+        let found = kept.records.iter().find(|record| record.number == number);
+        let found = found.cloned();
+        drop(kept);
+        found.map(|record| record.view())
+    }
+}
+
+impl Kept {
+    /// The request that was answered with questions and is repeated now.
+    fn take_asked(&mut self, digest: RequestDigest) -> Option<u64> {
+        let found = self.asked.iter().rposition(|(other, _)| *other == digest)?;
+        self.asked.remove(found).map(|(_, number)| number)
+    }
+}
+
+impl Counts {
+    fn caller(&mut self, record: &RequestRecord) -> &mut CallerCount {
+        let key = CallerKey {
+            caller: record.caller.clone(),
+            client: record.client.clone(),
+            revision: record.from,
+        };
+        if self.callers.len() >= MAX_CALLERS && !self.callers.contains_key(&key) {
+            let oldest = self.callers.iter().min_by_key(|(_, count)| count.last);
+            let oldest = oldest.map(|(key, _)| key.clone());
+            oldest.and_then(|key| self.callers.remove(&key));
+        }
+        self.callers.entry(key).or_insert_with(|| CallerCount {
+            calls: 0,
+            asked: 0,
+            last: Instant::now(),
+        })
+    }
+
+    fn server(&mut self, id: &str) -> &mut ServerCount {
+        if !self.servers.contains_key(id) {
+            self.servers.insert(id.to_owned(), ServerCount::default());
+        }
+        self.servers.entry(id.to_owned()).or_default()
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}

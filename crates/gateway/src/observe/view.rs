@@ -1,0 +1,239 @@
+//! The gateway as people see it.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Revision, envelope::Raw};
+
+use super::series::SeriesView;
+
+/// All that there is to see, but for the messages.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Overview {
+    /// Seconds since the gateway was opened.
+    pub uptime: u64,
+    /// The servers, in their order.
+    pub servers: Vec<ServerView>,
+    /// Questions that wait for their clients.
+    pub waiting: Vec<WaitingView>,
+    /// How many calls may wait for answers.
+    pub max_waiting: usize,
+    /// What was counted.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+/// What a recorder has counted.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Requests over time.
+    pub series: SeriesView,
+    /// Calls from each revision of clients to each revision of servers.
+    pub cells: Vec<CellView>,
+    /// Callers, the newest first.
+    pub callers: Vec<CallerView>,
+    /// What was denied, the newest first.
+    pub denials: Vec<DenialView>,
+    /// The number of the newest request.
+    pub newest: u64,
+}
+
+/// Calls from one revision to another.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CellView {
+    /// The revision of clients.
+    pub from: Revision,
+    /// The revision of servers.
+    pub to: Revision,
+    /// Requests that were sent to a server.
+    pub calls: u64,
+    /// Questions that servers asked.
+    pub asked: u64,
+}
+
+/// A caller with one client.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallerView {
+    /// Who calls, if the guard knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The client and its version, as it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The revision it speaks.
+    pub revision: Revision,
+    /// Requests.
+    pub calls: u64,
+    /// Questions it was asked.
+    pub asked: u64,
+    /// Milliseconds since its last request.
+    pub ago: u64,
+}
+
+/// Requests that were denied or limited, for the same reason.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DenialView {
+    /// The tool, prompt or URI.
+    pub name: String,
+    /// Who called, if the guard knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The reason, in words.
+    pub reason: String,
+    /// How often.
+    pub count: u64,
+    /// The last time, in milliseconds since 1970.
+    pub time: u64,
+}
+
+/// A question that waits for its client.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WaitingView {
+    /// What is asked, in words.
+    pub message: String,
+    /// `elicitation`, `url`, `sampling` or `roots`.
+    pub kind: &'static str,
+    /// The tool, prompt or URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The server that asks.
+    pub server: String,
+    /// Who is asked, if the guard knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// Counts the times that this call asked, from 1.
+    pub step: u32,
+    /// Seconds that it has waited.
+    pub age: u64,
+    /// Seconds until it is given up, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+    /// The number of the request in the recorder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<u64>,
+}
+
+/// One server.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ServerView {
+    /// Its id.
+    pub id: String,
+    /// What it calls itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// How it is reached, without secrets.
+    pub target: String,
+    /// `idle`, `disabled`, `starting`, `ready`, `restarting`, `failed` or `removed`.
+    pub state: &'static str,
+    /// The revision that is spoken with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Revision>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Milliseconds until it is started again by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_in: Option<u64>,
+    /// How often it came back after a failure.
+    pub restarts: u64,
+    /// How often it failed.
+    pub failures: u64,
+    /// The last lines that it printed to stderr.
+    pub stderr: Vec<String>,
+    /// Its processes, where it is a program: the one that is kept, and those of callers.
+    pub processes: usize,
+    /// How many tools it has.
+    pub tools: usize,
+    /// Requests that were sent to it.
+    pub calls: u64,
+    /// Those that ended with an error.
+    pub errors: u64,
+    /// The median of the time that they took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50: Option<f64>,
+    /// The newest of these times, in milliseconds.
+    pub recent: Vec<f64>,
+}
+
+/// A question that waits for its client, while it does.
+#[derive(Clone, Debug)]
+pub(crate) struct WaitingQuestion {
+    pub(crate) message: String,
+    pub(crate) kind: &'static str,
+    pub(crate) name: Option<String>,
+    pub(crate) server: String,
+    pub(crate) caller: Option<String>,
+    pub(crate) step: u32,
+    pub(crate) since: Instant,
+    pub(crate) expires: Option<Instant>,
+    pub(crate) exchange: Option<u64>,
+}
+
+impl WaitingQuestion {
+    pub(crate) fn view(self, now: Instant) -> WaitingView {
+        let seconds = |time: Duration| time.as_secs();
+        WaitingView {
+            age: seconds(now.saturating_duration_since(self.since)),
+            expires: self
+                .expires
+                .map(|at| seconds(at.saturating_duration_since(now))),
+            message: self.message,
+            kind: self.kind,
+            name: self.name,
+            server: self.server,
+            caller: self.caller,
+            step: self.step,
+            exchange: self.exchange,
+        }
+    }
+}
+
+/// What a question says, and its kind.
+pub(crate) fn waiting_text(method: &str, params: Option<Raw<'_>>) -> (String, &'static str) {
+    let text = |path: &[&str]| {
+        let found = params.and_then(|params| params.at(path))?;
+        serde_json::from_str::<String>(found.get()).ok()
+    };
+    match method {
+        "elicitation/create" if text(&["mode"]).as_deref() == Some("url") => {
+            let message = text(&["message"]).or_else(|| text(&["url"]));
+            (message.unwrap_or_else(|| "Visit a URL".to_owned()), "url")
+        }
+        "elicitation/create" => {
+            let message = text(&["message"]);
+            let message = message.unwrap_or_else(|| "A form".to_owned());
+            (message, "elicitation")
+        }
+        "sampling/createMessage" => {
+            let last = params.and_then(|params| params.member("messages"));
+            let last = last.and_then(|messages| messages.elements().pop());
+            let content = last.and_then(|message| message.at(&["content", "text"]));
+            let said = content.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            (
+                said.unwrap_or_else(|| "A message of a model".to_owned()),
+                "sampling",
+            )
+        }
+        _ => ("The roots of the client".to_owned(), "roots"),
+    }
+}
+
+/// JSON as it came, for a message.
+pub(super) fn text_of(raw: Option<&RawValue>) -> &str {
+    raw.map_or("{}", RawValue::get)
+}
