@@ -20,6 +20,8 @@ const program = { command: "sh", args: ["-c", `echo "the program is up" >&2; exe
 await writeFile(
   join(home, "turnbuckle.toml"),
   [
+    "[gateway]",
+    'lock = "enforce"',
     "[[gateway.policy]]",
     'deny = ["*__crash"]',
     "[servers.near]",
@@ -35,6 +37,13 @@ await writeFile(
     "",
   ].join("\n"),
 );
+// One tool of the program is not what was approved.
+await run("lock", "--config", "turnbuckle.toml", "--trust", "--only", "near", "--only", "old");
+const lock = JSON.parse(await readFile(join(home, "turnbuckle.lock"), "utf8"));
+const pin = lock.servers.near.tools.echo;
+pin.definition.description = "Says nothing.";
+pin.digest = `sha256:${"0".repeat(64)}`;
+await writeFile(join(home, "turnbuckle.lock"), JSON.stringify(lock));
 const words = ["up", "turnbuckle.toml", "--trust", "--listen", "127.0.0.1:0"];
 const { child, found } = await begin(turnbuckle, words, /(http:\/\/\S+)#token=(\S+)/, { env, cwd: home });
 const site = { url: found[1], token: found[2] };
@@ -78,6 +87,20 @@ await claim(
     await page.getByRole("button", { name: "Log of near" }).click();
     await page.getByRole("log").getByText("the program is up").waitFor();
     assert.ok(await page.locator('.rail a[data-view="~gateway"][aria-current=page]').isVisible());
+  }),
+);
+await claim(
+  "what differs from the lock file is withheld, shown, and offered again once it is approved",
+  at("#/~gateway", async (page, assert) => {
+    assert.match(await run("call", endpoint, "near__echo", "text=hi"), /withheld|no tool/);
+    const box = page.locator("tb-gateway .box", { hasText: "Changed tools" }).last();
+    await box.getByText("1 withheld").waitFor();
+    await box.getByRole("group", { name: "Changes of echo" }).getByText("Says nothing.").waitFor();
+    await box.getByRole("button", { name: "Approve echo of near" }).click();
+    await box.getByText("as approved", { exact: true }).waitFor();
+    assert.equal(await run("call", endpoint, "near__echo", "text=hi"), "hi\n");
+    const kept = JSON.parse(await readFile(join(home, "turnbuckle.lock"), "utf8"));
+    assert.notEqual(kept.servers.near.tools.echo.digest, pin.digest);
   }),
 );
 await claim(

@@ -99,6 +99,28 @@ const note = (/** @type {string} */ words) => h("span.small.dim", null, " ", wor
  */
 const figure = (words, value, below) => h("div", null, h("h2.kind.line", null, words), h("p.big", null, value), below);
 
+/**
+ * A table with a head.
+ *
+ * @param {[Child, string?][]} columns words and look
+ * @param {Child} rows
+ */
+export const dataTable = (columns, rows) =>
+  h(
+    "table.data",
+    null,
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        columns.map(([words, look]) => h(`th${look ?? ""}`, { scope: "col" }, words)),
+      ),
+    ),
+    h("tbody", null, rows),
+  );
+
 /** @type {Record<string, string>} */
 const KINDS = { elicitation: "", url: "URL", sampling: "sampling", roots: "roots" };
 
@@ -144,38 +166,18 @@ export const questions = (waiting) =>
 /** @param {GatewayCaller[]} callers */
 export function callersTable(callers) {
   if (!callers.length) return h("p.nothing", null, "No client has called yet.");
-  const head = (/** @type {string} */ words, look = "") => h(`th${look}`, { scope: "col" }, words);
-  return h(
-    "table.data",
-    null,
-    h(
-      "thead",
-      null,
+  return dataTable(
+    [["Caller"], ["Client"], ["Revision"], ["Calls", ".right"], ["Asked", ".right"], ["Last", ".right.wide"]],
+    callers.map((one) =>
       h(
         "tr",
         null,
-        head("Caller"),
-        head("Client"),
-        head("Revision"),
-        head("Calls", ".right"),
-        head("Asked", ".right"),
-        head("Last", ".right.wide"),
-      ),
-    ),
-    h(
-      "tbody",
-      null,
-      callers.map((one) =>
-        h(
-          "tr",
-          null,
-          h("td", null, one.caller ? h("b", null, one.caller) : h("span.dim", null, "no key")),
-          h("td", null, one.client ?? "–"),
-          h("td.date", null, one.revision),
-          h("td.right", null, count(one.calls)),
-          h("td.right", null, count(one.asked)),
-          h("td.right.wide.dim", null, one.ago < 2000 ? "now" : inOneUnit(one.ago / 1000)),
-        ),
+        h("td", null, one.caller ? h("b", null, one.caller) : h("span.dim", null, "no key")),
+        h("td", null, one.client ?? "–"),
+        h("td.date", null, one.revision),
+        h("td.right", null, count(one.calls)),
+        h("td.right", null, count(one.asked)),
+        h("td.right.wide.dim", null, one.ago < 2000 ? "now" : inOneUnit(one.ago / 1000)),
       ),
     ),
   );

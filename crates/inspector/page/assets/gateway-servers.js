@@ -1,14 +1,24 @@
 // The servers behind the gateway: what each speaks, how it is, and what it printed.
 
 import { button, h, span } from "./element.js";
-import { inOneUnit, count, isModern } from "./gateway-parts.js";
+import { count, dataTable, inOneUnit, isModern } from "./gateway-parts.js";
 import { spark } from "./server-row.js";
 import { namedTile } from "./tile.js";
 
 /** Letters of a reason that are shown in the row. */
 const LONGEST_REASON = 90;
-/** Columns of the table. */
-const COLUMNS = 9;
+/** Columns of the table: words and look. @type {() => [Child, string?][]} */
+const columns = () => [
+  ["Server"],
+  ["Target", ".wide"],
+  ["Revision"],
+  ["Health"],
+  ["Restarts", ".right.wide"],
+  ["Calls", ".right"],
+  ["Errors", ".right.wide"],
+  ["p50", ".right"],
+  [h("span.outside", null, "Latency and actions"), ".wide"],
+];
 /** How a state looks, and its word. @type {Record<string, [string, string]>} */
 const STATES = {
   idle: ["closed", "Starts when it is needed"],
@@ -27,32 +37,9 @@ const STATES = {
  */
 export function serversTable(servers, open, act) {
   if (!servers.length) return h("p.nothing", null, "No server yet. Name one in a config file, or on the command line.");
-  const head = (/** @type {string} */ words, look = "") => h(`th${look}`, { scope: "col" }, words);
-  return h(
-    "table.data",
-    null,
-    h(
-      "thead",
-      null,
-      h(
-        "tr",
-        null,
-        head("Server"),
-        head("Target", ".wide"),
-        head("Revision"),
-        head("Health"),
-        head("Restarts", ".right.wide"),
-        head("Calls", ".right"),
-        head("Errors", ".right.wide"),
-        head("p50", ".right"),
-        h("th.wide", { scope: "col" }, h("span.outside", null, "Latency and actions")),
-      ),
-    ),
-    h(
-      "tbody",
-      null,
-      servers.flatMap((server) => [row(server, open, act), server.id === open ? log(server) : null]),
-    ),
+  return dataTable(
+    columns(),
+    servers.flatMap((server) => [row(server, open, act), server.id === open ? log(server) : null]),
   );
 }
 
@@ -135,7 +122,7 @@ const log = (server) =>
     null,
     h(
       "td",
-      { colspan: String(COLUMNS) },
+      { colspan: String(columns().length) },
       h(
         "pre.text.stderr",
         {
