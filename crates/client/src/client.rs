@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
     LoggingMessageNotificationParams, Revision, Root,
 };
-use turnbuckle_session::{Era, probe::Aim};
+use turnbuckle_session::{Era, probe::RevisionChoice};
 use turnbuckle_transport::{KeepAlive, Limits};
 
 use crate::{
@@ -211,12 +211,12 @@ impl Client {
 
     /// Uses this revision only. Connecting fails if the server does not support it.
     pub fn only(self, revision: Revision) -> Self {
-        self.with(|profile| profile.settings.aim = Aim::Revision(revision))
+        self.with(|profile| profile.settings.aim = RevisionChoice::Revision(revision))
     }
 
     /// Uses the revisions of this era only: legacy (with `initialize`) or modern.
     pub fn only_era(self, era: Era) -> Self {
-        self.with(|profile| profile.settings.aim = Aim::Era(era))
+        self.with(|profile| profile.settings.aim = RevisionChoice::Era(era))
     }
 
     /// Sets the deadline of each call that does not set its own. Each progress notification that

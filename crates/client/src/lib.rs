@@ -61,7 +61,8 @@ pub use answer::{Answers, AskProgress, Refusal, RootError, Roots, ServerAsk};
 pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
 pub use call::{
-    Call, Extended, InputCompletion, List, ListStream, Listed, StartTask, Started, TaskHandle,
+    Call, ExtensionHandle, InputCompletion, List, ListStream, Listed, StartTask, Started,
+    TaskHandle,
 };
 pub use client::Client;
 #[cfg(feature = "http")]

@@ -39,7 +39,7 @@ use crate::{connection::Connection, error::CallError};
 /// }
 /// # Ok(()) }
 /// ```
-pub struct Extended<'a, E: ExtensionSpec> {
+pub struct ExtensionHandle<'a, E: ExtensionSpec> {
     connection: &'a Connection,
     settings: E::Server,
 }
@@ -51,7 +51,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`CallError::NotOffered`] if the server does not declare it, or its settings cannot be read.
-    pub fn extension<E: ExtensionSpec>(&self) -> Result<Extended<'_, E>, CallError> {
+    pub fn extension<E: ExtensionSpec>(&self) -> Result<ExtensionHandle<'_, E>, CallError> {
         let capabilities = self.server().capabilities();
         let declared = capabilities.and_then(|capabilities| capabilities.extension(E::ID));
         let Some(declared) = declared else {
@@ -59,7 +59,7 @@ impl Connection {
             return Err(self.link().not_offered(E::ID, reason));
         };
         match serde_json::from_value(declared.clone()) {
-            Ok(settings) => Ok(Extended {
+            Ok(settings) => Ok(ExtensionHandle {
                 connection: self,
                 settings,
             }),
@@ -71,7 +71,7 @@ impl Connection {
     }
 }
 
-impl<'a, E: ExtensionSpec> Extended<'a, E> {
+impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
     /// The settings with which the server declared the extension.
     pub fn settings(&self) -> &E::Server {
         &self.settings
@@ -110,9 +110,9 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
     }
 }
 
-impl<E: ExtensionSpec> fmt::Debug for Extended<'_, E> {
+impl<E: ExtensionSpec> fmt::Debug for ExtensionHandle<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extended")
+        f.debug_struct("ExtensionHandle")
             .field("id", &E::ID)
             .field("server", &self.connection.server().name())
             .finish_non_exhaustive()

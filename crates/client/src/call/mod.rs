@@ -26,7 +26,7 @@ mod visit_first;
 pub use builder::Call;
 pub(crate) use builder::{ProgressListener, Subject};
 pub(crate) use exchange::SubjectParams;
-pub use extension::Extended;
+pub use extension::ExtensionHandle;
 pub use input_completion::InputCompletion;
 pub(crate) use input_required::{Retry, answer};
 pub(crate) use list::learn_promises;

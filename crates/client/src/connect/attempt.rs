@@ -3,7 +3,7 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_session::{Verdict, probe::Aim};
+use turnbuckle_session::{Verdict, probe::RevisionChoice};
 
 use super::{
     Target,
@@ -84,7 +84,7 @@ impl Connect {
             connection.link().cache.set_caller(caller);
         }
         // What a pinned search found says little about what the server would rather speak.
-        let is_free = self.profile.settings.aim == Aim::Auto;
+        let is_free = self.profile.settings.aim == RevisionChoice::Auto;
         if let Some(key) = key.filter(|_| is_free) {
             let known = KnownServer {
                 verdict: connection.verdict(),

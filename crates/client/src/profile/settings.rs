@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnbuckle_protocol::LoggingLevel;
 use turnbuckle_session::{
     Era, Verdict,
-    probe::{self, Aim},
+    probe::{self, RevisionChoice},
     requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
 };
 use turnbuckle_transport::{DEFAULT_GRACE, KeepAlive, Limits};
@@ -44,7 +44,7 @@ pub enum OutputCheck {
 /// The settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    pub(crate) aim: Aim,
+    pub(crate) aim: RevisionChoice,
     pub(crate) deadline: Duration,
     pub(crate) longest: Duration,
     pub(crate) probe_timeout: Duration,
@@ -80,7 +80,7 @@ const MAX_JSON_NODES: usize = 400 * 1024;
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            aim: Aim::Auto,
+            aim: RevisionChoice::Auto,
             deadline: DEFAULT_TIMEOUT,
             longest: MAX_TOTAL_TIME,
             probe_timeout: probe::PROBE_TIMEOUT,
@@ -115,9 +115,9 @@ impl Settings {
     /// Whether a search may end with a legacy revision.
     pub(crate) fn allows_legacy(&self) -> bool {
         match self.aim {
-            Aim::Auto => true,
-            Aim::Era(era) => era == Era::Legacy,
-            Aim::Revision(revision) => !revision.is_modern(),
+            RevisionChoice::Auto => true,
+            RevisionChoice::Era(era) => era == Era::Legacy,
+            RevisionChoice::Revision(revision) => !revision.is_modern(),
         }
     }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use turnbuckle_store::Change;
 
 use super::{
-    Entry, Offer, PromptEntry, ResourceEntry, SetupError, Shelf, TemplateEntry, ToolEntry,
+    Entry, EntryList, Offer, PromptEntry, ResourceEntry, SetupError, TemplateEntry, ToolEntry,
 };
 use crate::Caller;
 
 /// Everything that is served, at one moment.
 #[derive(Clone, Default)]
 pub(crate) struct Snapshot {
-    pub(crate) tools: Shelf<ToolEntry>,
-    pub(crate) prompts: Shelf<PromptEntry>,
-    pub(crate) resources: Shelf<ResourceEntry>,
-    pub(crate) templates: Shelf<TemplateEntry>,
+    pub(crate) tools: EntryList<ToolEntry>,
+    pub(crate) prompts: EntryList<PromptEntry>,
+    pub(crate) resources: EntryList<ResourceEntry>,
+    pub(crate) templates: EntryList<TemplateEntry>,
     /// What every caller is offered. What was once offered stays so, as an empty list if need be: a
     /// client that knows of it may ask.
     open: Offer,
@@ -29,7 +29,7 @@ pub(crate) struct Snapshot {
     lists_by_callback: bool,
 }
 
-/// Something ready to be put on its shelf.
+/// An entry that is ready to be added to its list.
 pub(crate) enum Shelved {
     Tool(Arc<ToolEntry>),
     Prompt(Arc<PromptEntry>),

@@ -37,5 +37,5 @@ pub use action::Action;
 pub use event::{Asked, Event, Refusal};
 pub use failure::{Attempt, Failure, Outcome, Reason, Step};
 pub use machine::Probe;
-pub use settings::{Aim, HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, Settings};
+pub use settings::{HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, RevisionChoice, Settings};
 pub use verdict::Verdict;

@@ -21,7 +21,7 @@ pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Which revisions a search may end with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Aim {
+pub enum RevisionChoice {
     /// Any that the client supports; modern ones first.
     #[default]
     Auto,
@@ -35,15 +35,15 @@ pub enum Aim {
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;
-/// use turnbuckle_session::probe::{Aim, Probe, Settings};
+/// use turnbuckle_session::probe::{RevisionChoice, Probe, Settings};
 ///
-/// let settings = Settings::new().with_aim(Aim::Revision(Revision::V2025_06_18));
+/// let settings = Settings::new().with_aim(RevisionChoice::Revision(Revision::V2025_06_18));
 /// let probe = Probe::new(settings);
 /// # let _ = probe;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    pub(super) aim: Aim,
+    pub(super) aim: RevisionChoice,
     pub(super) supported: Vec<Revision>,
     pub(super) remembered: Option<Verdict>,
     pub(super) probe_timeout: Duration,
@@ -62,7 +62,7 @@ impl Settings {
     /// Every revision, nothing remembered, [`PROBE_TIMEOUT`] and [`HANDSHAKE_TIMEOUT`].
     pub fn new() -> Self {
         Self {
-            aim: Aim::Auto,
+            aim: RevisionChoice::Auto,
             supported: Revision::ALL.to_vec(),
             remembered: None,
             probe_timeout: PROBE_TIMEOUT,
@@ -73,7 +73,7 @@ impl Settings {
     }
 
     /// Pins an era or a revision.
-    pub fn with_aim(self, aim: Aim) -> Self {
+    pub fn with_aim(self, aim: RevisionChoice) -> Self {
         Self { aim, ..self }
     }
 
@@ -130,9 +130,9 @@ impl Settings {
     /// The revisions the search may end with.
     pub(super) fn allowed(&self) -> Vec<Revision> {
         let fits = |revision: &Revision| match self.aim {
-            Aim::Auto => true,
-            Aim::Era(era) => Era::from(*revision) == era,
-            Aim::Revision(pinned) => *revision == pinned,
+            RevisionChoice::Auto => true,
+            RevisionChoice::Era(era) => Era::from(*revision) == era,
+            RevisionChoice::Revision(pinned) => *revision == pinned,
         };
         self.supported.iter().copied().filter(fits).collect()
     }

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 
 use super::{
     BadAnswer, Binding, Declared, Fingerprint, Impossible, Journal, JournalError, KeyRing,
-    MAX_JOURNAL_ENTRIES, Need, OpenAsks, Posed, answer, impossible, question, seal::Nonce,
+    MAX_JOURNAL_ENTRIES, Need, OpenAsks, QuestionDraft, answer, impossible, question, seal::Nonce,
 };
 
 /// The most questions that are open at once.
@@ -111,7 +111,7 @@ impl Round {
     pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<AskOutcome, AskError> {
         self.ask_as(
             key,
-            &Posed::Request(request.clone()),
+            &QuestionDraft::Request(request.clone()),
             Fingerprint::of(request),
         )
     }
@@ -123,7 +123,7 @@ impl Round {
     pub fn ask_as(
         &mut self,
         key: &str,
-        question: &Posed,
+        question: &QuestionDraft,
         fingerprint: Fingerprint,
     ) -> Result<AskOutcome, AskError> {
         self.journal.check(key, fingerprint)?;
@@ -222,7 +222,7 @@ impl Round {
     }
 
     fn visit(&self, key: &str) -> Option<ElicitRequestUrlParams> {
-        let Posed::Request(InputRequest::Elicit(params)) = self.open.posed(key)? else {
+        let QuestionDraft::Request(InputRequest::Elicit(params)) = self.open.posed(key)? else {
             return None;
         };
         match &**params {
@@ -233,7 +233,7 @@ impl Round {
 
     /// Withdraws an open question because its answer is no longer wanted, or because the client
     /// answered it with an error. It may be asked again.
-    pub fn withdraw(&mut self, key: &str) -> Option<Posed> {
+    pub fn withdraw(&mut self, key: &str) -> Option<QuestionDraft> {
         self.open.remove(key)
     }
 
@@ -259,7 +259,7 @@ impl Round {
         &mut self,
         key: &str,
         fingerprint: Fingerprint,
-        question: &Posed,
+        question: &QuestionDraft,
     ) -> Result<AskOutcome, AskError> {
         let question = match self.worded(key, question)? {
             Ok(question) => question,
@@ -278,10 +278,10 @@ impl Round {
     fn worded(
         &mut self,
         key: &str,
-        question: &Posed,
-    ) -> Result<Result<Posed, Impossible>, AskError> {
+        question: &QuestionDraft,
+    ) -> Result<Result<QuestionDraft, Impossible>, AskError> {
         // A form of ours is in the words of the newest revision already.
-        if let Posed::Form { schema, .. } = question
+        if let QuestionDraft::Form { schema, .. } = question
             && self.revision.is_modern()
         {
             if let Some(reason) = schema.fault() {
@@ -298,14 +298,18 @@ impl Round {
             return Err(AskError::BadQuestion { key, reason });
         }
         let capabilities = self.capabilities.read();
-        Ok(impossible::fit(request, capabilities, self.revision).map(Posed::Request))
+        Ok(impossible::fit(request, capabilities, self.revision).map(QuestionDraft::Request))
     }
 }
 
-fn fitting(key: &str, question: &Posed, answer: &RawValue) -> Result<InputResponse, BadAnswer> {
+fn fitting(
+    key: &str,
+    question: &QuestionDraft,
+    answer: &RawValue,
+) -> Result<InputResponse, BadAnswer> {
     let checked = match question {
-        Posed::Request(request) => answer::check(request, answer),
-        Posed::Form { schema, .. } => answer::check_form(schema.fields(), answer),
+        QuestionDraft::Request(request) => answer::check(request, answer),
+        QuestionDraft::Form { schema, .. } => answer::check_form(schema.fields(), answer),
     };
     checked.map_err(|reason| BadAnswer::new(key, reason))
 }

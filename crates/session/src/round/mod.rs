@@ -54,8 +54,8 @@ mod journal_text;
 mod no_digest;
 mod node;
 mod open_asks;
-mod posed;
 mod question;
+mod question_draft;
 pub mod seal;
 mod secret;
 
@@ -66,6 +66,6 @@ pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};
 pub use open_asks::OpenAsks;
-pub use posed::{FormSchema, Posed};
 pub use question::{Fingerprint, Kind, tool_fault};
+pub use question_draft::{FormSchema, QuestionDraft};
 pub use seal::{BadState, Binding, Key, KeyRing, Opened, RequestDigest};

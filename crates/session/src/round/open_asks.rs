@@ -3,14 +3,14 @@
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use turnbuckle_protocol::{InputRequest, InputRequests};
 
-use super::Posed;
+use super::QuestionDraft;
 
 /// The questions without an answer, in the order they were first asked and in the words of the
 /// client's revision. Written with serde they are the `inputRequests` of a result.
 ///
 /// There are few of them ([`MAX_OPEN_ASKS`](super::MAX_OPEN_ASKS)), so they are looked through.
 #[derive(Clone, Debug, Default)]
-pub struct OpenAsks(Vec<(String, Posed)>);
+pub struct OpenAsks(Vec<(String, QuestionDraft)>);
 
 impl OpenAsks {
     /// Whether nothing is open.
@@ -35,7 +35,7 @@ impl OpenAsks {
 
     /// The question under a key, as it is sent.
     pub fn get(&self, key: &str) -> Option<InputRequest> {
-        self.posed(key).map(Posed::to_request)
+        self.posed(key).map(QuestionDraft::to_request)
     }
 
     /// All of them, as they are sent.
@@ -46,17 +46,17 @@ impl OpenAsks {
             .collect()
     }
 
-    pub(super) fn posed(&self, key: &str) -> Option<&Posed> {
+    pub(super) fn posed(&self, key: &str) -> Option<&QuestionDraft> {
         let found = self.0.iter().find(|(open, _)| open == key);
         found.map(|(_, posed)| posed)
     }
 
     /// Adds a question under a key that is not there yet.
-    pub(super) fn push(&mut self, key: &str, posed: Posed) {
+    pub(super) fn push(&mut self, key: &str, posed: QuestionDraft) {
         self.0.push((key.to_owned(), posed));
     }
 
-    pub(super) fn remove(&mut self, key: &str) -> Option<Posed> {
+    pub(super) fn remove(&mut self, key: &str) -> Option<QuestionDraft> {
         let index = self.0.iter().position(|(open, _)| open == key)?;
         Some(self.0.remove(index).1)
     }

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
     SamplingContent, SamplingMessage,
 };
 
-use super::{canonical::Hasher, format::is_uri, posed, secret};
+use super::{canonical::Hasher, format::is_uri, question_draft, secret};
 
 /// The kinds of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,10 @@ impl Fingerprint {
         match request {
             InputRequest::Elicit(params) => match &**params {
                 ElicitRequestParams::Form(form) => {
-                    return of_form(&form.message, &posed::digest(&form.requested_schema));
+                    return of_form(
+                        &form.message,
+                        &question_draft::digest(&form.requested_schema),
+                    );
                 }
                 ElicitRequestParams::Url(url) => {
                     hasher.text(&url.message);

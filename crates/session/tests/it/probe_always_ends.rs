@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Aim, Asked, Event, Probe, Reason, Refusal, Settings, Verdict},
+    probe::{Action, Asked, Event, Probe, Reason, Refusal, RevisionChoice, Settings, Verdict},
 };
 
 /// Four times `server/discover` (first, other version, second look, after the restart), three
@@ -50,9 +50,9 @@ fn events() -> impl Strategy<Value = Event> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     let aim = prop_oneof![
-        4 => Just(Aim::Auto),
-        1 => prop_oneof![Just(Era::Legacy), Just(Era::Modern)].prop_map(Aim::Era),
-        1 => proptest::sample::select(Revision::ALL).prop_map(Aim::Revision),
+        4 => Just(RevisionChoice::Auto),
+        1 => prop_oneof![Just(Era::Legacy), Just(Era::Modern)].prop_map(RevisionChoice::Era),
+        1 => proptest::sample::select(Revision::ALL).prop_map(RevisionChoice::Revision),
     ];
     let supported = proptest::sample::subsequence(Revision::ALL.to_vec(), 0..=5);
     let remembered = proptest::option::of(proptest::sample::select(Revision::ALL));
@@ -156,17 +156,17 @@ proptest! {
     #[test]
     fn it_only_asks_and_ends_within_what_is_allowed(
         aim in prop_oneof![
-            Just(Aim::Era(Era::Modern)),
-            Just(Aim::Era(Era::Legacy)),
-            proptest::sample::select(Revision::ALL).prop_map(Aim::Revision),
+            Just(RevisionChoice::Era(Era::Modern)),
+            Just(RevisionChoice::Era(Era::Legacy)),
+            proptest::sample::select(Revision::ALL).prop_map(RevisionChoice::Revision),
         ],
         remembered in proptest::sample::select(Revision::ALL),
         events in proptest::collection::vec(events(), 0..30),
     ) {
         let fits = |revision: Revision| match aim {
-            Aim::Auto => true,
-            Aim::Era(era) => Era::from(revision) == era,
-            Aim::Revision(pinned) => revision == pinned,
+            RevisionChoice::Auto => true,
+            RevisionChoice::Era(era) => Era::from(revision) == era,
+            RevisionChoice::Revision(pinned) => revision == pinned,
         };
         let remembered = Verdict { revision: remembered };
         let mut probe = Probe::new(Settings::new().with_aim(aim).with_remembered(remembered));

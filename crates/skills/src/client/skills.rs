@@ -1,6 +1,6 @@
 //! Finding skills.
 
-use turnbuckle_client::{Connection, Extended};
+use turnbuckle_client::{Connection, ExtensionHandle};
 use turnbuckle_protocol::Resource;
 
 use super::{LoadedSkill, SkillError, verify};
@@ -18,7 +18,7 @@ const MAX_PAGES: usize = 200;
 /// one that was chosen.
 #[derive(Debug)]
 pub struct SkillClient<'a> {
-    extension: Extended<'a, SkillsExtension>,
+    extension: ExtensionHandle<'a, SkillsExtension>,
 }
 
 impl<'a> SkillClient<'a> {

@@ -1,4 +1,4 @@
-//! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the shelves of the
+//! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the lists of the
 //! catalog, page by page.
 //!
 //! The first page of a list that is the same for every caller is written once for each revision and
@@ -9,16 +9,16 @@ use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
 
 use crate::{
     Cached, Reject,
-    catalog::{Entry, Offer, Page, Shelf, Snapshot},
+    catalog::{Entry, EntryList, Offer, Page, Snapshot},
     engine::{Incoming, Responder, Shared, Sink, answer, target::offered},
 };
 
-/// Answers with a page of one shelf of the catalog.
+/// Answers with a page of one list of the catalog.
 pub(super) fn serve<E: Entry>(
     shared: &Shared,
     incoming: &Incoming<'_>,
     list: Cached,
-    shelf: fn(&Snapshot) -> &Shelf<E>,
+    entries: fn(&Snapshot) -> &EntryList<E>,
     out: &mut impl Sink,
 ) {
     let catalog = shared.catalog();
@@ -28,7 +28,7 @@ pub(super) fn serve<E: Entry>(
         _ => |offer| offer.resources,
     };
     let offered = offered(catalog.offers(incoming.caller(), part), incoming.method);
-    match offered.and_then(|()| body(shared, shelf(&catalog), list, incoming)) {
+    match offered.and_then(|()| body(shared, entries(&catalog), list, incoming)) {
         Ok(body) => out.put_result(incoming.id, &body),
         Err(reject) => incoming.refuse(reject, out),
     }
@@ -37,18 +37,18 @@ pub(super) fn serve<E: Entry>(
 /// The result, with the end of its message.
 fn body<E: Entry>(
     shared: &Shared,
-    shelf: &Shelf<E>,
+    entries: &EntryList<E>,
     list: Cached,
     incoming: &Incoming<'_>,
 ) -> Result<Bytes, Reject> {
     let revision = incoming.revision;
     let cursor = incoming.cursor()?;
-    let written = &shelf.written[revision.index()];
-    let is_common = cursor.is_none() && !shelf.is_restricted();
+    let written = &entries.written[revision.index()];
+    let is_common = cursor.is_none() && !entries.is_restricted();
     if is_common && let Some(body) = written.get() {
         return Ok(body.clone());
     }
-    let page = shelf.page(
+    let page = entries.page(
         revision,
         incoming.caller(),
         |extension| incoming.declares(extension),
@@ -56,7 +56,7 @@ fn body<E: Entry>(
         shared.settings.page_size,
     )?;
     let mut hint = shared.responder.cache.of(list);
-    if shelf.is_restricted() {
+    if entries.is_restricted() {
         // caching: what differs by caller is not for shared caches.
         hint.scope = CacheScope::Private;
     }

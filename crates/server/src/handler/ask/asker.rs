@@ -7,7 +7,7 @@ use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
     ElicitResult, InputRequest, InputResponse, RequestParams, Root,
 };
-use turnbuckle_session::round::{AskError, JournalError, Posed};
+use turnbuckle_session::round::{AskError, JournalError, QuestionDraft};
 
 use super::{Answer, Asking, Form, FormValues, Question, Visit};
 use crate::AskFailed;
@@ -27,7 +27,7 @@ impl Asker {
     /// Choose a key that no other question of the call has: the answer is found by it when the
     /// handler runs again.
     pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
-        let form = Posed::Form {
+        let form = QuestionDraft::Form {
             message: message.into(),
             schema: T::shared(),
         };

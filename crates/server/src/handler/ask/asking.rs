@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{InputResponse, Revision, error::code};
 use turnbuckle_session::round::{
-    AskError, AskOutcome, Declared, Fingerprint, Impossible, Paused, Posed, Round,
+    AskError, AskOutcome, Declared, Fingerprint, Impossible, Paused, QuestionDraft, Round,
 };
 
 use super::{AskContext, request_state::Return, rounds::Rounds};
@@ -169,7 +169,7 @@ impl Asking {
     pub(super) fn ask(
         self: &Arc<Self>,
         key: &str,
-        question: &Posed,
+        question: &QuestionDraft,
         fingerprint: Fingerprint,
         is_new: bool,
     ) -> QuestionStatus {

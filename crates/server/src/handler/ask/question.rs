@@ -10,7 +10,7 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{InputResponse, ProgressNotificationParams};
-use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
+use turnbuckle_session::round::{Fingerprint, Impossible, QuestionDraft};
 
 use super::{Asking, asking::QuestionStatus, visit::Course};
 use crate::failure::AskFailed;
@@ -28,7 +28,7 @@ pub struct Question<'a, T> {
     asking: &'a Arc<Asking>,
     key: String,
     /// The question and what it is known by.
-    posed: Posed,
+    posed: QuestionDraft,
     fingerprint: Fingerprint,
     read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     otherwise: Otherwise<'a, T>,
@@ -59,7 +59,7 @@ impl<'a, T> Question<'a, T> {
     pub(super) fn new(
         asking: &'a Arc<Asking>,
         key: &str,
-        question: Posed,
+        question: QuestionDraft,
         read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     ) -> Self {
         Self {

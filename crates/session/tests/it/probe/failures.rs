@@ -78,7 +78,10 @@ fn what_a_server_says_cannot_make_a_failure_long() {
         message,
         supported,
     };
-    let text = failure(pinned(Aim::Era(Era::Legacy)), &[Event::Started, refused]);
+    let text = failure(
+        pinned(RevisionChoice::Era(Era::Legacy)),
+        &[Event::Started, refused],
+    );
     assert!(text.len() < 2000);
 }
 
@@ -131,7 +134,10 @@ fn an_error_is_told_as_one_whatever_its_code_and_its_words() {
             message: message.to_owned(),
             supported: Vec::new(),
         };
-        let text = failure(pinned(Aim::Era(Era::Legacy)), &[Event::Started, refused]);
+        let text = failure(
+            pinned(RevisionChoice::Era(Era::Legacy)),
+            &[Event::Started, refused],
+        );
         assert!(text.contains(reason), "{text}");
         assert!(text.contains(tried), "{text}");
     }

@@ -145,7 +145,7 @@ fn an_initialize_error_that_lists_versions_is_retried_once_at_a_common_one() {
          initialized 2025-03-26                          -> ready 2025-03-26",
     );
     play(
-        pinned(Aim::Era(Era::Legacy)),
+        pinned(RevisionChoice::Era(Era::Legacy)),
         "started                              -> initialize 2025-11-25 60s
          refused initialize -32602 2024-11-05 -> initialize 2024-11-05 60s
          refused initialize -32602 2025-03-26 -> fail refused",

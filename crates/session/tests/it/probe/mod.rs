@@ -12,7 +12,7 @@ use std::time::Duration;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Aim, Asked, Event, Probe, Reason, Refusal, Settings, Verdict},
+    probe::{Action, Asked, Event, Probe, Reason, Refusal, RevisionChoice, Settings, Verdict},
 };
 
 /// Plays the events of a transcript and compares what follows each of them.
@@ -101,6 +101,6 @@ fn remembering(revision: Revision) -> Settings {
     Settings::new().with_remembered(Verdict { revision })
 }
 
-fn pinned(aim: Aim) -> Settings {
+fn pinned(aim: RevisionChoice) -> Settings {
     Settings::new().with_aim(aim)
 }

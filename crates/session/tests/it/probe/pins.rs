@@ -13,7 +13,10 @@ fn a_modern_pin_fails_cleanly_at_a_legacy_server() {
         ("discovered 2025-11-25", "no-common-revision"),
         ("refused discover -32022 2025-11-25", "no-common-revision"),
     ] {
-        for aim in [Aim::Era(Era::Modern), Aim::Revision(V2026_07_28)] {
+        for aim in [
+            RevisionChoice::Era(Era::Modern),
+            RevisionChoice::Revision(V2026_07_28),
+        ] {
             play(
                 pinned(aim),
                 &format!("started -> discover 2026-07-28 60s\n{answer} -> fail {reason}"),
@@ -36,7 +39,7 @@ fn a_legacy_pin_never_probes() {
         ("garbage", "fail odd"),
     ] {
         play(
-            pinned(Aim::Era(Era::Legacy)),
+            pinned(RevisionChoice::Era(Era::Legacy)),
             &format!("started -> initialize 2025-11-25 60s\n{answer} -> {end}"),
         );
     }
@@ -49,7 +52,7 @@ fn a_pinned_legacy_revision_takes_no_other_answer() {
         ("initialized 2025-03-26", "fail unsupported-answer"),
     ] {
         play(
-            pinned(Aim::Revision(V2025_06_18)),
+            pinned(RevisionChoice::Revision(V2025_06_18)),
             &format!("started -> initialize 2025-06-18 60s\n{answer} -> {end}"),
         );
     }
@@ -57,7 +60,7 @@ fn a_pinned_legacy_revision_takes_no_other_answer() {
 
 #[test]
 fn a_pin_outside_of_what_is_supported_fails_before_anything_is_sent() {
-    let settings = pinned(Aim::Revision(V2026_07_28)).with_supported([V2025_11_25]);
+    let settings = pinned(RevisionChoice::Revision(V2026_07_28)).with_supported([V2025_11_25]);
     play(settings, "started -> fail nothing-allowed");
 }
 

@@ -103,11 +103,11 @@ fn a_server_that_became_legacy_is_found_out_again() {
 #[test]
 fn a_verdict_that_the_settings_forbid_is_not_followed() {
     play(
-        remembering(V2025_06_18).with_aim(Aim::Era(Era::Modern)),
+        remembering(V2025_06_18).with_aim(RevisionChoice::Era(Era::Modern)),
         "started -> discover 2026-07-28 60s",
     );
     play(
-        remembering(V2026_07_28).with_aim(Aim::Era(Era::Legacy)),
+        remembering(V2026_07_28).with_aim(RevisionChoice::Era(Era::Legacy)),
         "started -> initialize 2025-11-25 60s",
     );
 }

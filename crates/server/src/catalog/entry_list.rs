@@ -18,7 +18,7 @@ use crate::{Caller, Fault, Reject};
 /// that is never used again, so a cursor stays valid when others come and go. An entry that only
 /// some callers see has no number of its own, since a gap would reveal it: it has the number of the
 /// entry before it.
-pub(crate) struct Shelf<E> {
+pub(crate) struct EntryList<E> {
     entries: Vec<(u64, Arc<E>)>,
     by_key: HashMap<Box<str>, usize>,
     /// The number that was given last.
@@ -39,7 +39,7 @@ pub(crate) struct Page {
     pub(crate) next: Option<String>,
 }
 
-impl<E> Default for Shelf<E> {
+impl<E> Default for EntryList<E> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
@@ -52,7 +52,7 @@ impl<E> Default for Shelf<E> {
     }
 }
 
-impl<E> Clone for Shelf<E> {
+impl<E> Clone for EntryList<E> {
     /// The same entries, with nothing written yet.
     fn clone(&self) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl<E> Clone for Shelf<E> {
     }
 }
 
-impl<E: Entry> Shelf<E> {
+impl<E: Entry> EntryList<E> {
     /// False if the key is taken.
     pub(crate) fn insert(&mut self, entry: Arc<E>) -> bool {
         if self.by_key.contains_key(entry.key()) || self.disabled.contains_key(entry.key()) {

@@ -51,7 +51,7 @@ pub(super) fn digest(schema: &ElicitSchema) -> [u8; 32] {
 
 /// A question, made into a request only where it has to be sent.
 #[derive(Clone, Debug)]
-pub enum Posed {
+pub enum QuestionDraft {
     /// Any question.
     Request(InputRequest),
     /// A form whose fields are shared by all who ask it.
@@ -63,7 +63,7 @@ pub enum Posed {
     },
 }
 
-impl Posed {
+impl QuestionDraft {
     /// The fingerprint of the question.
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
@@ -84,7 +84,7 @@ impl Posed {
 }
 
 /// As the request that it is.
-impl Serialize for Posed {
+impl Serialize for QuestionDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Request(request) => request.serialize(serializer),
@@ -120,7 +120,7 @@ fn written<S: Serializer>(
     request.end()
 }
 
-impl<T: Into<InputRequest>> From<T> for Posed {
+impl<T: Into<InputRequest>> From<T> for QuestionDraft {
     fn from(request: T) -> Self {
         Self::Request(request.into())
     }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_form_is_the_same_whether_it_is_a_request_yet_or_not() {
         let schema = ElicitSchema::new().with_required("name", StringSchema::default());
-        let posed = |schema: &ElicitSchema| Posed::Form {
+        let posed = |schema: &ElicitSchema| QuestionDraft::Form {
             message: "Name?".into(),
             schema: Cow::Owned(FormSchema::new(schema.clone())),
         };
