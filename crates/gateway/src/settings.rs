@@ -25,7 +25,7 @@ pub enum Naming {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isolation {
-    /// Everybody: for one user.
+    /// All callers share it: for one user.
     #[default]
     Shared,
     /// Each caller has its own.

@@ -10,7 +10,7 @@ use super::{
     random,
 };
 
-/// 16 bytes: nobody guesses them.
+/// 16 bytes: they cannot be guessed.
 const NONCE_BYTES: usize = 16;
 
 /// 16 pages: each has 16 MiB at the most.

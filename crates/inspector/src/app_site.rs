@@ -9,8 +9,8 @@ use super::{
     inspector::Inspector,
 };
 
-/// A page of a tool under its policy. It is alone in its origin: the sandbox gives it one that is
-/// nobody's.
+/// A page of a tool under its policy. It is alone in its origin: the sandbox gives it an opaque
+/// one.
 pub(super) fn serve(
     inspector: &Arc<Inspector>,
     method: &Method,

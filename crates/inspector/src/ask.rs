@@ -1,4 +1,4 @@
-//! What servers ask, until somebody at the page answers.
+//! Questions of servers, until the user answers on the page.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -11,7 +11,7 @@ use super::{
     raw::Raw,
 };
 
-/// 256 open at once: a page with more of them is of no use to anybody.
+/// 256 open at once: a page with more of them is unusable.
 pub(super) const MAX_ASKS: usize = 256;
 
 /// A question as the page shows it.

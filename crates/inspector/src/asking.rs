@@ -12,7 +12,7 @@ use super::{
     inspector::Inspector,
 };
 
-/// Takes the question back when whoever waits for the answer goes away.
+/// Withdraws the question when its answer is no longer awaited.
 struct Withdraw {
     inspector: Arc<Inspector>,
     id: String,
@@ -25,7 +25,7 @@ impl Drop for Withdraw {
 }
 
 impl Inspector {
-    /// Asks the page, and waits for as long as somebody waits for this.
+    /// Asks on the page, and waits until the answer comes or this future is dropped.
     pub(super) async fn ask(self: &Arc<Self>, ask: Ask) -> Reply {
         let (tell, told) = oneshot::channel();
         let Some(id) = self.open_ask(ask, tell) else {
@@ -83,7 +83,7 @@ impl Inspector {
         self.lock().asks.get(id).map(|open| open.ask.clone())
     }
 
-    /// Hands an answer over. `false` if nobody waits for it.
+    /// Passes an answer on. `false` if it is not awaited.
     pub(super) fn answer_ask(&self, id: &str, reply: Reply) -> bool {
         let open = self.lock().asks.remove(id);
         let Some(OpenAsk { ask, since, tell }) = open else {
@@ -93,7 +93,8 @@ impl Inspector {
             let answered = Answered::new(ask.clone(), since, &reply);
             self.change(n, |exchange| exchange.answers.push(answered));
         }
-        // First: whoever gets the reply may end the exchange at once, and it would end with the question open.
+        // First, because the receiver of the reply may end the exchange at once, and it would end
+        // with the question open.
         self.ask_is_gone(&ask);
         tell.send(reply).is_ok()
     }

@@ -184,7 +184,7 @@ impl Plan {
 }
 
 impl Inspector {
-    /// Somebody opened the page.
+    /// The page was opened.
     pub(super) fn is_looked_at(self: &Arc<Self>) {
         let ids = std::mem::take(&mut *self.waiting.lock());
         for id in ids {

@@ -33,7 +33,7 @@ pub(super) fn plain<S: Serializer>(time: &f64, serializer: S) -> Result<S::Ok, S
     serializer.serialize_f64(*time)
 }
 
-/// The same where there may be none.
+/// The same for an optional time.
 #[expect(clippy::ref_option, reason = "serde gives the field as it is")]
 pub(super) fn plain_or_none<S: Serializer>(
     time: &Option<f64>,

@@ -143,7 +143,7 @@ fn pins(pin: Pin) -> Vec<String> {
     }
 }
 
-/// Arguments as words that read back as the same JSON; where there are none, `-` and the JSON.
+/// Arguments as words that read back as the same JSON; if that is impossible, `-` and the JSON.
 fn arguments(params: &str, schema: &Value) -> Option<(Vec<String>, Option<String>)> {
     let Tree::Object(members) = Tree::parse(params).ok()? else {
         return None;

@@ -60,7 +60,7 @@ pub(super) struct EventStream {
 }
 
 impl EventLog {
-    /// Tells everybody.
+    /// Sends an event to all pages.
     pub(super) fn publish(&self, name: &'static str, data: &impl Serialize) {
         let Ok(data) = serde_json::to_string(data) else {
             return;

@@ -89,7 +89,7 @@ fn redact(tree: &mut turnbuckle_command_line::argument::Tree) {
 }
 
 pub(super) fn is_secret(name: &str) -> bool {
-    // What ties a progress report or a page to its request is no secret.
+    // The tokens of progress and pages are not secret.
     if matches!(name, "progressToken" | "nextPageToken") {
         return false;
     }

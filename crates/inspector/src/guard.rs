@@ -1,4 +1,4 @@
-//! Who may speak to the inspector: the page that this process opened, on this machine, and nobody else.
+//! Access to the inspector: only the page that this process opened, on this machine.
 
 use http::{HeaderMap, StatusCode, header};
 
@@ -7,7 +7,7 @@ use super::{
     random,
 };
 
-/// 32 bytes: nobody guesses them.
+/// 32 bytes: they cannot be guessed.
 const TOKEN_BYTES: usize = 32;
 
 /// The key of one launch. It is never logged.
@@ -17,7 +17,7 @@ impl Token {
     /// A new one.
     ///
     /// # Errors
-    /// If the system has no randomness: a key that can be guessed is none.
+    /// If the operating system gives no random bytes.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         random::hexadecimal::<TOKEN_BYTES>().map(Self)
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_but_the_page_gets_in() {
+    fn only_the_page_is_admitted() {
         let key = ("authorization", "Bearer secret");
         let host = ("host", "127.0.0.1:7251");
         assert_eq!(status(&[host, key]), None);

@@ -1,6 +1,6 @@
 //! The requests of HTTP as an HTTP archive (HAR 1.2), which browsers and proxies can open.
 //!
-//! Of an answer the messages are kept, not how the stream framed them: they stand one a line.
+//! Of an answer the messages are kept, one per line, without the framing of the stream.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::{
     wire::{HttpHead, Shown},
 };
 
-/// What stands for something that is not known.
+/// The value for something unknown.
 const UNKNOWN: i32 = -1;
 
 #[derive(Serialize)]

@@ -32,7 +32,7 @@ const MAX_UNDER_WAY: usize = 1_024;
 /// What is shown in place of a secret.
 const MASK: &str = "•••";
 
-/// Headers whose values are nobody's business, beside those that the client marked.
+/// Headers whose values are secret, besides those that the client marked.
 const SECRET: [&str; 8] = [
     "authorization",
     "proxy-authorization",

@@ -51,7 +51,7 @@ pub struct Inspector {
     pub(super) files: Mutex<Vec<FileView>>,
     /// Looks for changed files.
     pub(super) watching: Mutex<Option<AbortHandle>>,
-    /// Servers that are connected to when somebody opens the page.
+    /// Servers that are connected to when the page is opened.
     pub(super) waiting: Mutex<Vec<String>>,
     /// The gateway that the page is shown beside.
     pub(super) gateway: OnceLock<GatewayPage>,
@@ -113,7 +113,7 @@ impl Inspector {
         let _ = self.gateway.set(gateway);
     }
 
-    /// Connects to a server as soon as somebody opens the page, and not before.
+    /// Connects to a server when the page is opened, and not before.
     pub fn connect_when_looked_at(&self, id: String) {
         self.waiting.lock().push(id);
     }
@@ -220,7 +220,7 @@ impl Inspector {
     /// connected.
     pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
         let turn = self.lock().server(id)?.reading.clone();
-        // Whoever asks while it is being read gets the same.
+        // Concurrent requests share one read.
         let _reading = turn.lock().await;
         let connection = self.connection(id)?;
         if !is_fresh && let Some(known) = self.known_offer(id) {
@@ -282,7 +282,7 @@ impl State {
     pub(super) fn forget_old(&mut self) {
         let mut bytes: usize = self.exchanges.iter().map(Exchange::size).sum();
         while self.exchanges.len() > MAX_EXCHANGES || bytes > MAX_EXCHANGE_BYTES {
-            // The newest is what somebody looks at.
+            // The newest is the one that the user looks at.
             let old = self.exchanges.len().saturating_sub(1);
             let index = self.exchanges.iter().take(old).position(Exchange::is_over);
             let Some(gone) = index.and_then(|index| self.exchanges.remove(index)) else {

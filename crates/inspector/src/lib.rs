@@ -1,9 +1,9 @@
 //! The inspector: connections that live in this process, and a page on loopback that shows them.
 //!
-//! A [`Site`] listens and lets in nobody but the page that was opened with its URL. The [`Inspector`]
+//! A [`Site`] listens and admits only the page that was opened with its URL. The [`Inspector`]
 //! holds servers, exchanges, open questions, the messages that passed and a log of events, all of
-//! it bounded. What a server said is passed on as text, so that no digit of a number is lost on the
-//! way to the page.
+//! it bounded. Messages of servers are passed on as text, so that no digit of a number is lost on
+//! the way to the page.
 
 mod answer;
 mod app;

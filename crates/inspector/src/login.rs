@@ -30,7 +30,7 @@ struct Step<'a> {
     url: Option<&'a str>,
 }
 
-/// Why nobody can sign in.
+/// Why signing in is impossible.
 pub(super) enum NoLogin {
     NoServer,
     NotRemote,
@@ -156,7 +156,7 @@ impl Inspector {
             Some(_) => "missing",
         };
         if passage.step == auth::client::Step::Token && passage.status.is_none() {
-            // Somebody was there and came back.
+            // The user has come back from the browser.
             self.tell_step(server, BROWSER, "done", None);
         }
         let detail = match passage.status {

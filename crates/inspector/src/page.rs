@@ -111,8 +111,8 @@ fn policy(script: &str, style: &str, sandbox: &str) -> String {
     )
 }
 
-/// For whoever changes the page: in debug builds `TURNBUCKLE_PAGE` names a folder that its files are read
-/// from, each by itself, so that a reload shows them.
+/// For developers of the page: in debug builds `TURNBUCKLE_PAGE` names a folder from which its
+/// files are read one by one, so that a reload shows changes.
 #[cfg(debug_assertions)]
 mod folder {
     use std::{env, fs, path::Path};

@@ -1,6 +1,6 @@
-//! Names that nobody guesses.
+//! Random names.
 
-/// Random bytes as digits that can stand in any URL.
+/// Random bytes as hexadecimal digits, which any URL can contain.
 pub(super) fn hexadecimal<const BYTES: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)?;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// JSON as text, shared. It is written where it stands, digit by digit as it came.
+/// JSON as text, shared. It is written unchanged, digit by digit.
 #[derive(Clone, Debug)]
 pub(super) struct Raw(Arc<RawValue>);
 
 impl Raw {
-    /// JSON, or the text as a string where it is none.
+    /// JSON, or the text as a string if it is not JSON.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         match serde_json::from_slice::<Box<RawValue>>(bytes) {
             Ok(raw) => raw.into(),

@@ -446,7 +446,7 @@ fn not_connected() -> Box<Answer> {
     wrong(StatusCode::CONFLICT, "the server is not connected")
 }
 
-/// What stands after the question mark.
+/// The query of a URL.
 struct Query<'a>(&'a str);
 
 impl Query<'_> {

@@ -83,7 +83,7 @@ impl Inspector {
     }
 }
 
-/// Adds a server to a file, which is made if there is none.
+/// Adds a server to a file, which is created if it does not exist.
 fn append(path: &Path, name: &str, document: &str) -> Outcome {
     let failed =
         |error: io::Error| Failed::usage(format!("cannot write `{}`: {error}", path.display()));

@@ -42,7 +42,7 @@ pub enum OpenError {
     #[error("the inspector has no port to listen at")]
     Bind(#[from] BindError),
     /// The operating system gave no random bytes.
-    #[error("the inspector cannot make a key that nobody guesses: {0}")]
+    #[error("could not get random bytes for the key of the page: {0}")]
     NoRandomness(String),
     /// The port that was opened is unknown.
     #[error("the inspector's port cannot be told")]
@@ -104,7 +104,7 @@ impl Site {
         })
     }
 
-    /// Where the page is, with the key: the fragment is never sent to anybody.
+    /// The URL of the page, with the key in its fragment, which browsers do not send.
     pub fn url(&self) -> String {
         format!(
             "{}/#token={}",

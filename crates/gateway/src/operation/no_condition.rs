@@ -2,7 +2,7 @@
 
 use super::subject::{Moment, Subject};
 
-/// An expression, of which there are none.
+/// The type of conditions without the feature `cel`: there are no values of it.
 #[derive(Clone, Debug)]
 pub(super) enum Condition {}
 

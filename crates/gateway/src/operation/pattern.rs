@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_any_text() {
+    fn stars_match_any_text() {
         for (glob, text, fits) in [
             ("git__*", "git__push", true),
             ("git__*", "git_push", false),

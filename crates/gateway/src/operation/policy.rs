@@ -126,8 +126,8 @@ impl Policy {
         Self::default()
     }
 
-    /// Adds a rule. Something is denied if any rule for the caller denies it, or if rules for the caller
-    /// have lists of what is allowed and it is in none of them.
+    /// Adds a rule. Something is denied if any rule for the caller denies it, or if rules for the
+    /// caller have lists of what is allowed and no list contains it.
     pub fn rule(mut self, rule: PolicyRule) -> Self {
         self.rules.push(rule);
         self

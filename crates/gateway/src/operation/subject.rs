@@ -47,7 +47,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// An entry by its name. Facts are looked up if there is somebody who knows them.
+    /// An entry by its name. Facts are looked up if a directory knows them.
     pub(super) fn entry(
         caller: &'a Caller,
         kind: EntryKind,

@@ -32,7 +32,7 @@ pub(crate) struct FrontRequest {
     pub(crate) digest: RequestDigest,
     pub(crate) responses: Option<RawText>,
     pub(crate) state: Option<String>,
-    /// What is noted of it, if somebody looks on.
+    /// Its record, if a recorder is set.
     pub(crate) record: Option<Arc<RequestRecord>>,
 }
 
@@ -50,11 +50,11 @@ pub(crate) struct Own<'a> {
 /// What a retry upstream carries of the round before.
 #[derive(Clone)]
 pub(crate) enum Round {
-    /// It is no retry.
+    /// It is not a retry.
     None,
     /// The params already have it, with this state of the server's own.
     Retry(Option<String>),
-    /// It is no retry, and is to run as a task.
+    /// It is not a retry, and is to run as a task.
     Task,
     /// Answers that the gateway has collected.
     Answers(String, Option<String>),

@@ -25,7 +25,7 @@ pub(super) struct LaneKey {
 /// A session that is kept for calls of the same kind, or is being opened.
 pub(super) struct KeptLane {
     pub(super) cell: Arc<OnceCell<Arc<Lane>>>,
-    /// The caller that it was opened for, whoever uses it now.
+    /// The caller that it was opened for, even if another uses it now.
     pub(super) opener: Option<String>,
 }
 

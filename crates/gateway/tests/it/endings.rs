@@ -137,7 +137,7 @@ async fn every_session_of_a_server_tells_of_changed_lists() {
         }
         let tools = ada.tools().await.expect("tools");
         assert!(tools.iter().any(|tool| tool.name == "grown"), "{era:?}");
-        // The process of somebody else has not changed.
+        // The process of another caller has not changed.
         let other = join(&client(era), &gateway, Door::Lines).await;
         let tools = other.tools().await.expect("tools");
         assert!(!tools.iter().any(|tool| tool.name == "grown"), "{era:?}");

@@ -12,7 +12,7 @@ use crate::{
     raw_child,
 };
 
-/// A gateway in front of one process that everybody shares.
+/// A gateway in front of one process that all callers share.
 pub(crate) async fn shared(park_for: Duration) -> LiveGateway {
     let file = std::env::temp_dir().join("turnbuckle-gateway-attribution");
     let gateway = Gateway::new("gateway", "1.0.0")

@@ -136,7 +136,7 @@ pub(crate) async fn join(client: &Client, gateway: &LiveGateway, door: Door) -> 
     connected.expect("the gateway answers")
 }
 
-/// Joins a client to a gateway as somebody.
+/// Joins a client to a gateway as this caller.
 pub(crate) async fn join_as(client: &Client, gateway: &LiveGateway, caller: &str) -> Connection {
     let end = gateway.server().connect_as(Caller::new(caller));
     client.connect(end).await.expect("the gateway answers")

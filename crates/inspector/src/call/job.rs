@@ -74,7 +74,8 @@ impl Inspector {
         Ok(n)
     }
 
-    /// Gives an exchange up; dropping its future tells the server. `false` if there is none.
+    /// Gives an exchange up; dropping its future tells the server. `false` if there is no such
+    /// exchange.
     pub(crate) fn cancel(&self, n: u64) -> bool {
         let (running, task) = {
             let mut state = self.lock();

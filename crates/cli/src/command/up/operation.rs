@@ -63,7 +63,7 @@ pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
         }
         if let Some(text) = &entry.rate {
             let rate = Rate::parse(text).ok_or_else(|| {
-                Failed::usage(format!("`{text}` is no rate"))
+                Failed::usage(format!("`{text}` is not a rate"))
                     .hint("write `60/minute`, `5/second` or `1000/hour`")
             })?;
             rule = rule.rate(rate);
@@ -117,7 +117,7 @@ pub(super) fn count_state(operation: &Operation, server: &str, state: &ServerSta
 pub(super) enum Readers {
     /// Those of this machine, or of an address for operators.
     Operators,
-    /// Everybody who reaches the gateway: names of servers and counters are not for them.
+    /// Anyone who can reach the gateway: names of servers and counters are not shown to them.
     Everybody,
 }
 

@@ -119,7 +119,7 @@ impl Keeper {
         self.settle(outcome);
     }
 
-    /// Keeps nothing: nobody comes back for it.
+    /// Keeps nothing, because no client will ask for it.
     fn give_up(self) {
         self.exchange.context.parked.remove(self.parked.number);
         self.settle(unavailable(&self.parked.server, "the call was given up"));
@@ -204,7 +204,7 @@ impl Keeper {
     }
 }
 
-/// Waits for a time; for ever if there is none.
+/// Waits until a time; without end if there is none.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => time::sleep_until(time).await,

@@ -55,7 +55,7 @@ pub(super) struct ParkState {
     /// The request that is told of progress.
     pub(super) request: Option<Arc<FrontRequest>>,
     pub(super) waiters: usize,
-    /// Nobody comes back for it: the client cancelled it, or the gateway closes.
+    /// No client will ask for it: the client cancelled it, or the gateway closes.
     pub(super) is_given_up: bool,
 }
 
@@ -153,7 +153,7 @@ impl ParkedCall {
         questions.map(|(question, _)| view(question)).collect()
     }
 
-    /// Gives the call up, whoever waits for it.
+    /// Gives the call up, even if a client waits for it.
     pub(super) fn give_up(&self) {
         self.state.lock().is_given_up = true;
         self.given_up.notify_one();

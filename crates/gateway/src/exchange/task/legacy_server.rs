@@ -23,10 +23,10 @@ use crate::translate::{self, Answer, Question, answer, refusal};
 /// How long a server may take to say how a task is doing.
 const STATUS_WITHIN: Duration = Duration::from_mins(1);
 
-/// How long a server may take to ask, when it hears that somebody waits for the result.
+/// How long a server may take to ask after `tasks/result` was called.
 const ASKS_WITHIN: Duration = Duration::from_millis(500);
 
-/// How a task of a legacy server is doing, as it came.
+/// The status of a task of a legacy server, unchanged.
 pub(super) async fn look(call: &TaskCall) -> Result<Box<RawValue>, RelayReply> {
     match send(call, "tasks/get").await {
         Answer::Result(raw) => Ok(raw),

@@ -174,7 +174,7 @@ impl Tasks {
 }
 
 impl KnownTask {
-    /// Adds a question, if there is room for it.
+    /// Adds a question, if the limit allows it.
     pub(super) fn ask(&self, question: Question, ask: RelayAsk) {
         {
             let mut asks = self.asks.lock();

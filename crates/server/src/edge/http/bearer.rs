@@ -36,7 +36,7 @@ const MAX_TOKEN_BYTES: usize = 16 * 1024;
 /// ```
 pub struct Bearer(Box<Check>);
 
-/// From a token to its caller, to nobody, or to a refusal.
+/// From a token to its caller, to no caller, or to a refusal.
 type Check = dyn Fn(String) -> Checking + Send + Sync;
 type Checking = BoxFuture<'static, Result<Option<Caller>, HttpRefusal>>;
 
@@ -57,7 +57,7 @@ impl Bearer {
 
 /// What a check of a token may give.
 pub trait Checked {
-    /// The caller, nobody, or a refusal.
+    /// The caller, no caller, or a refusal.
     fn into_checked(self) -> Result<Option<Caller>, HttpRefusal>;
 }
 

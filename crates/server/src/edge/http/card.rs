@@ -14,7 +14,7 @@ pub(super) fn health() -> Response<HttpBody> {
 /// `GET <endpoint>/server-card`: identity, place and versions, without a message exchanged.
 pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
     let info = &site.shared.responder.info;
-    // The card is for everybody, so it tells of what everybody sees.
+    // The card is public, so it lists only what every caller sees.
     let offer = site.shared.catalog().open_offer();
     let mut card = json!({
         "name": info.name,

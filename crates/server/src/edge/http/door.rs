@@ -59,8 +59,8 @@ pub(super) fn check(
     }
 }
 
-/// What stands in front of us may have gone by one of two headers of a name, and we by the other.
-/// Headers that mirror the body are looked at when there is a body.
+/// A proxy may have used the first of two headers of one name, and we the second. Headers that
+/// mirror the body are checked when the body is read.
 fn check_repeated(headers: &HeaderMap) -> Result<(), Refused> {
     // Counted by the map itself, so this costs nothing where nothing is repeated.
     if headers.len() == headers.keys_len() {

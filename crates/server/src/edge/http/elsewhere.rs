@@ -1,4 +1,4 @@
-//! Large messages, which are parsed where nobody else waits.
+//! Parses large messages on threads for blocking work, so that other requests do not wait.
 
 use std::{
     panic::resume_unwind,

@@ -23,7 +23,7 @@ pub(super) enum StreamName {
 pub(super) enum Carries {
     /// The messages of a call: of this one, if it has a short id.
     Call(Option<Id>),
-    /// What the session as a whole is told.
+    /// Messages to the session as a whole.
     Standing,
 }
 

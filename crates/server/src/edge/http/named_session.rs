@@ -28,8 +28,8 @@ pub(super) async fn find(
     let id = id.to_str().unwrap_or_default();
     let mut found = site.sessions.find(id, &site.caller(parts));
     if site.shared.replicas.is_some() {
-        // Boxed, as all that replicas wait for: the future of every request has room for it otherwise,
-        // and is copied as a whole.
+        // Boxed, like everything that replicas wait for: otherwise the future of every request
+        // would contain it, and is copied as a whole.
         found = Box::pin(shared(site, parts, id, found)).await?;
     }
     let Some(session) = found else {

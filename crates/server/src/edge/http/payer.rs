@@ -7,7 +7,7 @@ use crate::quota::{CallerKey, Quota, Share};
 /// Who pays for a session.
 pub(super) struct Payer {
     pub(super) key: CallerKey,
-    /// Whose rates count, if anybody's.
+    /// The caller whose rates count, if any.
     pub(super) counted: Option<CallerKey>,
     /// The memory for what is kept.
     pub(super) kept: Arc<Quota>,

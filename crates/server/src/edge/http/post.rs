@@ -56,7 +56,7 @@ async fn serve_body(
     paid: Option<Charge>,
 ) -> Response<HttpBody> {
     let budget = &site.shared.budget;
-    // Told apart before it is parsed, so that a batch that is not allowed is not read.
+    // Checked before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = named_session::check_repeated(parts, None) {
             return refused;

@@ -1,4 +1,4 @@
-//! What stands before a protected server and says who calls.
+//! The guard of a protected server, which identifies the caller.
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue, StatusCode, request::Parts};
 
 use crate::Caller;
 
-/// Stands before an HTTP server: says who calls, or refuses.
+/// Guards an HTTP server: identifies the caller of each request, or refuses it.
 ///
 /// It is asked about every request to the endpoint, whatever session the request names: a session
 /// id opens nothing by itself. `turnbuckle_auth::server::Guard` is one that understands OAuth.
@@ -98,11 +98,11 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
     }
 }
 
-/// Whether a request is let in: known at once, or after somebody was asked.
+/// Whether a request is admitted: known at once, or after a question to another service.
 pub enum Admission {
     /// Known.
     Now(Result<Admitted, HttpRefusal>),
-    /// Somebody has to be asked. The future must have a deadline of its own.
+    /// Another service has to be asked. The future must have a deadline of its own.
     Later(BoxFuture<'static, Result<Admitted, HttpRefusal>>),
 }
 

@@ -44,17 +44,17 @@ impl ReadError {
     }
 }
 
-/// Bytes per second that a body must come with on the whole. Below what any network in use
-/// gives; without it, one byte now and then would hold a connection for ever.
+/// Bytes per second that a body must arrive with on average. Below the speed of any network in use;
+/// without it, a single byte now and then would keep a connection open without end.
 const SLOWEST: u64 = 1024;
 
-/// 1 MiB: a body that is announced to be as long as this is given its room at once. Beyond it
-/// memory grows with what really comes, so that announcing costs nobody but the announcer.
+/// 1 MiB: memory for a body of this announced length is reserved at once. Beyond it memory grows
+/// with what really arrives, so that announcing a large body costs us nothing.
 const BELIEVED_BYTES: usize = 1024 * 1024;
 
-/// A body that has outgrown [`BELIEVED_BYTES`] gets room for so much at once. The C library of most
-/// Linux systems gives what is larger than 32 MiB back to the system as soon as it is free, and keeps
-/// what is smaller, the more so the larger the pieces were. Memory that is not written to costs
+/// A body that has outgrown [`BELIEVED_BYTES`] gets this much memory at once. The C library of most
+/// Linux systems returns blocks larger than 32 MiB to the system as soon as they are free, and
+/// keeps smaller ones, the more so the larger the blocks were. Memory that is not written to costs
 /// nothing.
 #[cfg(target_env = "gnu")]
 const OWN_MAPPING_BYTES: usize = 32 * 1024 * 1024 + 64 * 1024;

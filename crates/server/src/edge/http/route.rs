@@ -13,13 +13,13 @@ pub(super) enum Route {
     Card,
     /// That we are there.
     Health,
-    /// None of ours.
+    /// An unknown path.
     Nowhere,
 }
 
-/// Finds the place. `endpoint` is the path of the endpoint; a service that is nested under some
-/// router and was not told where has none, and takes every path that is not one of the others. It has
-/// no slash at its end.
+/// Finds the route. `endpoint` is the path of the endpoint, without a slash at its end; a service
+/// that is nested under a router without being told its path has no endpoint path, and takes every
+/// path that is not one of the others.
 pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
     let path = path.trim_end_matches('/');
     let inside = match endpoint {

@@ -61,8 +61,8 @@ async fn reply_to(
     };
     Some(
         match replicas.call(place.node, message, REPLY_WITHIN).await {
-            // Nobody waits where the call is over, and nobody is there where the replica has ended. The
-            // stream of the call says so; to the answer there is nothing more to say.
+            // The call is over, or its replica has ended. The stream of the call reports it; the
+            // answer needs no other response.
             Ok(_) | Err(CallFailed::NoSuchNode) => reply::empty(StatusCode::ACCEPTED),
             Err(late @ CallFailed::Late) => unreachable(&late),
         },

@@ -84,9 +84,8 @@ impl HttpService {
         ))
     }
 
-    /// Ends what would stay open for ever, so that connections can close: subscriptions are told
-    /// that no more will come, standing streams end, no session is opened any more. What runs is
-    /// finished.
+    /// Ends streams that would stay open, so that connections can close: subscriptions are ended,
+    /// `GET` streams of sessions end, and no new session is opened. Running requests finish.
     ///
     /// [`Http`](crate::Http) does this when it is told to stop. Call it where another server
     /// carries the service, before that server waits for its connections.

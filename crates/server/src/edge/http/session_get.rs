@@ -1,4 +1,4 @@
-//! `GET` and `DELETE <endpoint>`: the standing stream of a session, resuming a stream, and the end.
+//! `GET` and `DELETE <endpoint>`: the stream of a session, resuming a stream, and ending the session.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     session_post, session_stream, site::Site,
 };
 
-/// Opens the standing stream, or resumes one that broke.
+/// Opens the session's stream, or resumes one that broke.
 pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;

@@ -15,7 +15,7 @@ const MAX_SESSIONS_PER_CALLER: usize = 1000;
 /// a busy client.
 const INITIALIZED_WITHIN: Duration = Duration::from_mins(1);
 
-/// Streams that one session may have open at once: a client's own calls and its standing stream.
+/// Streams that one session may have open at once: a client's own calls and its `GET` stream.
 const MAX_STREAMS: usize = 64;
 
 /// How long a session may be silent. Long enough for a person's lunch, short enough that the
@@ -66,9 +66,9 @@ pub struct HttpSettings {
     /// Sessions that may be open at once. One more takes the place of the one that has been silent
     /// for longest, of the caller who has most.
     pub max_sessions: usize,
-    /// Sessions that one caller may have open at once. One more takes the place of the one that has
-    /// been silent for longest. A caller whom nobody knows is the address that it calls from: behind
-    /// a proxy that is the proxy, unless a layer says who calls.
+    /// Sessions that one caller may have open at once. One more replaces the session that has been
+    /// silent for longest. A caller without an identity is its address: behind a proxy that is the
+    /// proxy, unless a layer sets the caller.
     pub max_sessions_per_caller: usize,
     /// How long a client may be silent before it has sent `notifications/initialized`.
     pub initialized_within: Duration,
@@ -88,9 +88,9 @@ pub struct HttpSettings {
     /// Bytes of events kept of one stream, and of all streams of a session that have ended. The
     /// newest event is kept, however large it is.
     pub replay_bytes: usize,
-    /// How long events are kept, and a stream that nobody reads.
+    /// How long events are kept, and streams that are not read.
     pub replay_age: Duration,
-    /// How long a client waits before it comes back to a stream that we closed.
+    /// How long a client waits before it reconnects to a stream that the server closed.
     pub retry: Duration,
     /// Texts that are answered beside the endpoint. See [`Self::texts`].
     pub texts: Option<HttpTexts>,
@@ -140,7 +140,7 @@ impl Default for HttpSettings {
 
 impl HttpSettings {
     /// Answers `GET` of other paths with texts of the program: health, counters. They are public to
-    /// everybody who passes the checks of the host and the origin, also where there is a guard.
+    /// every client that passes the checks of the host and the origin, even if there is a guard.
     pub fn texts(mut self, texts: HttpTexts) -> Self {
         self.texts = Some(texts);
         self

@@ -46,7 +46,7 @@ impl Source {
         number
     }
 
-    /// Whether it is this reader's turn. Whoever is not yet in turn is woken when it is.
+    /// Whether it is this reader's turn. A reader that has to wait is woken when it is.
     pub(super) fn is_turn(&self, number: u64, context: &Context<'_>) -> bool {
         let mut row = self.row();
         let is_turn = row.readers.last().is_some_and(|last| last.number == number);
