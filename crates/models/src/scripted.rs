@@ -56,13 +56,13 @@ struct Turn {
     line: usize,
     expect: Option<String>,
     text: Option<String>,
-    calls: Vec<Call>,
+    calls: Vec<ScriptedCall>,
     error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct ScriptedCall {
     name: String,
     #[serde(default)]
     arguments: JsonObject,
@@ -167,7 +167,7 @@ impl Model for Scripted {
 /// The answer of a turn, reported word by word.
 fn answer_of(
     text: Option<String>,
-    calls: Vec<Call>,
+    calls: Vec<ScriptedCall>,
     first: usize,
     read: &str,
     report: &mut (dyn FnMut(Delta<'_>) + Send),

@@ -91,6 +91,12 @@ impl Agent {
         }
     }
 
+    /// Gives the model these tools from now on.
+    pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
+        self.tools = tools;
+        self
+    }
+
     /// Tells the model this first.
     pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
@@ -180,7 +186,7 @@ impl Agent {
                 return Ok(AgentOutcome::Stopped);
             };
             let answer = answer?;
-            usage = usage.plus(answer.usage);
+            usage = usage.plus(answer.charged_usage(&params));
             (report.lock())(Event::Answered(&answer));
             let calls: Vec<ToolUseContent> = answer.calls().cloned().collect();
             let reason = answer.result.stop_reason.clone();

@@ -20,14 +20,14 @@ pub(super) struct Chunks {
     tools: Arc<ToolList>,
     model: String,
     text: String,
-    calls: Vec<Call>,
+    calls: Vec<CallSoFar>,
     stop: Option<StopReason>,
     usage: Usage,
     bytes: usize,
 }
 
 #[derive(Default)]
-struct Call {
+struct CallSoFar {
     index: Option<u64>,
     id: String,
     name: String,
@@ -95,7 +95,7 @@ impl Chunks {
         if self.calls.len() == MAX_CALLS {
             return Err(Fault::TooLong);
         }
-        self.calls.push(Call {
+        self.calls.push(CallSoFar {
             index,
             ..Call::default()
         });

@@ -1,6 +1,9 @@
 //! The answer of a model.
 
-use turnbuckle_protocol::{CreateMessageResult, SamplingContent, StopReason, ToolUseContent};
+use serde::Serialize;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, SamplingContent, StopReason, ToolUseContent,
+};
 
 /// The answer of a model, and the tokens that it cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +28,21 @@ impl Answer {
         Self { result, usage }
     }
 
+    /// The tokens that limits charge for it: those that the API counted, and an estimate of what it
+    /// did not count. Some servers count nothing, and a limit must hold there too.
+    pub fn charged_usage(&self, params: &CreateMessageRequestParams) -> Usage {
+        let counted_or = |counted: u64, estimate: &dyn Fn() -> u64| match counted {
+            0 => estimate(),
+            counted => counted,
+        };
+        Usage {
+            input_tokens: counted_or(self.usage.input_tokens, &|| estimated_tokens(params)),
+            output_tokens: counted_or(self.usage.output_tokens, &|| {
+                estimated_tokens(&self.result.content)
+            }),
+        }
+    }
+
     /// The tool calls in it.
     pub fn calls(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.result
@@ -35,6 +53,14 @@ impl Answer {
                 _ => None,
             })
     }
+}
+
+/// 4 bytes of JSON for a token: about what tokenizers need for English text.
+const BYTES_PER_TOKEN: usize = 4;
+
+fn estimated_tokens(value: &impl Serialize) -> u64 {
+    let bytes = serde_json::to_vec(value).map_or(0, |json| json.len());
+    u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
 /// Tokens, as the API counted them. Zero where it did not say.
@@ -88,4 +114,30 @@ pub enum AnswerError {
         /// The reason, in the API's words.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::SamplingMessage;
+
+    use super::*;
+
+    #[test]
+    fn what_an_api_does_not_count_is_estimated() {
+        let prompt = vec![SamplingMessage::user("x".repeat(4000))];
+        let params = CreateMessageRequestParams::new(prompt, 100);
+        let text = vec![SamplingContent::text("y".repeat(400))];
+        let answer = |usage| Answer::new("m", text.clone(), StopReason::EndTurn, usage);
+        let counted = answer(Usage::new(7, 3)).charged_usage(&params);
+        assert_eq!(counted, Usage::new(7, 3));
+        let estimated = answer(Usage::default()).charged_usage(&params);
+        assert!(
+            (1000..1100).contains(&estimated.input_tokens),
+            "{estimated:?}"
+        );
+        assert!(
+            (100..120).contains(&estimated.output_tokens),
+            "{estimated:?}"
+        );
+    }
 }

@@ -102,7 +102,7 @@ impl Sampler {
                 return Err(error.into());
             }
         };
-        reserved.charge(answer.usage.total());
+        reserved.charge(answer.charged_usage(&params).total());
         if answer.calls().any(is_unreadable) {
             return Err(unreadable(model.name()).into());
         }

@@ -1,11 +1,9 @@
 //! What is allowed without asking in this chat.
 
-use std::{
-    fmt,
-    sync::{Arc, RwLock},
-};
+use std::{fmt, sync::Arc};
 
 use turnbuckle::host::{ActionKind, Decision, Policy, Request, Rules};
+use turnbuckle_base::lock::RwLock;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 /// What is allowed without asking: by the command line, and by `/allow`. Clones share it.
@@ -71,10 +69,7 @@ impl Allowed {
     }
 
     pub(super) fn add(&self, permission: &Permission) {
-        let mut rules = self
-            .0
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut rules = self.0.write();
         let Permission {
             kind,
             server,
@@ -95,11 +90,7 @@ impl Allowed {
 
 impl Policy for Allowed {
     fn decide(&self, request: &Request<'_>) -> Decision {
-        let rules = self
-            .0
-            .read()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        rules.decide(request)
+        self.0.read().decide(request)
     }
 }
 

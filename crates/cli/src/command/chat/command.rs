@@ -22,7 +22,7 @@ use super::{
     key, model,
     person::Person,
     servers,
-    session::{Output, Session},
+    session::{ChatSession, Output},
 };
 use crate::runtime::block_on;
 
@@ -136,7 +136,7 @@ impl Chat {
         } else {
             Output::Text
         };
-        let mut session = Session::new(agent, conversation, allowed, output);
+        let mut session = ChatSession::new(agent, conversation, allowed, output);
         let outcome = match prompt {
             Some(prompt) => session.once(&prompt).await,
             None => session.converse().await,

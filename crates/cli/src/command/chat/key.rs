@@ -33,7 +33,7 @@ pub(super) fn find(place: &KeyPlace) -> Option<ApiKey> {
 }
 
 /// Keeps a key from stdin in the keyring.
-pub(super) fn save(model: &Named<'_>) -> Outcome {
+pub(super) fn save(model: &NamedModel<'_>) -> Outcome {
     let Some(place) = model.key_place() else {
         return Err(Failed::usage("a script needs no key"));
     };

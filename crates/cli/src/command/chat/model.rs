@@ -16,7 +16,7 @@ const HOW: &str = "pass `--model anthropic:NAME` with a key in ANTHROPIC_API_KEY
      server that speaks OpenAI's chat completions, or `--model scripted:FILE` to play a script";
 
 /// A model that was named, and not yet opened.
-pub(super) struct Named<'n> {
+pub(super) struct NamedModel<'n> {
     maker: Maker<'n>,
     name: &'n str,
 }
@@ -32,7 +32,7 @@ enum Maker<'n> {
 }
 
 /// Reads what was named.
-pub(super) fn parse<'n>(model: Option<&'n str>, api: Option<&'n str>) -> Outcome<Named<'n>> {
+pub(super) fn parse<'n>(model: Option<&'n str>, api: Option<&'n str>) -> Outcome<NamedModel<'n>> {
     let Some(model) = model.filter(|model| !model.is_empty()) else {
         return Err(Failed::usage("no model was named").hint(HOW));
     };
@@ -55,7 +55,7 @@ pub(super) fn parse<'n>(model: Option<&'n str>, api: Option<&'n str>) -> Outcome
     if name.is_empty() {
         return Err(Failed::usage(format!("`{model}` names no model")).hint(HOW));
     }
-    Ok(Named { maker, name })
+    Ok(NamedModel { maker, name })
 }
 
 fn is_of_openai(model: &str) -> bool {
@@ -65,7 +65,7 @@ fn is_of_openai(model: &str) -> bool {
     is_o || model.starts_with("gpt-") || model.starts_with("chatgpt-")
 }
 
-impl Named<'_> {
+impl NamedModel<'_> {
     /// Where its key is looked for; nowhere for a script.
     pub(super) fn key_place(&self) -> Option<KeyPlace> {
         Some(match self.maker {

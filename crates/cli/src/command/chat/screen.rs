@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write as _},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -10,6 +10,7 @@ use turnbuckle::{
     models::{Delta, agent::Event, format::Rewrite},
     protocol::{CallToolResult, ContentBlock, ToolUseContent},
 };
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_command_line::style::{Style, elapsed};
 
 use crate::show::{ProgressLine, for_stdout, tell};
@@ -30,22 +31,18 @@ pub(super) struct Screen {
 
 /// Results that were shown as one line, and can be shown whole. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Folded(Arc<Mutex<Kept>>);
+pub(super) struct Folded(Arc<Mutex<FoldedResults>>);
 
 #[derive(Default)]
-struct Kept {
+struct FoldedResults {
     count: usize,
     last: Vec<(usize, ToolUseContent, CallToolResult)>,
     rewrites: Vec<Rewrite>,
 }
 
 impl Folded {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn keep(&self, call: &ToolUseContent, result: &CallToolResult) -> usize {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         kept.count += 1;
         let number = kept.count;
         if kept.last.len() == MAX_KEPT {
@@ -57,14 +54,14 @@ impl Folded {
 
     /// A call and its result, by their number.
     pub(super) fn find(&self, number: usize) -> Option<(ToolUseContent, CallToolResult)> {
-        let kept = self.lock();
+        let kept = self.0.lock();
         let found = kept.last.iter().find(|(other, ..)| *other == number);
         found.map(|(_, call, result)| (call.clone(), result.clone()))
     }
 
     /// What the model's API does not take of the tools.
     pub(super) fn rewrites(&self) -> Vec<Rewrite> {
-        self.lock().rewrites.clone()
+        self.0.lock().rewrites.clone()
     }
 }
 

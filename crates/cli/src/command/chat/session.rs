@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle::{
     host::Conversation,
-    models::agent::{Agent, AgentOutcome, Event, Stop},
+    models::{
+        HostTools,
+        agent::{Agent, AgentOutcome, Event, Stop},
+    },
     protocol::{SamplingContent, SamplingMessage},
 };
 use turnbuckle_command_line::{
@@ -37,7 +40,7 @@ pub(super) enum Output {
 }
 
 /// One chat.
-pub(super) struct Session {
+pub(super) struct ChatSession {
     agent: Agent,
     pub(super) conversation: Arc<Conversation>,
     pub(super) allowed: Allowed,
@@ -49,7 +52,7 @@ pub(super) struct Session {
     output: Output,
 }
 
-impl Session {
+impl ChatSession {
     pub(super) fn new(
         agent: Agent,
         conversation: Arc<Conversation>,
@@ -188,7 +191,12 @@ impl Session {
         self.attached.extend(parts);
     }
 
+    /// Begins another conversation: what was said is forgotten, and so is what was allowed for it.
     pub(super) fn forget(&mut self) {
+        let conversation = Arc::new(self.conversation.host().conversation());
+        let tools = Arc::new(HostTools::new(Arc::clone(&conversation)));
+        self.agent = self.agent.clone().with_tools(tools);
+        self.conversation = conversation;
         self.messages.clear();
         self.attached.clear();
     }

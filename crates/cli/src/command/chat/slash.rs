@@ -23,14 +23,14 @@ const HELP: &str = "\
 /revoke SERVER/TOOL   take back what is allowed for always
 /show NUMBER          show a call and its result whole
 /history              list what you typed; !NUMBER, !START or !! says it again
-/new                  forget the conversation
+/new                  forget the conversation, and what was allowed for it
 /quit                 end, as Ctrl-D does";
 
 /// 20 lines of history are listed.
 const MAX_HISTORY: usize = 20;
 
 /// Lines that Tab completes to.
-pub(super) fn completions(session: &Session) -> Vec<String> {
+pub(super) fn completions(session: &ChatSession) -> Vec<String> {
     let host = session.conversation.host();
     let catalog = host.catalog();
     let commands = HELP
@@ -70,7 +70,7 @@ pub(super) enum Next {
 }
 
 /// Does what a line says that begins with a slash.
-pub(super) async fn run(session: &mut Session, line: &str) -> Outcome<Next> {
+pub(super) async fn run(session: &mut ChatSession, line: &str) -> Outcome<Next> {
     let words: Vec<_> = line.split_whitespace().collect();
     let (command, rest) = words
         .split_first()
@@ -126,7 +126,7 @@ fn list(lines: &[String], what: &str) {
     }
 }
 
-fn tools(session: &Session) {
+fn tools(session: &ChatSession) {
     let catalog = session.conversation.host().catalog();
     let lines: Vec<_> = catalog
         .tools()
@@ -146,7 +146,7 @@ fn tools(session: &Session) {
     }
 }
 
-fn servers(session: &Session) {
+fn servers(session: &ChatSession) {
     let host = session.conversation.host();
     let lines: Vec<_> = host
         .servers()
@@ -176,7 +176,7 @@ fn servers(session: &Session) {
     }
 }
 
-fn resources(session: &Session) {
+fn resources(session: &ChatSession) {
     let catalog = session.conversation.host().catalog();
     let mut lines = Vec::new();
     for listed in catalog.resources() {
@@ -190,7 +190,7 @@ fn resources(session: &Session) {
     list(&lines, "resources");
 }
 
-async fn attach(session: &mut Session, uri: &str) -> Outcome {
+async fn attach(session: &mut ChatSession, uri: &str) -> Outcome {
     let attached = session.conversation.attach(uri).await;
     let attached = attached.map_err(|error| Failed::new(Code::Protocol, error))?;
     let parts: Vec<SamplingContent> = attached.contents.iter().map(attachment).collect();
@@ -202,7 +202,7 @@ async fn attach(session: &mut Session, uri: &str) -> Outcome {
     Ok(())
 }
 
-fn grants(session: &Session) {
+fn grants(session: &ChatSession) {
     let grants = session.conversation.host().grants();
     let lines: Vec<_> = grants
         .iter()
@@ -211,7 +211,7 @@ fn grants(session: &Session) {
     list(&lines, "grants");
 }
 
-fn revoke(session: &Session, text: &str) -> Outcome {
+fn revoke(session: &ChatSession, text: &str) -> Outcome {
     let permission = Permission::parse(text)?;
     let host = session.conversation.host();
     let revoked = host.revoke(|grant| permission.fits(grant.kind, &grant.server, &grant.subject));
@@ -220,7 +220,7 @@ fn revoke(session: &Session, text: &str) -> Outcome {
     Ok(())
 }
 
-fn whole(session: &Session, number: &str) -> Outcome {
+fn whole(session: &ChatSession, number: &str) -> Outcome {
     let found = number
         .parse()
         .ok()

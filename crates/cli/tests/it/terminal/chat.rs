@@ -68,6 +68,31 @@ fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
     terminal.see("second");
 }
 
+/// What is allowed for this chat is asked for again after `/new`.
+#[test]
+fn another_conversation_has_none_of_the_grants_of_the_last() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let call = "{\"calls\": [{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": 2}}]}";
+    let turns =
+        ["first", "second", "third"].map(|text| format!("{call}\n{{\"text\": \"{text}\"}}"));
+    let terminal = chat(&place, &turns.join("\n"));
+    say(&terminal, "add");
+    terminal.see_last("c for this chat, a always, e edit, n no [n]");
+    say(&terminal, "c");
+    terminal.see("\nfirst\n");
+    say(&terminal, "again");
+    let screen = terminal.see("\nsecond\n");
+    let question = "may tool `add` be called?";
+    assert_eq!(screen.matches(question).count(), 1, "{screen}");
+    say(&terminal, "/new");
+    say(&terminal, "once more");
+    terminal.see_last("c for this chat, a always, e edit, n no [n]");
+    say(&terminal, "y");
+    let screen = terminal.see("\nthird\n");
+    assert_eq!(screen.matches(question).count(), 2, "{screen}");
+}
+
 /// What is allowed for always is kept from one chat to the next, until it is taken back.
 #[test]
 fn a_grant_is_kept_listed_and_taken_back() {
