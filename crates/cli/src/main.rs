@@ -89,7 +89,10 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return not_parsed(&error),
+    };
     log::open();
     style::choose(arguments.color);
     let outcome = match &arguments.command {
@@ -132,6 +135,21 @@ fn main() -> ExitCode {
             if arguments.command.is_json() && !show::has_printed() {
                 show::print(&failed.to_json().to_string());
             }
+            control::tell(&failed.to_string());
+            failed.exit_code()
+        }
+    }
+}
+
+/// Ends a command whose line asks for help, or is wrong.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if error.use_stderr() {
+        return ExitCode::from(failure::Code::Usage as u8);
+    }
+    match show::help_printed(printed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
             control::tell(&failed.to_string());
             failed.exit_code()
         }

@@ -12,6 +12,8 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
 use turnbuckle_command_line::{control::for_stdout, private, style::bytes};
 
+use super::print::not_saved;
+
 /// What to do with pictures and sounds.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Media {
@@ -44,7 +46,11 @@ impl Media {
         let size = bytes(content.len());
         let saved = match self.write(what, mime_type, &content) {
             Ok(path) => path.display().to_string(),
-            Err(error) => format!("not saved: {error}"),
+            Err(error) => {
+                let said = format!("not saved: {error}");
+                not_saved(error);
+                said
+            }
         };
         let line = format!("[{what} {mime_type}, {size}: {saved}]");
         match inline().filter(|_| what == "image") {

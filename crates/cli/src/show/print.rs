@@ -15,6 +15,9 @@ use turnbuckle_command_line::{
 /// Why something was not printed, if something was not.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
+/// Why a picture, a sound or a file was not saved, if one was not.
+static NOT_SAVED: Mutex<Option<io::Error>> = Mutex::new(None);
+
 /// Whether anything was printed.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 
@@ -45,10 +48,32 @@ pub(crate) fn print_shown(line: &str) {
     }
 }
 
-/// Fails if something was not printed: the disk is full, or the reader has gone away.
+/// Remembers that something could not be saved, for [`all_printed`].
+pub(super) fn not_saved(error: io::Error) {
+    NOT_SAVED.lock().get_or_insert(error);
+}
+
+/// Fails if something was not printed or not saved: the disk is full, or the reader has gone away.
 pub(crate) fn all_printed() -> Outcome {
     let flushed = io::stdout().lock().flush();
-    match LOST.lock().take().or(flushed.err()) {
+    printed(LOST.lock().take().or(flushed.err()))?;
+    match NOT_SAVED.lock().take() {
+        None => Ok(()),
+        Some(error) => {
+            let said = format!("a part of the result was not saved: {error}");
+            let failed = Failed::new(Code::Output, said);
+            Err(failed.hint("`--save FOLDER` names a folder for it"))
+        }
+    }
+}
+
+/// The end of a command that printed nothing but help.
+pub(crate) fn help_printed(outcome: io::Result<()>) -> Outcome {
+    printed(outcome.and_then(|()| io::stdout().lock().flush()).err())
+}
+
+fn printed(lost: Option<io::Error>) -> Outcome {
+    match lost {
         None => Ok(()),
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             let said = "stdout was closed before everything was printed";

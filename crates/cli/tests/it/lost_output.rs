@@ -18,6 +18,9 @@ fn a_full_disk_is_an_error() {
         "turnbuckle servers > /dev/full",
         "turnbuckle completions bash > /dev/full",
         "turnbuckle doctor lab > /dev/full",
+        "turnbuckle --help > /dev/full",
+        "turnbuckle help call > /dev/full",
+        "turnbuckle --version > /dev/full",
     ] {
         let output = place.shell(line);
         assert_eq!(output.status.code(), LOST, "{line}: {}", stderr(&output));
@@ -56,5 +59,17 @@ fn a_recording_that_was_not_written_is_an_error() {
     ] {
         let output = place.shell(line);
         assert_eq!(output.status.code(), LOST, "{line}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_picture_that_was_not_saved_is_an_error() {
+    let place = Place::with_lab();
+    for folder in ["/dev/null", "/proc/none"] {
+        let line = format!("turnbuckle call lab picture --save {folder}");
+        let output = place.shell(&line);
+        assert_eq!(output.status.code(), LOST, "{line}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("was not saved"), "{line}: {said}");
     }
 }
