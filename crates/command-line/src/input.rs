@@ -3,9 +3,9 @@
 use std::{
     collections::BTreeMap,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
-    sync::{LazyLock, Mutex, PoisonError},
 };
 
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_host::config::{Entry, EntryError, Input, Variables};
 
 use crate::{
@@ -14,12 +14,11 @@ use crate::{
 };
 
 /// What was typed in this run, by the ids of the inputs.
-static TYPED: LazyLock<Mutex<BTreeMap<String, String>>> = LazyLock::new(Mutex::default);
+static TYPED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// What was typed for an input.
 pub(crate) fn typed(id: &str) -> Option<String> {
-    let typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
-    typed.get(id).cloned()
+    TYPED.lock().get(id).cloned()
 }
 
 /// Asks for the inputs that an entry needs and that have no value. Without a terminal nothing is asked.
@@ -36,8 +35,7 @@ pub fn ask_missing(entry: &Entry, variables: &dyn Variables) -> Outcome {
             return Ok(());
         };
         let value = ask(&entry.name, input)?;
-        let mut typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
-        typed.insert(id, value);
+        TYPED.lock().insert(id, value);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use turnbuckle_host::config::{File, Input, Launch, Variables};
+use turnbuckle_host::config::{AsWritten, File, Launch};
 
 use crate::{
     control::{for_stderr, tell},
@@ -123,19 +123,6 @@ fn shown(launch: &Launch) -> String {
             shell::line(words.map(String::as_str))
         }
         Launch::Remote(remote) => remote.url.clone(),
-    }
-}
-
-/// Variables as the file has them: what would be sent where is to be seen, and no secret is.
-struct AsWritten;
-
-impl Variables for AsWritten {
-    fn environment(&self, name: &str) -> Option<String> {
-        Some(format!("${{{name}}}"))
-    }
-
-    fn input(&self, input: &Input) -> Option<String> {
-        Some(format!("${{input:{}}}", input.id))
     }
 }
 

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::Serialize;
 use turnbuckle_command_line::{
     failure::Outcome,
-    target::{self, AsWritten, Lookup, Server, WithInputs},
+    target::{self, Lookup, Server, WithInputs},
 };
-use turnbuckle_host::config;
+use turnbuckle_host::config::{self, AsWritten};
 
 /// An entry of a config file, or of the page's form, with what was given for its inputs.
 pub(super) struct Configured {

@@ -93,9 +93,9 @@ impl View {
     }
 }
 
-type Page = (String, Option<ResourceUi>);
+type PageText = (String, Option<ResourceUi>);
 
-fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<Page, AppError> {
+fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<PageText, AppError> {
     let bad = |problem: &str| AppError::BadPage {
         uri: uri.into(),
         problem: problem.into(),

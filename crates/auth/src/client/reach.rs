@@ -62,34 +62,34 @@ impl Reach {
     /// Whether a connection may be made to an address, on behalf of a client of this server.
     pub(crate) fn passes(self, found: IpAddr, server_is_local: bool) -> bool {
         match kind(found) {
-            Kind::Public => true,
-            Kind::Loopback => self.private || server_is_local,
-            Kind::Private => self.private,
+            AddressKind::Public => true,
+            AddressKind::Loopback => self.private || server_is_local,
+            AddressKind::Private => self.private,
             // Cloud providers hand out credentials at such an address. No sign-in page is there.
-            Kind::Never => false,
+            AddressKind::Never => false,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum AddressKind {
     Public,
     Loopback,
     Private,
     Never,
 }
 
-fn kind(address: IpAddr) -> Kind {
+fn kind(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(address) => kind_v4(address),
         IpAddr::V6(address) => kind_v6(address),
     }
 }
 
-fn kind_v4(address: Ipv4Addr) -> Kind {
+fn kind_v4(address: Ipv4Addr) -> AddressKind {
     let [a, b, c, _] = address.octets();
     if address.is_loopback() {
-        Kind::Loopback
+        AddressKind::Loopback
     } else if address.is_link_local()
         || address.is_multicast()
         || a == 0
@@ -97,19 +97,19 @@ fn kind_v4(address: Ipv4Addr) -> Kind {
         // Reserved for protocols, of which DS-Lite's are inside.
         || (a, b, c) == (192, 0, 0)
     {
-        Kind::Never
+        AddressKind::Never
     } else if address.is_private()
         // Carriers' own, and benchmarks.
         || (a == 100 && (64..128).contains(&b))
         || (a == 198 && (18..20).contains(&b))
     {
-        Kind::Private
+        AddressKind::Private
     } else {
-        Kind::Public
+        AddressKind::Public
     }
 }
 
-fn kind_v6(address: Ipv6Addr) -> Kind {
+fn kind_v6(address: Ipv6Addr) -> AddressKind {
     let segments = address.segments();
     // IPv6 addresses that contain an IPv4 address: mapped, and through a translator.
     let embedded = match segments {
@@ -127,18 +127,18 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
         return kind_v4(Ipv4Addr::new(a, b, c, d));
     }
     if address.is_loopback() {
-        Kind::Loopback
+        AddressKind::Loopback
     } else if address.is_unspecified() || address.is_multicast() || address.is_unicast_link_local()
     {
-        Kind::Never
+        AddressKind::Never
     } else if address.is_unique_local()
         || segments[0] & 0xffc0 == 0xfec0
         // A network's own translator, into wherever it likes (RFC 8215).
         || segments[..3] == [0x64, 0xff9b, 1]
     {
-        Kind::Private
+        AddressKind::Private
     } else {
-        Kind::Public
+        AddressKind::Public
     }
 }
 
@@ -180,33 +180,33 @@ mod tests {
     #[test]
     fn addresses_inside_are_told_from_those_outside() {
         for (text, expected) in [
-            ("192.0.2.1", Kind::Public),
-            ("2606:4700::1", Kind::Public),
-            ("127.9.9.9", Kind::Loopback),
-            ("::1", Kind::Loopback),
-            ("::ffff:127.0.0.1", Kind::Loopback),
-            ("10.1.2.3", Kind::Private),
-            ("172.31.0.1", Kind::Private),
-            ("172.32.0.1", Kind::Public),
-            ("192.168.0.1", Kind::Private),
-            ("100.64.0.1", Kind::Private),
-            ("198.19.0.1", Kind::Private),
-            ("fd00::1", Kind::Private),
-            ("fec0::1", Kind::Private),
-            ("::ffff:10.0.0.1", Kind::Private),
-            ("64:ff9b::a00:1", Kind::Private),
-            ("2002:a00:1::", Kind::Private),
-            ("::10.0.0.1", Kind::Private),
-            ("::127.0.0.1", Kind::Loopback),
-            ("::2", Kind::Never),
-            ("64:ff9b:1::a00:1", Kind::Private),
-            ("169.254.169.254", Kind::Never),
-            ("::ffff:169.254.169.254", Kind::Never),
-            ("fe80::1", Kind::Never),
-            ("0.0.0.0", Kind::Never),
-            ("::", Kind::Never),
-            ("255.255.255.255", Kind::Never),
-            ("224.0.0.1", Kind::Never),
+            ("192.0.2.1", AddressKind::Public),
+            ("2606:4700::1", AddressKind::Public),
+            ("127.9.9.9", AddressKind::Loopback),
+            ("::1", AddressKind::Loopback),
+            ("::ffff:127.0.0.1", AddressKind::Loopback),
+            ("10.1.2.3", AddressKind::Private),
+            ("172.31.0.1", AddressKind::Private),
+            ("172.32.0.1", AddressKind::Public),
+            ("192.168.0.1", AddressKind::Private),
+            ("100.64.0.1", AddressKind::Private),
+            ("198.19.0.1", AddressKind::Private),
+            ("fd00::1", AddressKind::Private),
+            ("fec0::1", AddressKind::Private),
+            ("::ffff:10.0.0.1", AddressKind::Private),
+            ("64:ff9b::a00:1", AddressKind::Private),
+            ("2002:a00:1::", AddressKind::Private),
+            ("::10.0.0.1", AddressKind::Private),
+            ("::127.0.0.1", AddressKind::Loopback),
+            ("::2", AddressKind::Never),
+            ("64:ff9b:1::a00:1", AddressKind::Private),
+            ("169.254.169.254", AddressKind::Never),
+            ("::ffff:169.254.169.254", AddressKind::Never),
+            ("fe80::1", AddressKind::Never),
+            ("0.0.0.0", AddressKind::Never),
+            ("::", AddressKind::Never),
+            ("255.255.255.255", AddressKind::Never),
+            ("224.0.0.1", AddressKind::Never),
         ] {
             assert_eq!(kind(text.parse().unwrap()), expected, "{text}");
         }

@@ -329,20 +329,20 @@ impl LiveIssuer {
     async fn signed(&self, keys: &Keys, token: &str, now: u64) -> Result<Claims, VerifyError> {
         let invalid = |reason: String| VerifyError::Invalid(reason);
         let token = Jws::parse(token).map_err(|error| invalid(error.to_string()))?;
-        let kind = Kind::of(token.header().typ.as_deref());
+        let kind = TokenKind::of(token.header().typ.as_deref());
         let is_demanded = match self.typing {
             Typing::Learned => self.is_typed.load(Ordering::Relaxed),
             Typing::Required => true,
             Typing::Optional => false,
         };
         match kind {
-            Kind::Other => return Err(invalid("the token is of another type".into())),
-            Kind::Unsaid if is_demanded => {
+            TokenKind::Other => return Err(invalid("the token is of another type".into())),
+            TokenKind::Unsaid if is_demanded => {
                 let reason = "the token does not say that it is an access token: its `typ` must be \
                               `at+jwt`, see `Issuer::accept_untyped_tokens`";
                 return Err(invalid(reason.into()));
             }
-            Kind::Unsaid | Kind::AccessToken => {}
+            TokenKind::Unsaid | TokenKind::AccessToken => {}
         }
         let algorithm = token.algorithm(&self.algorithms);
         let algorithm = algorithm.map_err(|error| invalid(error.to_string()))?;
@@ -354,7 +354,7 @@ impl LiveIssuer {
         if !claims.contains_key("iss") {
             return Err(invalid("the token names no issuer".into()));
         }
-        if kind == Kind::AccessToken {
+        if kind == TokenKind::AccessToken {
             self.is_typed.store(true, Ordering::Relaxed);
         } else if is_id_token(&claims) {
             let reason = "it is an ID token, which says who signed in: send the access token";
@@ -366,7 +366,7 @@ impl LiveIssuer {
 
 /// The type in the header of a JWT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     AccessToken,
     /// A JWT, and no more.
     Unsaid,
@@ -374,7 +374,7 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl TokenKind {
     fn of(kind: Option<&str>) -> Self {
         match kind.map(str::to_ascii_lowercase).as_deref() {
             Some("at+jwt" | "application/at+jwt") => Self::AccessToken,

@@ -7,7 +7,7 @@ use std::{
     cell::Cell,
     io,
     sync::{
-        Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, LazyLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -23,6 +23,7 @@ use rustyline::{
     validate::{ValidationContext, ValidationResult, Validator},
 };
 use tokio::sync::OwnedMutexGuard;
+use turnbuckle_base::lock::Mutex;
 
 use super::line::{Interrupt, Line, TypedAhead};
 
@@ -34,7 +35,7 @@ const MAX_EARLIER: usize = 1000;
 
 /// What was typed.
 #[derive(Debug)]
-pub(super) enum Typed {
+pub(super) enum TypedLine {
     Line(String),
     /// Ctrl-D.
     End,
@@ -46,13 +47,9 @@ pub(super) enum Typed {
 static EDITED: Mutex<Option<u64>> = Mutex::new(None);
 static ENDED: Condvar = Condvar::new();
 
-fn edited() -> MutexGuard<'static, Option<u64>> {
-    EDITED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The signal is no longer the editor's.
 fn ended() {
-    *edited() = None;
+    *EDITED.lock() = None;
     ENDED.notify_all();
 }
 
@@ -71,7 +68,7 @@ pub(super) struct Withdrawal {
 
 /// A line that is asked for, as its editor knows it.
 #[derive(Clone)]
-pub(super) struct Asked {
+pub(super) struct AskedLine {
     id: u64,
     is_withdrawn: Arc<AtomicBool>,
 }
@@ -85,15 +82,15 @@ impl Withdrawal {
         }
     }
 
-    pub(super) fn asked(&self) -> Asked {
-        Asked {
+    pub(super) fn asked(&self) -> AskedLine {
+        AskedLine {
             id: self.id,
             is_withdrawn: self.is_withdrawn.clone(),
         }
     }
 }
 
-impl Asked {
+impl AskedLine {
     fn is_withdrawn(&self) -> bool {
         self.is_withdrawn.load(Ordering::Acquire)
     }
@@ -102,7 +99,7 @@ impl Asked {
 impl Drop for Withdrawal {
     fn drop(&mut self) {
         self.is_withdrawn.store(true, Ordering::Release);
-        let now = edited();
+        let now = EDITED.lock();
         if *now != Some(self.id) {
             return;
         }
@@ -120,23 +117,23 @@ fn interrupt() {
 }
 
 /// The editor between two lines: it has what was typed ahead.
-static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+static KEPT: Mutex<Option<KeptEditor>> = Mutex::new(None);
 
-struct Kept {
-    editor: Editor<Keys, MemHistory>,
+struct KeptEditor {
+    editor: Editor<EditorKeys, MemHistory>,
     /// With it, the editor waits for signals that other threads get, too.
     _printer: Box<dyn ExternalPrinter + Send>,
 }
 
 /// Has a line edited.
-pub(super) fn read(line: &Line, asked: &Asked) -> io::Result<Typed> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+pub(super) fn read(line: &Line, asked: &AskedLine) -> io::Result<TypedLine> {
+    let mut kept = KEPT.lock();
     if line.typed_ahead == TypedAhead::Discarded {
         *kept = None;
         forget_typed_ahead();
     }
     loop {
-        let Kept { editor, .. } = match &mut *kept {
+        let KeptEditor { editor, .. } = match &mut *kept {
             Some(kept) => kept,
             none => none.insert(open().map_err(io::Error::other)?),
         };
@@ -146,16 +143,16 @@ pub(super) fn read(line: &Line, asked: &Asked) -> io::Result<Typed> {
         ended();
         let is_empty = is_empty.load(Ordering::Relaxed);
         match typed {
-            Ok(text) => return Ok(Typed::Line(text.replace("\\\n", "\n"))),
-            Err(ReadlineError::Eof) => return Ok(Typed::End),
+            Ok(text) => return Ok(TypedLine::Line(text.replace("\\\n", "\n"))),
+            Err(ReadlineError::Eof) => return Ok(TypedLine::End),
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) if asked.is_withdrawn() => {
-                return Ok(Typed::End);
+                return Ok(TypedLine::End);
             }
             Err(ReadlineError::Interrupted)
                 if line.interrupt == Interrupt::EmptiesFirst && !is_empty => {}
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
                 interrupt();
-                return Ok(Typed::Interrupted);
+                return Ok(TypedLine::Interrupted);
             }
             Err(error) => return Err(io::Error::other(error)),
         }
@@ -170,7 +167,7 @@ fn forget_typed_ahead() {
 #[cfg(not(unix))]
 fn forget_typed_ahead() {}
 
-fn open() -> rustyline::Result<Kept> {
+fn open() -> rustyline::Result<KeptEditor> {
     let config = Config::builder()
         // Stdout may be a file: what is typed is shown at the terminal.
         .behavior(Behavior::PreferTerm)
@@ -181,23 +178,23 @@ fn open() -> rustyline::Result<Kept> {
     let history = MemHistory::with_config(&config);
     let mut editor = Editor::with_history(config, history)?;
     let printer = editor.create_external_printer()?;
-    Ok(Kept {
+    Ok(KeptEditor {
         editor,
         _printer: Box::new(printer),
     })
 }
 
 fn prepare(
-    editor: &mut Editor<Keys, MemHistory>,
+    editor: &mut Editor<EditorKeys, MemHistory>,
     line: &Line,
-    asked: &Asked,
+    asked: &AskedLine,
     is_empty: &Arc<AtomicBool>,
 ) -> rustyline::Result<()> {
     editor.clear_history()?;
     for earlier in &line.earlier {
         editor.add_history_entry(earlier.as_str())?;
     }
-    editor.set_helper(Some(Keys {
+    editor.set_helper(Some(EditorKeys {
         asked: asked.clone(),
         has_begun: Cell::new(false),
         known: line.known.clone(),
@@ -207,8 +204,8 @@ fn prepare(
 }
 
 /// What keys do besides editing.
-struct Keys {
-    asked: Asked,
+struct EditorKeys {
+    asked: AskedLine,
     has_begun: Cell<bool>,
     /// Lines that Tab completes to.
     known: Vec<String>,
@@ -216,18 +213,18 @@ struct Keys {
     is_empty: Arc<AtomicBool>,
 }
 
-impl Helper for Keys {}
+impl Helper for EditorKeys {}
 
-impl Highlighter for Keys {}
+impl Highlighter for EditorKeys {}
 
-impl Hinter for Keys {
+impl Hinter for EditorKeys {
     type Hint = String;
 
     /// Called whenever the line is shown, and for the first time when the signal is the editor's.
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
         self.is_empty.store(line.is_empty(), Ordering::Relaxed);
         if !self.has_begun.replace(true) {
-            let mut now = edited();
+            let mut now = EDITED.lock();
             if self.asked.is_withdrawn() {
                 interrupt();
             } else {
@@ -238,7 +235,7 @@ impl Hinter for Keys {
     }
 }
 
-impl Validator for Keys {
+impl Validator for EditorKeys {
     /// A line that ends with a backslash goes on in the next one.
     fn validate(&self, line: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         if line.input().ends_with('\\') {
@@ -250,7 +247,7 @@ impl Validator for Keys {
     }
 }
 
-impl Completer for Keys {
+impl Completer for EditorKeys {
     type Candidate = String;
 
     fn complete(

@@ -15,7 +15,7 @@ pub(crate) struct Field<'f> {
 
 /// What was typed.
 #[derive(Debug, PartialEq)]
-pub(super) enum Typed {
+pub(super) enum TypedField {
     Value(ElicitValue),
     /// The field is left out.
     Nothing,
@@ -134,19 +134,19 @@ impl<'f> Field<'f> {
 
     /// Reads what was typed. Enter takes the default. Without a default, an optional field is left
     /// out, yes-or-no means no, and anything else is asked for again.
-    pub(super) fn read(&self, text: &str) -> Result<Typed, String> {
+    pub(super) fn read(&self, text: &str) -> Result<TypedField, String> {
         let text = text.trim();
         if text.is_empty() {
             return match (self.schema.default_value(), self.schema) {
-                (Some(default), _) => Ok(Typed::Value(default)),
-                (None, PrimitiveSchema::Boolean(_)) => Ok(Typed::Value(false.into())),
-                (None, _) if !self.is_required => Ok(Typed::Nothing),
+                (Some(default), _) => Ok(TypedField::Value(default)),
+                (None, PrimitiveSchema::Boolean(_)) => Ok(TypedField::Value(false.into())),
+                (None, _) if !self.is_required => Ok(TypedField::Nothing),
                 (None, _) => Err("it is needed; Ctrl-D declines".to_owned()),
             };
         }
         let value = self.value(text)?;
         self.check(&value)?;
-        Ok(Typed::Value(value))
+        Ok(TypedField::Value(value))
     }
 
     fn value(&self, text: &str) -> Result<ElicitValue, String> {
@@ -258,8 +258,8 @@ mod tests {
     fn read(schema: Value, is_required: bool, text: &str) -> Result<Value, String> {
         let schema: PrimitiveSchema = serde_json::from_value(schema).unwrap();
         match Field::new("f", &schema, is_required).read(text)? {
-            Typed::Value(value) => Ok(serde_json::to_value(value).unwrap()),
-            Typed::Nothing => Ok(Value::Null),
+            TypedField::Value(value) => Ok(serde_json::to_value(value).unwrap()),
+            TypedField::Nothing => Ok(Value::Null),
         }
     }
 

@@ -4,7 +4,7 @@ use turnbuckle::protocol::{ElicitRequestFormParams, ElicitResult, ElicitValue};
 use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
 
 use super::{
-    field::{Field, Typed},
+    field::{Field, TypedField},
     line,
     prepared::Prepared,
 };
@@ -45,8 +45,8 @@ pub(crate) async fn ask_each(
                 return Ok(ElicitResult::decline());
             };
             match field.read(&text) {
-                Ok(Typed::Value(value)) => content.push((field.name.to_owned(), value)),
-                Ok(Typed::Nothing) => {}
+                Ok(TypedField::Value(value)) => content.push((field.name.to_owned(), value)),
+                Ok(TypedField::Nothing) => {}
                 Err(problem) => {
                     tell(&format!("  {}", Style::Bad.err(&problem)));
                     continue;

@@ -10,7 +10,7 @@ use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
 };
 
-use super::editor::{self, Typed};
+use super::editor::{self, TypedLine};
 
 /// The longest line that is taken where there is no terminal, in bytes.
 const MAX_LINE: u64 = 1024 * 1024;
@@ -94,7 +94,7 @@ impl Line {
                 plain(&self.prompt)
             };
             // After Ctrl-C nothing is answered: the signal ends what waits.
-            if !matches!(typed, Ok(Typed::Interrupted)) {
+            if !matches!(typed, Ok(TypedLine::Interrupted)) {
                 let _ = tell.send(typed);
             }
             drop(turn);
@@ -105,8 +105,8 @@ impl Line {
         };
         drop(withdrawal);
         Ok(match typed {
-            Typed::Line(line) => Some(line),
-            Typed::End | Typed::Interrupted => None,
+            TypedLine::Line(line) => Some(line),
+            TypedLine::End | TypedLine::Interrupted => None,
         })
     }
 }
@@ -117,7 +117,7 @@ pub(crate) async fn read(prompt: &str) -> Outcome<Option<String>> {
 }
 
 /// A line from where there is no terminal.
-fn plain(prompt: &str) -> io::Result<Typed> {
+fn plain(prompt: &str) -> io::Result<TypedLine> {
     eprint!("{prompt}");
     let _ = io::stderr().flush();
     let mut bytes = Vec::new();
@@ -128,8 +128,10 @@ fn plain(prompt: &str) -> io::Result<Typed> {
     if bytes.is_empty() {
         // The cursor is behind the prompt.
         eprintln!();
-        return Ok(Typed::End);
+        return Ok(TypedLine::End);
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Typed::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
+    Ok(TypedLine::Line(
+        text.trim_end_matches(['\n', '\r']).to_owned(),
+    ))
 }

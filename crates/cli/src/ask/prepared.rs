@@ -13,7 +13,7 @@ use turnbuckle::{
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{
-    field::{Field, Typed},
+    field::{Field, TypedField},
     form, sample,
 };
 
@@ -116,10 +116,10 @@ impl Prepared {
                     content.push((field.name.to_owned(), value));
                 }
                 None => match field.read("") {
-                    Ok(Typed::Value(value)) if field.has_default() => {
+                    Ok(TypedField::Value(value)) if field.has_default() => {
                         content.push((field.name.to_owned(), value));
                     }
-                    Ok(Typed::Nothing) => {}
+                    Ok(TypedField::Nothing) => {}
                     // What is needed is not taken for granted.
                     _ if field.is_required => is_whole = false,
                     _ => {}
@@ -172,8 +172,8 @@ impl Prepared {
             other => other.to_string(),
         };
         match field.read(&text) {
-            Ok(Typed::Value(value)) => Ok(Some(value)),
-            Ok(Typed::Nothing) => Ok(None),
+            Ok(TypedField::Value(value)) => Ok(Some(value)),
+            Ok(TypedField::Nothing) => Ok(None),
             Err(problem) => Err(Failed::usage(format!(
                 "the answer to `{name}` does not fit: {problem}"
             ))),

@@ -12,7 +12,7 @@ const MAX_TOKENS: u64 = 200;
 
 /// A person's details.
 #[derive(Form)]
-pub(super) struct Person {
+pub(super) struct GreetedPerson {
     /// What to call you.
     #[form(title = "Name", min_length = 1, max_length = 80)]
     name: String,
@@ -34,9 +34,11 @@ pub(super) enum Tone {
 /// Asks for a name with a form, and greets.
 #[tool(read_only)]
 pub(super) async fn greet(Ask(ask): Ask) -> Result<String, ToolError> {
-    let answer = ask.form::<Person>("person", "Whom may I greet?").await?;
+    let answer = ask
+        .form::<GreetedPerson>("person", "Whom may I greet?")
+        .await?;
     Ok(match answer {
-        Answer::Accepted(Person { name, tone }) => match tone {
+        Answer::Accepted(GreetedPerson { name, tone }) => match tone {
             Tone::Plain => format!("Hello, {name}!"),
             Tone::Formal => format!("A very good day to you, {name}."),
         },

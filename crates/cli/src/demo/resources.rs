@@ -30,7 +30,7 @@ pub(super) struct Station {
 /// A line of stations.
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Line {
+pub(super) enum StationLine {
     North,
     South,
 }
@@ -60,13 +60,13 @@ pub(super) async fn station(
 #[resource("demo://timetables/{line}{?day}")]
 pub(super) async fn table(
     /** The line. */
-    line: Line,
+    line: StationLine,
     /** A day of the week. */
     day: Option<String>,
 ) -> String {
     let line = match line {
-        Line::North => "north",
-        Line::South => "south",
+        StationLine::North => "north",
+        StationLine::South => "south",
     };
     format!(
         "{line}, {}: every ten minutes",

@@ -5,7 +5,7 @@ use turnbuckle::protocol::{CompleteRequestParams, Reference};
 
 use super::{
     Candidate, Suggestions,
-    line::Line,
+    line::CommandLine,
     offer::{self, Listing},
     word::first_line,
 };
@@ -18,7 +18,7 @@ use crate::{
 const MAX_DEPTH: usize = 16;
 
 /// The arguments of a tool: names that were not given yet, or the values of the one being typed.
-pub(super) fn of_tool(line: &Line<'_>, offer: &Listing) -> Suggestions {
+pub(super) fn of_tool(line: &CommandLine<'_>, offer: &Listing) -> Suggestions {
     let none = Suggestions::These(Vec::new());
     let Some(schema) = line.words.get(1).and_then(|tool| offer.input_schema(tool)) else {
         return none;
@@ -39,7 +39,7 @@ pub(super) fn of_tool(line: &Line<'_>, offer: &Listing) -> Suggestions {
 }
 
 /// Names of arguments; inside an object, those of its members.
-fn names(line: &Line<'_>, schema: &Value) -> Vec<Candidate> {
+fn names(line: &CommandLine<'_>, schema: &Value) -> Vec<Candidate> {
     let (path, inside) = match line.current.rsplit_once('.') {
         Some((path, _)) => match reached(schema, path) {
             Some(part) => (format!("{path}."), part),
@@ -63,7 +63,7 @@ fn names(line: &Line<'_>, schema: &Value) -> Vec<Candidate> {
         .collect()
 }
 
-fn is_given(line: &Line<'_>, name: &str) -> bool {
+fn is_given(line: &CommandLine<'_>, name: &str) -> bool {
     let name = name.trim_end_matches('=');
     let mut given = line.words.iter().skip(2);
     given.any(|word| {
@@ -134,7 +134,7 @@ fn values(root: &Value, part: &Value, depth: usize) -> Vec<String> {
 }
 
 /// The arguments of a prompt or the variables of a template; the server itself suggests values.
-pub(super) fn of_prompt(line: &Line<'_>, offer: &Listing) -> Vec<Candidate> {
+pub(super) fn of_prompt(line: &CommandLine<'_>, offer: &Listing) -> Vec<Candidate> {
     let Some(name) = line.words.get(1) else {
         return Vec::new();
     };
@@ -151,7 +151,7 @@ pub(super) fn of_prompt(line: &Line<'_>, offer: &Listing) -> Vec<Candidate> {
 }
 
 /// What the server suggests.
-fn asked(line: &Line<'_>, of: &str, argument: &str, start: &str) -> Option<Vec<String>> {
+fn asked(line: &CommandLine<'_>, of: &str, argument: &str, start: &str) -> Option<Vec<String>> {
     let options = offer::options(line)?;
     let server = offer::server(line, &options)?;
     let reference = if of.contains("://") {

@@ -3,7 +3,7 @@
 use clap::Command;
 
 use super::{
-    line::{Line, Wanted},
+    line::{CommandLine, Wanted},
     option, word,
 };
 
@@ -35,7 +35,7 @@ impl Candidate {
 /// What may be typed at the end of these words, the last of which is not finished. The first word is
 /// the one after the program's name. The words after it may name the server.
 pub(crate) fn next(program: &Command, words: &[String], behind: &[String]) -> Suggestions {
-    let line = Line::read(program, words, behind);
+    let line = CommandLine::read(program, words, behind);
     let all = match &line.wanted {
         Wanted::Command => option::commands(program),
         Wanted::Option => option::options(program, &line),

@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 use super::Candidate;
 
 /// A command line, up to the word that is being typed.
-pub(super) struct Line<'p> {
+pub(super) struct CommandLine<'p> {
     /// The command, once there is one.
     pub(super) command: Option<&'p Command>,
     /// The words that are not options, without the command.
@@ -37,7 +37,7 @@ pub(super) enum Wanted<'p> {
     Nothing,
 }
 
-impl<'p> Line<'p> {
+impl<'p> CommandLine<'p> {
     /// Reads words, the last of which is being typed, and those behind it.
     pub(super) fn read(program: &'p Command, words: &[String], behind: &[String]) -> Self {
         let mut line = Self::read_typed(program, words);

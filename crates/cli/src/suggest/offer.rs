@@ -6,7 +6,7 @@ use clap::Parser;
 use serde_json::Value;
 use turnbuckle_command_line::target::{self, Options, Server};
 
-use super::{Candidate, cache, line::Line, word::first_line};
+use super::{Candidate, cache, line::CommandLine, word::first_line};
 use crate::{
     runtime::block_on,
     session::{self, Session},
@@ -26,7 +26,7 @@ struct Connecting {
 pub(super) struct Listing(Value);
 
 /// The options of a line that say how to connect; the others do not matter.
-pub(super) fn options(line: &Line<'_>) -> Option<Options> {
+pub(super) fn options(line: &CommandLine<'_>) -> Option<Options> {
     let mut words = vec!["turnbuckle".to_owned()];
     for option in &line.options {
         let alone = [&["turnbuckle".to_owned()][..], option].concat();
@@ -41,7 +41,7 @@ pub(super) fn options(line: &Line<'_>) -> Option<Options> {
 }
 
 /// The server of a line.
-pub(super) fn server(line: &Line<'_>, options: &Options) -> Option<Server> {
+pub(super) fn server(line: &CommandLine<'_>, options: &Options) -> Option<Server> {
     let name = line.words.first().map_or(&[][..], std::slice::from_ref);
     let found = target::split(name, &line.given, options.silent_lookup());
     found.ok().map(|(server, _)| server)
@@ -49,7 +49,7 @@ pub(super) fn server(line: &Line<'_>, options: &Options) -> Option<Server> {
 
 impl Listing {
     /// What the server of a line has; `None` if it does not say in time.
-    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+    pub(super) fn of(line: &CommandLine<'_>) -> Option<Self> {
         let options = options(line)?;
         let name = line.words.first()?;
         let key = cache::key(name, &line.given, &line.options);

@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 use turnbuckle::Revision;
 
-use super::{Candidate, Suggestions, line::Line, word};
+use super::{Candidate, Suggestions, line::CommandLine, word};
 
 /// Names of values that are files or folders.
 const FILES: [&str; 4] = ["FILE", "FOLDER", "PATH", "PEM FILE"];
@@ -14,7 +14,7 @@ pub(super) fn commands(program: &Command) -> Suggestions {
     Suggestions::These(all.collect())
 }
 
-pub(super) fn options(program: &Command, line: &Line<'_>) -> Suggestions {
+pub(super) fn options(program: &Command, line: &CommandLine<'_>) -> Suggestions {
     let all = line.command.into_iter().chain([program]);
     let options = all.flat_map(Command::get_arguments);
     let shown = options.filter(|option| !option.is_hide_set());
@@ -28,7 +28,7 @@ pub(super) fn options(program: &Command, line: &Line<'_>) -> Suggestions {
 }
 
 /// The values of an option.
-pub(super) fn values(option: &Arg, line: &Line<'_>) -> Suggestions {
+pub(super) fn values(option: &Arg, line: &CommandLine<'_>) -> Suggestions {
     let named = option.get_possible_values();
     if !named.is_empty() {
         let all = named.iter();

@@ -3,10 +3,10 @@
 use serde_json::Value;
 use turnbuckle_command_line::target;
 
-use super::{Candidate, Suggestions, argument, line::Line, offer::Listing};
+use super::{Candidate, Suggestions, argument, line::CommandLine, offer::Listing};
 
 /// What the words of a command are.
-pub(super) fn next(line: &Line<'_>) -> Suggestions {
+pub(super) fn next(line: &CommandLine<'_>) -> Suggestions {
     let place = line.words.len();
     let these = |all| Suggestions::These(all);
     match (line.command_name(), place) {
@@ -22,7 +22,7 @@ pub(super) fn next(line: &Line<'_>) -> Suggestions {
 }
 
 /// What the server of a command has.
-fn of_server(line: &Line<'_>) -> Suggestions {
+fn of_server(line: &CommandLine<'_>) -> Suggestions {
     let Some(offer) = Listing::of(line) else {
         return Suggestions::These(Vec::new());
     };
@@ -44,7 +44,7 @@ fn of_server(line: &Line<'_>) -> Suggestions {
 }
 
 /// The servers that config files name.
-pub(super) fn servers(line: &Line<'_>) -> Vec<Candidate> {
+pub(super) fn servers(line: &CommandLine<'_>) -> Vec<Candidate> {
     let options = super::offer::options(line);
     let config = options.as_ref().and_then(|options| options.config.as_ref());
     let Ok((catalogue, _)) = target::catalogue(config) else {

@@ -42,12 +42,12 @@ pub struct AskProgress(Option<Arc<Reporter>>);
 struct Reporter {
     token: ProgressToken,
     send: Box<dyn Fn(&ProgressNotificationParams) + Send + Sync>,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
     pacer: Pacer,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     reports: Coalesced<ProgressNotificationParams>,
     is_over: bool,
 }

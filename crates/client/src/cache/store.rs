@@ -27,7 +27,7 @@ pub(super) struct Key {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CacheEntry {
     /// Whose it is: notifications of this server make it go.
     server: Arc<str>,
     result: Arc<RawValue>,
@@ -40,7 +40,7 @@ struct Entry {
 /// The table.
 #[derive(Debug)]
 pub(super) struct Store {
-    entries: HashMap<Arc<Key>, Entry>,
+    entries: HashMap<Arc<Key>, CacheEntry>,
     by_use: BTreeMap<u64, Arc<Key>>,
     uses: u64,
     bytes: usize,
@@ -124,7 +124,7 @@ impl Store {
         let key = Arc::new(key);
         self.by_use.insert(self.uses, key.clone());
         self.bytes += bytes;
-        let entry = Entry {
+        let entry = CacheEntry {
             server: server.clone(),
             result: Arc::from(result.to_owned()),
             fresh_until,

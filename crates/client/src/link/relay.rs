@@ -16,7 +16,7 @@ use crate::{
 
 /// A relayed request that is entered and written, and not sent yet. Dropping it gives it up.
 pub(crate) struct RelayAttempt {
-    entry: Entry,
+    entry: PendingPlace,
     method: Arc<str>,
     message: Vec<u8>,
     slot: Slot,
@@ -26,12 +26,12 @@ pub(crate) struct RelayAttempt {
 }
 
 /// The place of a request among those that wait. Dropping it leaves the place.
-struct Entry {
+struct PendingPlace {
     link: Arc<Link>,
     id: Id,
 }
 
-impl Drop for Entry {
+impl Drop for PendingPlace {
     fn drop(&mut self) {
         self.link.pending.withdraw(&self.id.as_ref());
         self.link.relays.leave(&self.id);
@@ -59,7 +59,7 @@ impl RelayAttempt {
             },
         })?;
         let modern = link.common_meta.read().revision;
-        let entry = Entry { link, id };
+        let entry = PendingPlace { link, id };
         let mut message = Vec::new();
         write(
             &mut message,

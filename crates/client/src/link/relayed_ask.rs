@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{
     ErrorObject, Id,
@@ -16,6 +15,7 @@ use super::{Link, serving::OpenWork};
 use crate::{
     pending::{ClockHold, PendingRequests},
     relayed::{AskReply, Attribution, OpenRelay, RelayAsk},
+    subscription::subscription_id,
 };
 
 impl Link {
@@ -43,7 +43,7 @@ impl Link {
             | "notifications/tasks"
             | "notifications/tasks/status"
             | "notifications/elicitation/complete" => {
-                let id = subscription_of(&notification.params)?;
+                let id = subscription_id(&notification.params)?;
                 self.relays.of(&id)
             }
             _ => on_stream,
@@ -136,19 +136,6 @@ impl Drop for RelayReply {
             self.answer(Err(&error));
         }
     }
-}
-
-fn subscription_of(params: &Members<'_>) -> Option<Id> {
-    #[derive(Deserialize)]
-    struct SubscriptionMeta {
-        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-        id: Option<Id>,
-    }
-
-    let meta = params.get("_meta")?;
-    serde_json::from_str::<SubscriptionMeta>(meta.get())
-        .ok()?
-        .id
 }
 
 fn related_task(params: &Members<'_>) -> Option<Box<str>> {

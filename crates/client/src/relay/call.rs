@@ -25,10 +25,10 @@ pub struct RelayCall {
     pub(super) id: Id,
     pub(super) queue: Arc<RelayQueue>,
     pub(super) canceller: Canceller,
-    pub(super) state: State,
+    pub(super) state: RelayState,
 }
 
-pub(super) enum State {
+pub(super) enum RelayState {
     Running(BoxFuture<'static, RelayEvent>),
     /// The end, which is told after what came before it.
     Ended(RelayEvent),
@@ -55,9 +55,9 @@ impl RelayCall {
         if let Poll::Ready(event) = self.queue.poll_next(context) {
             return Poll::Ready(event);
         }
-        if let State::Running(run) = &mut self.state {
+        if let RelayState::Running(run) = &mut self.state {
             match run.as_mut().poll(context) {
-                Poll::Ready(end) => self.state = State::Ended(end),
+                Poll::Ready(end) => self.state = RelayState::Ended(end),
                 Poll::Pending => return self.queue.poll_next(context),
             }
             // What was received before the end is told before it.
@@ -65,8 +65,8 @@ impl RelayCall {
                 return Poll::Ready(event);
             }
         }
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Ended(end) => Poll::Ready(end),
+        match std::mem::replace(&mut self.state, RelayState::Over) {
+            RelayState::Ended(end) => Poll::Ready(end),
             other => {
                 self.state = other;
                 Poll::Pending

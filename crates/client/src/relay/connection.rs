@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::requests::Deadline;
 use turnbuckle_telemetry::{Operation, Side, Target, record_error, record_tool_error};
 
-use super::{RelayCall, RelayRequest, call::State, request::Patience};
+use super::{RelayCall, RelayRequest, call::RelayState, request::Patience};
 #[cfg(feature = "http")]
 use crate::call::refetch_tools;
 use crate::{
@@ -57,7 +57,7 @@ impl Connection {
             id: first.id().clone(),
             queue: relayed.queue.clone(),
             canceller: relayed.canceller.clone(),
-            state: State::Running(match span {
+            state: RelayState::Running(match span {
                 None => Box::pin(relayed.run(first)),
                 Some(span) => Box::pin(in_span(span, relayed.run(first))),
             }),

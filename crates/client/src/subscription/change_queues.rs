@@ -119,7 +119,7 @@ impl ChangeQueues {
 }
 
 /// subscriptions: what comes on a subscription carries the id of the request that opened it.
-fn subscription_id(params: &Members<'_>) -> Option<Id> {
+pub(crate) fn subscription_id(params: &Members<'_>) -> Option<Id> {
     #[derive(Deserialize)]
     struct SubscriptionMeta {
         #[serde(rename = "io.modelcontextprotocol/subscriptionId")]

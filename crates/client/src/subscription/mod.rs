@@ -12,7 +12,7 @@ mod listen;
 
 pub use change::{Change, Missed};
 pub(crate) use change_queue::{ChangeQueue, NextChange, SubscriptionState};
-pub(crate) use change_queues::ChangeQueues;
+pub(crate) use change_queues::{ChangeQueues, subscription_id};
 pub(crate) use desired_session::{DesiredSession, SessionNumber, SessionRequest};
 pub use listen::Listen;
 pub(crate) use listen::{offered, refused};

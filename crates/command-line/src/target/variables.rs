@@ -70,19 +70,6 @@ impl Variables for WithInputs {
     }
 }
 
-/// Variables that stay as they were written, for showing what a file says.
-pub struct AsWritten;
-
-impl Variables for AsWritten {
-    fn environment(&self, name: &str) -> Option<String> {
-        Some(format!("${{{name}}}"))
-    }
-
-    fn input(&self, input: &Input) -> Option<String> {
-        Some(format!("${{input:{}}}", input.id))
-    }
-}
-
 /// How variables with secrets end, besides members of messages that are secrets.
 const SECRETS: [&str; 3] = ["TOKEN", "KEY", "PASS"];
 

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{Revision, error::code};
 use turnbuckle_server::{KeptRequest, Reject, Relay, RelayReply, Relayed};
 
 use super::{
-    asking::{Asking, CallIdentity, Round, ask_session},
+    asking::{AskRound, Asking, CallIdentity, ask_session},
     subject::Subject,
 };
 
@@ -109,7 +109,7 @@ pub(super) fn serve(
     if !request.capabilities().has_form_elicitation() {
         return now(confirm.unaskable(revision).into());
     }
-    let round = Round::first(request);
+    let round = AskRound::first(request);
     if revision.is_modern() {
         return now(asking.ask(&identity, &entry(&confirm), Some(round)));
     }
@@ -131,7 +131,7 @@ pub(super) fn resume(
     asking: &Arc<Asking>,
     identity: CallIdentity,
     kept: KeptRequest,
-    round: &Round,
+    round: &AskRound,
     inner: &Arc<dyn Relay>,
 ) -> BoxFuture<'static, RelayReply> {
     let kept = match asking.pass_on(kept, round) {

@@ -36,7 +36,7 @@ struct AskTicket {
 }
 
 /// A request of a modern client that was asked before.
-pub(crate) struct Round {
+pub(crate) struct AskRound {
     /// Whether the question was answered in an earlier round.
     pub(crate) is_over: bool,
     /// The answer, if this round has it.
@@ -68,7 +68,7 @@ impl Asking {
     }
 
     /// What was asked before; `None` if the state of the request is not ours.
-    pub(crate) fn open(&self, request: &Relayed<'_>) -> Option<Round> {
+    pub(crate) fn open(&self, request: &Relayed<'_>) -> Option<AskRound> {
         if !request.revision().is_modern() {
             return None;
         }
@@ -83,7 +83,7 @@ impl Asking {
         }
         let answers = request.members().get("inputResponses");
         let answer = answers.and_then(|answers| answers.member(self.key));
-        Some(Round {
+        Some(AskRound {
             is_over: ticket.is_over,
             answer: answer.and_then(|raw| raw.parse().ok()),
             inner: ticket.inner,
@@ -95,7 +95,7 @@ impl Asking {
         &self,
         identity: &CallIdentity,
         entry: &Value,
-        before: Option<Round>,
+        before: Option<AskRound>,
     ) -> RelayReply {
         let inner = before.and_then(|before| before.inner);
         let sealed = match self.seal(identity, false, inner) {
@@ -114,7 +114,7 @@ impl Asking {
     pub(crate) fn pass_on(
         &self,
         request: KeptRequest,
-        round: &Round,
+        round: &AskRound,
     ) -> Result<KeptRequest, Reject> {
         let mut edit = Edit::new(request.params());
         edit = match &round.inner {
@@ -185,7 +185,7 @@ impl Asking {
     }
 }
 
-impl Round {
+impl AskRound {
     /// A request that was not asked yet, whatever its state is: it belongs to the server behind us.
     pub(crate) fn first(request: &Relayed<'_>) -> Self {
         let is_modern = request.revision().is_modern();

@@ -85,7 +85,7 @@ impl Condition {
                 },
             )
         })?;
-        let mut names = Names::default();
+        let mut names = UsedNames::default();
         names.walk(program.expression(), 0)?;
         for name in &names.free {
             if !VARIABLES.contains(&name.as_str()) {
@@ -215,13 +215,13 @@ impl fmt::Debug for Condition {
 
 /// The names that an expression uses and does not make itself.
 #[derive(Default)]
-struct Names {
+struct UsedNames {
     free: BTreeSet<String>,
     bound: Vec<String>,
     has_loops: bool,
 }
 
-impl Names {
+impl UsedNames {
     fn walk(&mut self, expression: &IdedExpr, depth: usize) -> Result<(), ConditionError> {
         match &expression.expr {
             Expr::Unspecified | Expr::Literal(_) => Ok(()),

@@ -11,6 +11,19 @@ pub trait Variables {
     fn input(&self, input: &Input) -> Option<String>;
 }
 
+/// Variables that stay as they are written, for showing what a file says without its secrets.
+pub struct AsWritten;
+
+impl Variables for AsWritten {
+    fn environment(&self, name: &str) -> Option<String> {
+        Some(format!("${{{name}}}"))
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        Some(format!("${{input:{}}}", input.id))
+    }
+}
+
 /// The environment of this process; inputs have their defaults alone.
 pub struct Environment;
 

@@ -47,7 +47,7 @@ pub enum Wire {
 }
 
 /// The kinds of server that files name.
-enum Kind {
+enum LaunchKind {
     Command,
     Remote(Wire),
 }
@@ -69,8 +69,8 @@ pub(super) fn read(
         .any(|key| settings.contains_key(*key));
     let url = URLS.into_iter().find(|key| settings.contains_key(*key));
     match (reader.kind()?, has_command, url) {
-        (Some(Kind::Command), true, _) | (None, true, None) => reader.command(),
-        (Some(Kind::Remote(wire)), _, Some(key)) => reader.remote(key, wire),
+        (Some(LaunchKind::Command), true, _) | (None, true, None) => reader.command(),
+        (Some(LaunchKind::Remote(wire)), _, Some(key)) => reader.remote(key, wire),
         // Gemini's `httpUrl` means Streamable HTTP, where its `url` means HTTP+SSE or either.
         (None, false, Some(key @ "httpUrl")) => reader.remote(key, Wire::StreamableHttp),
         (None, false, Some(key)) => reader.remote(key, Wire::Any),
@@ -85,17 +85,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn kind(&self) -> Result<Option<Kind>, EntryError> {
+    fn kind(&self) -> Result<Option<LaunchKind>, EntryError> {
         let said = ["type", "transport", "transportType"]
             .iter()
             .find_map(|key| self.settings.get(*key)?.as_str());
         let Some(said) = said else { return Ok(None) };
         let plain = said.to_ascii_lowercase().replace(['-', '_'], "");
         Ok(Some(match plain.as_str() {
-            "stdio" | "local" => Kind::Command,
-            "http" | "streamablehttp" => Kind::Remote(Wire::StreamableHttp),
-            "sse" => Kind::Remote(Wire::HttpSse),
-            "remote" => Kind::Remote(Wire::Any),
+            "stdio" | "local" => LaunchKind::Command,
+            "http" | "streamablehttp" => LaunchKind::Remote(Wire::StreamableHttp),
+            "sse" => LaunchKind::Remote(Wire::HttpSse),
+            "remote" => LaunchKind::Remote(Wire::Any),
             _ => {
                 return Err(EntryError::UnknownType {
                     found: said.to_owned(),

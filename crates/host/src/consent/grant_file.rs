@@ -57,14 +57,14 @@ pub enum GrantFileError {
 pub(super) type Stamp = (SystemTime, u64);
 
 #[derive(Deserialize)]
-struct Document {
+struct GrantDocument {
     #[serde(default)]
-    grant: Vec<Entry>,
+    grant: Vec<GrantEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct GrantEntry {
     server: String,
     allow: String,
     #[serde(default)]
@@ -101,7 +101,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         path: path.to_owned(),
         problem,
     };
-    let document: Document = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    let document: GrantDocument =
+        toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
     document
         .grant
         .into_iter()

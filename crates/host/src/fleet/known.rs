@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The lists in a file, each as a page.
 #[derive(Deserialize)]
-struct Document {
+struct KnownLists {
     tools: Box<RawValue>,
     prompts: Box<RawValue>,
     resources: Box<RawValue>,
@@ -53,7 +53,7 @@ pub(crate) fn read(path: &Path) -> Option<Lists> {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
-    let document: Document = serde_json::from_str(&text).ok()?;
+    let document: KnownLists = serde_json::from_str(&text).ok()?;
     Some(Lists {
         tools: list(document.tools)?,
         prompts: list(document.prompts)?,

@@ -26,7 +26,7 @@ const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(2);
 pub(super) type Asked = BTreeMap<String, Question>;
 
 /// What is answered, by key.
-pub(super) type Answered = BTreeMap<String, Raw>;
+pub(super) type AnswersByKey = BTreeMap<String, Raw>;
 
 /// One question as it came.
 #[derive(Deserialize)]
@@ -79,7 +79,7 @@ pub(super) async fn answers(
     asked: Asked,
     round: usize,
     state: Option<&RawValue>,
-) -> Result<Answered, Problem> {
+) -> Result<AnswersByKey, Problem> {
     let mut open = JoinSet::new();
     for (key, question) in asked {
         let ask = Ask {
@@ -100,7 +100,7 @@ pub(super) async fn answers(
             (key, method, inspector.ask(ask).await)
         });
     }
-    let mut answered = Answered::new();
+    let mut answered = AnswersByKey::new();
     while let Some(joined) = open.join_next().await {
         let (key, method, reply) = joined.map_err(|error| Problem::of(Who::Transport, &error))?;
         answered.insert(key.clone(), answer(&key, &method, reply)?);
@@ -138,7 +138,7 @@ fn first(job: &Job, is_modern: bool) -> Result<Option<Box<RawValue>>, Problem> {
 
 fn again(
     job: &Job,
-    answered: Option<&Answered>,
+    answered: Option<&AnswersByKey>,
     state: Option<&RawValue>,
 ) -> Result<Box<RawValue>, Problem> {
     let mut members = Vec::new();

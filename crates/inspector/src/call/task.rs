@@ -10,7 +10,7 @@ use turnbuckle_command_line::argument::Tree;
 
 use super::{
     job::Job,
-    round::{self, Answered, Asked},
+    round::{self, AnswersByKey, Asked},
 };
 use crate::{
     exchange::Progress,
@@ -151,12 +151,12 @@ pub(super) async fn cancel(connection: Connection, id: String) {
     }
 }
 
-async fn update(job: &Job, id: &str, answered: &Answered) -> Result<(), Problem> {
+async fn update(job: &Job, id: &str, answered: &AnswersByKey) -> Result<(), Problem> {
     #[derive(serde::Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Params<'a> {
         task_id: &'a str,
-        input_responses: &'a Answered,
+        input_responses: &'a AnswersByKey,
     }
     let params = Raw::of(&Params {
         task_id: id,

@@ -97,7 +97,7 @@ impl Chunks {
         }
         self.calls.push(CallSoFar {
             index,
-            ..Call::default()
+            ..CallSoFar::default()
         });
         Ok(self.calls.len() - 1)
     }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use turnbuckle::models::ApiKey;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-use super::model::Named;
+use super::model::NamedModel;
 
 /// 64 KiB: no key is longer.
 const MAX_KEY: u64 = 64 * 1024;

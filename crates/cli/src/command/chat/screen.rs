@@ -107,7 +107,7 @@ impl Screen {
                 self.called(call, result, *elapsed);
             }
             Event::Rewritten(rewrite) => {
-                let mut kept = self.folded.lock();
+                let mut kept = self.folded.0.lock();
                 if !kept.rewrites.contains(rewrite) {
                     kept.rewrites.push((*rewrite).clone());
                 }

@@ -11,7 +11,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::{allow::Permission, prompt, session::Session};
+use super::{allow::Permission, prompt, session::ChatSession};
 use crate::show::{self, print, print_shown, tell};
 
 const HELP: &str = "\

@@ -86,7 +86,7 @@ impl Bridge {
     /// The stream of a session that the server speaks by when it was not asked.
     pub(super) async fn hear(&self) {
         let mut position = StreamPosition::default();
-        let Asked::Stream(mut events) = self.events_from(&position).await else {
+        let StreamAnswer::Stream(mut events) = self.events_from(&position).await else {
             return;
         };
         loop {
@@ -106,30 +106,30 @@ impl Bridge {
         while position.failures < MAX_FAILURES {
             tokio::time::sleep(position.wait()).await;
             match self.events_from(position).await {
-                Asked::Stream(events) => {
+                StreamAnswer::Stream(events) => {
                     // Until something comes by it.
                     position.failures += 1;
                     return Some(events);
                 }
-                Asked::Refused => return None,
-                Asked::Lost => position.failures += 1,
+                StreamAnswer::Refused => return None,
+                StreamAnswer::Lost => position.failures += 1,
             }
         }
         None
     }
 
-    async fn events_from(&self, position: &StreamPosition) -> Asked {
+    async fn events_from(&self, position: &StreamPosition) -> StreamAnswer {
         let (address, mut headers) = self.head(&Envelope::parse(b"{}"));
         if let Some(last) = &position.last {
             set(&mut headers, header::LAST_EVENT_ID, last);
         }
         match timeout(self.wait, self.agent.events(&address, headers)).await {
             Ok(Ok(reply)) if reply.status().is_success() && reply.is_events() => {
-                Asked::Stream(Box::new(reply.events(MAX_MESSAGE)))
+                StreamAnswer::Stream(Box::new(reply.events(MAX_MESSAGE)))
             }
-            Ok(Ok(reply)) if reply.status().is_server_error() => Asked::Lost,
-            Ok(Ok(_)) => Asked::Refused,
-            Ok(Err(_)) | Err(_) => Asked::Lost,
+            Ok(Ok(reply)) if reply.status().is_server_error() => StreamAnswer::Lost,
+            Ok(Ok(_)) => StreamAnswer::Refused,
+            Ok(Err(_)) | Err(_) => StreamAnswer::Lost,
         }
     }
 
@@ -176,7 +176,7 @@ impl Bridge {
 }
 
 /// What came of asking for a stream.
-enum Asked {
+enum StreamAnswer {
     Stream(Box<Events>),
     /// There is no stream.
     Refused,

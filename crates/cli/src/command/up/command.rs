@@ -21,7 +21,7 @@ use turnbuckle_inspector::{Inspector, Origin, Site};
 use super::{
     admin,
     file::{EraChoice, NamesName},
-    keys::Keys,
+    keys::CallerKeys,
     lines::Lines,
     lock_file::{self, LockChoice},
     operation::{self, Readers},
@@ -122,7 +122,7 @@ pub(crate) fn run(up: &Up) -> Outcome {
         Consent::Ask
     };
     let plan = Plan::make(&up.words(), consent)?;
-    let keys = Keys::read(&plan.gateway.keys)?;
+    let keys = CallerKeys::read(&plan.gateway.keys)?;
     let policy = operation::policy(&plan.gateway.policy)?;
     if up.check {
         return check(&plan);
@@ -164,7 +164,7 @@ impl Up {
     async fn serve(
         &self,
         mut plan: Plan,
-        keys: Option<Keys>,
+        keys: Option<CallerKeys>,
         operation: Arc<Operation>,
         watched: Watched,
     ) -> Outcome {
@@ -328,7 +328,7 @@ impl Up {
 /// What the front is made of.
 struct FrontParts {
     listener: Listener,
-    keys: Option<Keys>,
+    keys: Option<CallerKeys>,
     operation: Arc<Operation>,
     /// What the page shows of the gateway, and what it asks for.
     page: Option<(Arc<Recorder>, Arc<Notify>)>,

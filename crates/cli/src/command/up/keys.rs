@@ -23,13 +23,13 @@ const MIN_KEY: usize = 16;
 /// Who has which key. Only digests are kept, and a lookup by digest says nothing about a key by the time
 /// that it takes.
 #[derive(Clone)]
-pub(super) struct Keys {
+pub(super) struct CallerKeys {
     callers: Arc<HashMap<[u8; 32], String>>,
     /// A key, for the page beside the gateway.
     own: Arc<str>,
 }
 
-impl Keys {
+impl CallerKeys {
     /// Reads the keys from the environment; `None` if the config file names no keys.
     pub(super) fn read(entries: &[KeyEntry]) -> Outcome<Option<Self>> {
         let mut callers = HashMap::new();
@@ -64,7 +64,7 @@ impl Keys {
     }
 }
 
-impl Protect for Keys {
+impl Protect for CallerKeys {
     fn admit(&self, request: &Parts) -> Admission {
         let bearer = request.headers.get(header::AUTHORIZATION);
         let bearer = bearer.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));

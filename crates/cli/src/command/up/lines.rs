@@ -1,12 +1,9 @@
 //! How the servers are doing, a line for each change.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use turnbuckle::host::{ServerId, ServerState};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_command_line::{control::tell, style::Style};
 
 /// Tells of servers that become ready or fail, each failure once.
@@ -29,7 +26,7 @@ impl Lines {
         let Some((mark, said)) = words(state) else {
             return;
         };
-        let mut known = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.said.lock();
         let before = known.insert(server.to_string(), said.clone());
         if before.as_deref() == Some(&*said) {
             return;

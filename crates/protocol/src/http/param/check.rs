@@ -14,10 +14,10 @@ pub(super) fn written(param: &Param, found: &Found<'_>) -> Result<Option<String>
         Found::Text(text) => encode(text).into_owned(),
         Found::Boolean(value) => value.to_string(),
         Found::Number(number) => match whole(number) {
-            Whole::Safe(value) => value.to_string(),
-            Whole::Unsafe => return Err(HeaderFault::out_of_range(param)),
+            HeaderNumber::Safe(value) => value.to_string(),
+            HeaderNumber::Unsafe => return Err(HeaderFault::out_of_range(param)),
             // The schema asks for an integer. The server reports that this is not one.
-            Whole::Fraction(value) => value.to_string(),
+            HeaderNumber::Fraction(value) => value.to_string(),
         },
         Found::Composite => return Ok(None),
     };
@@ -54,38 +54,40 @@ fn says(param: &Param, found: &Found<'_>, header: &[u8]) -> Result<bool, HeaderF
         Found::Text(text) => matches(header, text),
         Found::Boolean(value) => matches(header, if *value { "true" } else { "false" }),
         Found::Number(number) => match whole(number) {
-            Whole::Safe(value) => decode(header).is_ok_and(|text| integer(&text) == Some(value)),
-            Whole::Unsafe => return Err(HeaderFault::out_of_range(param)),
-            Whole::Fraction(value) => matches(header, &value.to_string()),
+            HeaderNumber::Safe(value) => {
+                decode(header).is_ok_and(|text| integer(&text) == Some(value))
+            }
+            HeaderNumber::Unsafe => return Err(HeaderFault::out_of_range(param)),
+            HeaderNumber::Fraction(value) => matches(header, &value.to_string()),
         },
         Found::Composite => false,
     })
 }
 
 /// A number as the annotation sees it.
-enum Whole {
+enum HeaderNumber {
     Safe(i64),
     Unsafe,
     Fraction(f64),
 }
 
-fn whole(number: &serde_json::Number) -> Whole {
+fn whole(number: &serde_json::Number) -> HeaderNumber {
     if let Some(value) = number.as_i64() {
         return if (-MAX_SAFE..=MAX_SAFE).contains(&value) {
-            Whole::Safe(value)
+            HeaderNumber::Safe(value)
         } else {
-            Whole::Unsafe
+            HeaderNumber::Unsafe
         };
     }
     match number.as_f64() {
-        Some(value) if value.fract() != 0.0 => Whole::Fraction(value),
+        Some(value) if value.fract() != 0.0 => HeaderNumber::Fraction(value),
         #[expect(clippy::cast_precision_loss, reason = "2^53 − 1 is exact")]
         Some(value) if value.abs() <= MAX_SAFE as f64 =>
         {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
-            Whole::Safe(value as i64)
+            HeaderNumber::Safe(value as i64)
         }
-        _ => Whole::Unsafe,
+        _ => HeaderNumber::Unsafe,
     }
 }
 
