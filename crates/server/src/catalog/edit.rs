@@ -29,11 +29,11 @@ use crate::{IntoPrompt, IntoResource, IntoTool};
 #[must_use = "an edit does nothing until it is applied"]
 pub struct CatalogEdit {
     catalog: Arc<LiveCatalog>,
-    steps: Vec<Step>,
+    steps: Vec<EditStep>,
     problem: Option<SetupError>,
 }
 
-enum Step {
+enum EditStep {
     Add(Shelved),
     Replace(Shelved),
     Remove(Change, String),
@@ -79,7 +79,7 @@ impl CatalogEdit {
             self.catalog.leniency,
             &self.catalog.states,
         );
-        self.step(tool.map(Step::Add))
+        self.step(tool.map(EditStep::Add))
     }
 
     /// Adds a tool, in the place of the one with its name if there is one.
@@ -89,56 +89,56 @@ impl CatalogEdit {
             self.catalog.leniency,
             &self.catalog.states,
         );
-        self.step(tool.map(Step::Replace))
+        self.step(tool.map(EditStep::Replace))
     }
 
     /// Removes a tool, if there is one of this name.
     pub fn remove_tool(self, name: &str) -> Self {
-        self.step(Ok(Step::Remove(Change::Tools, name.to_owned())))
+        self.step(Ok(EditStep::Remove(Change::Tools, name.to_owned())))
     }
 
     /// Switches a tool on again.
     pub fn enable_tool(self, name: &str) -> Self {
-        self.step(Ok(Step::Enable(Change::Tools, name.to_owned())))
+        self.step(Ok(EditStep::Enable(Change::Tools, name.to_owned())))
     }
 
     /// Switches a tool off: it is not listed and cannot be called, and its name stays taken.
     pub fn disable_tool(self, name: &str) -> Self {
-        self.step(Ok(Step::Disable(Change::Tools, name.to_owned())))
+        self.step(Ok(EditStep::Disable(Change::Tools, name.to_owned())))
     }
 
     /// Adds a prompt.
     pub fn add_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
         let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
-        self.step(prompt.map(Step::Add))
+        self.step(prompt.map(EditStep::Add))
     }
 
     /// Adds a prompt, in the place of the one with its name if there is one.
     pub fn replace_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
         let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
-        self.step(prompt.map(Step::Replace))
+        self.step(prompt.map(EditStep::Replace))
     }
 
     /// Removes a prompt, if there is one of this name.
     pub fn remove_prompt(self, name: &str) -> Self {
-        self.step(Ok(Step::Remove(Change::Prompts, name.to_owned())))
+        self.step(Ok(EditStep::Remove(Change::Prompts, name.to_owned())))
     }
 
     /// Adds a resource or a template.
     pub fn add_resource<X>(self, resource: impl IntoResource<X>) -> Self {
         let resource = setup::resource(resource.into_resource(), &self.catalog.states);
-        self.step(resource.map(Step::Add))
+        self.step(resource.map(EditStep::Add))
     }
 
     /// Adds a resource or a template, in the place of the one with its URI if there is one.
     pub fn replace_resource<X>(self, resource: impl IntoResource<X>) -> Self {
         let resource = setup::resource(resource.into_resource(), &self.catalog.states);
-        self.step(resource.map(Step::Replace))
+        self.step(resource.map(EditStep::Replace))
     }
 
     /// Removes the resource at this URI or the template, if there is one.
     pub fn remove_resource(self, uri: &str) -> Self {
-        self.step(Ok(Step::Remove(Change::Resources, uri.to_owned())))
+        self.step(Ok(EditStep::Remove(Change::Resources, uri.to_owned())))
     }
 
     /// Makes all the changes at once.
@@ -168,7 +168,7 @@ impl CatalogEdit {
         Ok(changed)
     }
 
-    fn step(mut self, step: Result<Step, SetupError>) -> Self {
+    fn step(mut self, step: Result<EditStep, SetupError>) -> Self {
         match step {
             Ok(step) => self.steps.push(step),
             // The first mistake is the one that is reported.
@@ -178,26 +178,26 @@ impl CatalogEdit {
     }
 }
 
-fn make(snapshot: &mut Snapshot, steps: Vec<Step>) -> Result<ChangedLists, SetupError> {
+fn make(snapshot: &mut Snapshot, steps: Vec<EditStep>) -> Result<ChangedLists, SetupError> {
     let mut changed = ChangedLists::default();
     for step in steps {
         let (list, is_made) = match step {
-            Step::Add(entry) => {
+            EditStep::Add(entry) => {
                 let list = entry.list();
                 snapshot.insert(entry)?;
                 (list, true)
             }
-            Step::Replace(entry) => {
+            EditStep::Replace(entry) => {
                 let list = entry.list();
                 snapshot.replace(entry);
                 (list, true)
             }
-            Step::Remove(list, key) => {
+            EditStep::Remove(list, key) => {
                 let is_made = remove(snapshot, &list, &key);
                 (list, is_made)
             }
-            Step::Enable(list, key) => (list, snapshot.tools.enable(&key)),
-            Step::Disable(list, key) => (list, snapshot.tools.disable(&key)),
+            EditStep::Enable(list, key) => (list, snapshot.tools.enable(&key)),
+            EditStep::Disable(list, key) => (list, snapshot.tools.disable(&key)),
         };
         if is_made {
             changed.mark(&list);

@@ -5,10 +5,10 @@ use turnbuckle_base::lock::Mutex;
 
 /// The answer to `roots/list` until the client says that its roots have changed.
 #[derive(Debug, Default)]
-pub(crate) struct RootsCache(Mutex<State>);
+pub(crate) struct RootsCache(Mutex<CachedRoots>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CachedRoots {
     /// How often the roots have changed.
     changes: u64,
     listed: Option<Box<RawValue>>,

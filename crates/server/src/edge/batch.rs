@@ -7,13 +7,16 @@ use turnbuckle_protocol::{
     envelope::{Malformed, Message, Request, UnreadableId},
 };
 
+use turnbuckle_transport::Outbox;
+
 use super::{
     notification,
     running::{Begun, RunningRequests},
 };
 use crate::{
     client::Peer,
-    engine::{Response, Shared, Sink, admission, answer, method},
+    engine::{Response, Shared, Sink, admission, answer, method, unsent::Unsent},
+    quota::Share,
 };
 
 /// What those who cannot send batches are told.
@@ -24,7 +27,7 @@ pub(super) const UNKNOWN: &str =
 #[derive(Default)]
 pub(super) struct Batch {
     /// Responses that are there.
-    pub(super) ready: Vec<Vec<u8>>,
+    pub(super) ready: Vec<Response>,
     /// Requests whose responses come later.
     pub(super) begun: Vec<Begun>,
 }
@@ -37,6 +40,8 @@ pub(super) struct BatchContext<'a> {
     /// The end for the requests of this batch.
     pub(super) peer: &'a Arc<Peer>,
     pub(super) running: &'a RunningRequests,
+    /// Who pays for the responses.
+    pub(super) unsent: Option<&'a Unsent>,
 }
 
 /// Whether this client may send batches.
@@ -69,7 +74,7 @@ impl BatchContext<'_> {
                 }
             }
             if !answer.is_empty() {
-                batch.ready.push(answer.into_message());
+                batch.ready.push(answer);
             }
         }
         batch
@@ -84,7 +89,12 @@ impl BatchContext<'_> {
             error
         } else {
             let served = method::serve_on_line(self.shared, self.peer, request, answer);
-            let response = served.later(self.peer)?;
+            let Some(response) = served.later(self.peer) else {
+                if let Some(unsent) = self.unsent {
+                    *answer = unsent.pay(std::mem::take(answer), &request.id);
+                }
+                return None;
+            };
             let id = request.id.clone().into_owned();
             match self.running.begin(id, response) {
                 Ok(begun) => return Some(begun),
@@ -117,13 +127,26 @@ pub(super) fn unreadable(peer: &Peer) -> UnreadableId {
     revision.rules().unreadable_id
 }
 
-/// Responses as one message.
-pub(super) fn array(responses: &[Vec<u8>]) -> Vec<u8> {
-    if responses.is_empty() {
-        return Vec::new();
+/// Queues responses as one message.
+pub(super) fn push_array(responses: Vec<Response>, outbox: &Outbox) {
+    let (message, paid) = array(responses);
+    if paid.is_empty() {
+        outbox.push(&message);
+    } else {
+        outbox.push_holding(&message, paid);
     }
-    let mut message = vec![b'['];
-    message.extend_from_slice(&responses.join(&b','));
-    message.push(b']');
-    message
+}
+
+/// Responses as one message, and what was paid for them.
+pub(super) fn array(responses: Vec<Response>) -> (Vec<u8>, Vec<Share>) {
+    let (mut message, mut paid) = (Vec::new(), Vec::new());
+    for mut response in responses {
+        message.push(if message.is_empty() { b'[' } else { b',' });
+        paid.extend(response.paid.take().map(|share| *share));
+        message.extend_from_slice(&response.into_message());
+    }
+    if !message.is_empty() {
+        message.push(b']');
+    }
+    (message, paid)
 }

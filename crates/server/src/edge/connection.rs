@@ -18,7 +18,7 @@ use turnbuckle_transport::{LineFault, Outbox, Receive};
 use super::{
     batch::{self, Batch, BatchContext},
     notification, oversized,
-    running::{Owner, RunningRequests, unless},
+    running::{Begun, Owner, RunningRequests},
 };
 use crate::{
     Caller,
@@ -30,6 +30,7 @@ use crate::{
         Response, Served, Shared, Sink, answer,
         budget::{Charge, OverBudget},
         method,
+        unsent::Unsent,
     },
     quota::CallerKey,
 };
@@ -202,7 +203,19 @@ impl Connection {
 
     fn request(&self, request: &Request<'_>, charge: Charge) {
         let mut outbox = self.outbox.clone();
-        let Some(response) = self.serve(request, &mut outbox).later(&self.peer) else {
+        let unsent = self.unsent();
+        let served = match &unsent {
+            None => self.serve(request, &mut outbox),
+            Some(unsent) => {
+                let mut response = Response::default();
+                let served = self.serve(request, &mut response);
+                if !response.is_empty() {
+                    unsent.pay(response, &request.id).push_to(&outbox);
+                }
+                served
+            }
+        };
+        let Some(response) = served.later(&self.peer) else {
             return;
         };
         // A small one is done with when it is parsed; there are at most so many at a time.
@@ -215,8 +228,18 @@ impl Connection {
             .running
             .begin(request.id.clone().into_owned(), response)
         {
-            Ok(begun) => drop(self.running.run(&self.runtime, begun, outbox)),
+            Ok(begun) => drop(self.running.run(&self.runtime, begun, outbox, unsent)),
             Err(error) => outbox.put(|out| answer::write_error(Ok(&request.id), &error, out)),
+        }
+    }
+
+    /// Who pays for answers: only those over HTTP do. At the other end of a pipe is a client that this
+    /// process serves alone.
+    fn unsent(&self) -> Option<Unsent> {
+        match self.carrier {
+            Carrier::Pipe => None,
+            #[cfg(feature = "http")]
+            Carrier::Http => Some(Unsent::of(&self.shared, self.payer)),
         }
     }
 
@@ -236,15 +259,17 @@ impl Connection {
             return outbox.put(|out| answer::write_error(Err(unreadable), &error, out));
         }
         let _inside = self.runtime.enter();
+        let unsent = self.unsent();
         let here = BatchContext {
             shared: &self.shared,
             session: &self.peer,
             peer: &self.peer,
             running: &self.running,
+            unsent: unsent.as_ref(),
         };
         let batch = here.serve(members);
         if batch.begun.is_empty() {
-            self.outbox.push(&batch::array(&batch.ready));
+            batch::push_array(batch.ready, &self.outbox);
         } else {
             self.spawn_batch(batch, charge);
         }
@@ -254,13 +279,12 @@ impl Connection {
     fn spawn_batch(&self, batch: Batch, charge: Charge) {
         let Batch { mut ready, begun } = batch;
         let (outbox, running) = (self.outbox.clone(), self.running.clone());
-        let runtime = self.runtime.clone();
+        let (runtime, unsent) = (self.runtime.clone(), self.unsent());
         self.runtime.spawn(async move {
             // Each in a task of its own, so that they run side by side; joined here in order.
-            let spawn = |begun: super::running::Begun| {
-                let task =
-                    runtime.spawn(async move { unless(&begun.cancel, begun.response).await });
-                (begun.ticket, task)
+            let spawn = |begun: Begun| {
+                let (ticket, response) = begun.into_parts(unsent.clone());
+                (ticket, runtime.spawn(response))
             };
             let tasks: Vec<_> = begun.into_iter().map(spawn).collect();
             let mut done = Vec::new();
@@ -271,8 +295,8 @@ impl Connection {
             // A peer that is gone needs no answer.
             let _ = outbox.ready().await;
             running.answer(done, |late| {
-                ready.extend(late.into_iter().map(Response::into_message));
-                outbox.push(&batch::array(&ready));
+                ready.extend(late);
+                batch::push_array(ready, &outbox);
             });
         });
     }

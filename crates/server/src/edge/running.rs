@@ -12,7 +12,10 @@ use turnbuckle_session::{
 };
 use turnbuckle_transport::Outbox;
 
-use crate::{client::CancelFlag, engine::Response};
+use crate::{
+    client::CancelFlag,
+    engine::{Response, unsent::Unsent},
+};
 
 /// The output of a future, or `None` if the flag is set first; the future is dropped then.
 pub(crate) async fn unless<T>(cancel: &CancelFlag, mut future: BoxFuture<'_, T>) -> Option<T> {
@@ -35,6 +38,25 @@ pub(crate) struct Begun {
     pub(crate) ticket: Ticket,
     pub(crate) cancel: CancelFlag,
     pub(crate) response: BoxFuture<'static, Response>,
+}
+
+impl Begun {
+    /// The right to answer, and the response to come, paid for by `unsent`; none if the request is
+    /// cancelled.
+    pub(crate) fn into_parts(
+        self,
+        unsent: Option<Unsent>,
+    ) -> (Ticket, impl Future<Output = Option<Response>> + Send) {
+        let (cancel, response, id) = (self.cancel, self.response, self.ticket.id().clone());
+        let paid = async move {
+            let response = unless(&cancel, response).await?;
+            Some(match unsent {
+                Some(unsent) => unsent.pay(response, &id.as_ref()),
+                None => response,
+            })
+        };
+        (self.ticket, paid)
+    }
 }
 
 /// The requests that are being served.
@@ -116,15 +138,25 @@ impl RunningRequests {
     }
 
     /// Lets a request go on as a task of the runtime, until it is done or cancelled. Its response
-    /// waits while the peer does not read; a peer that is gone needs none.
-    pub(crate) fn run(&self, runtime: &Handle, begun: Begun, outbox: Outbox) -> JoinHandle<()> {
+    /// waits while the peer does not read; a peer that is gone needs none. `unsent` pays for it.
+    pub(crate) fn run(
+        &self,
+        runtime: &Handle,
+        begun: Begun,
+        outbox: Outbox,
+        unsent: Option<Unsent>,
+    ) -> JoinHandle<()> {
         let running = self.clone();
         runtime.spawn(async move {
-            let response = unless(&begun.cancel, begun.response).await;
+            let mut response = unless(&begun.cancel, begun.response).await;
+            if let Some(unsent) = &unsent {
+                let id = begun.ticket.id().as_ref();
+                response = response.map(|response| unsent.pay(response, &id));
+            }
             let _ = unless(&begun.cancel, Box::pin(outbox.ready())).await;
             running.answer(vec![(begun.ticket, response)], |answers| {
                 for answer in answers {
-                    outbox.push(&answer.into_message());
+                    answer.push_to(&outbox);
                 }
             });
         })

@@ -33,6 +33,12 @@ const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// 16 MiB: a quarter of it.
 const CALLER_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
+/// 64 MiB: some answers of the largest messages' size, and as much as the messages themselves.
+const UNSENT_BYTES: usize = 64 * 1024 * 1024;
+
+/// 32 MiB: half of it, so that one caller leaves the other half to the others.
+const CALLER_UNSENT_BYTES: usize = 32 * 1024 * 1024;
+
 /// 16 KiB: a message of this length that has arrived at once pays only to the common budget.
 pub(crate) const SMALL_BYTES: usize = 16 * 1024;
 
@@ -77,6 +83,12 @@ pub struct MemoryBudget {
     pub kept: usize,
     /// Bytes of what is kept for one caller; 16 MiB unless set.
     pub kept_per_caller: usize,
+    /// Bytes of answers over HTTP that are made and not sent yet, because clients read slowly or not
+    /// at all; 64 MiB unless set.
+    pub unsent: usize,
+    /// Bytes of such answers to one caller; 32 MiB unless set. An answer of more than half of this
+    /// counts as half, so that it can be sent when nothing else waits.
+    pub unsent_per_caller: usize,
 }
 
 impl Default for MemoryBudget {
@@ -86,6 +98,8 @@ impl Default for MemoryBudget {
             per_caller: CALLER_BYTES,
             kept: KEPT_BYTES,
             kept_per_caller: CALLER_KEPT_BYTES,
+            unsent: UNSENT_BYTES,
+            unsent_per_caller: CALLER_UNSENT_BYTES,
         }
     }
 }
@@ -113,6 +127,22 @@ impl MemoryBudget {
     pub fn with_kept_per_caller(mut self, bytes: usize) -> Self {
         self.kept_per_caller = bytes;
         self
+    }
+
+    /// Sets how many bytes of answers may wait for clients to read them.
+    pub fn with_unsent(mut self, bytes: usize) -> Self {
+        self.unsent = bytes;
+        self
+    }
+
+    /// Sets how many bytes of answers may wait for one caller to read them.
+    pub fn with_unsent_per_caller(mut self, bytes: usize) -> Self {
+        self.unsent_per_caller = bytes;
+        self
+    }
+
+    pub(crate) fn unsent_quota(self) -> Arc<Quota> {
+        Quota::new(self.unsent, self.unsent_per_caller)
     }
 
     pub(crate) fn kept_quota(self) -> Arc<Quota> {
@@ -197,14 +227,14 @@ impl Budget {
         let mut charge = Charge {
             budget: Arc::clone(self),
             bytes,
-            payer: Payer::All,
+            payer: ChargedTo::All,
         };
         if used > self.limits.total / 2 {
             let (caller, limit) = (caller(), self.limits.per_caller / SMALL_OF_CALLER);
             if !self.small_of_callers.take(caller, bytes, limit) {
                 return Err(OverBudget::Caller(limit));
             }
-            charge.payer = Payer::SmallOf(caller);
+            charge.payer = ChargedTo::SmallOf(caller);
         }
         Ok(charge)
     }
@@ -214,7 +244,7 @@ impl Budget {
         Charge {
             budget: Arc::clone(self),
             bytes: 0,
-            payer: Payer::Caller(caller),
+            payer: ChargedTo::Caller(caller),
         }
     }
 
@@ -301,12 +331,12 @@ impl fmt::Debug for Budget {
 pub(crate) struct Charge {
     budget: Arc<Budget>,
     bytes: usize,
-    payer: Payer,
+    payer: ChargedTo,
 }
 
 /// Who pays, beside the common budget.
 #[derive(Clone, Copy, Debug)]
-enum Payer {
+enum ChargedTo {
     /// Nobody.
     All,
     /// This caller, for small messages.
@@ -319,8 +349,8 @@ impl Charge {
     /// Says at once if so many bytes will not be paid for.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), OverBudget> {
         match self.payer {
-            Payer::Caller(caller) => self.budget.has_room(caller, bytes),
-            Payer::All | Payer::SmallOf(_) => Ok(()),
+            ChargedTo::Caller(caller) => self.budget.has_room(caller, bytes),
+            ChargedTo::All | ChargedTo::SmallOf(_) => Ok(()),
         }
     }
 
@@ -329,7 +359,7 @@ impl Charge {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else {
             return Ok(());
         };
-        let Payer::Caller(caller) = self.payer else {
+        let ChargedTo::Caller(caller) = self.payer else {
             self.budget.take(more, self.budget.limits.total)?;
             self.bytes = bytes;
             return Ok(());
@@ -356,15 +386,15 @@ impl Charge {
     fn give_back(&self, bytes: usize) {
         self.budget.give_back(bytes);
         match self.payer {
-            Payer::All => {}
-            Payer::SmallOf(caller) => self.budget.small_of_callers.give_back(caller, bytes),
-            Payer::Caller(caller) => self.budget.callers.give_back(caller, bytes),
+            ChargedTo::All => {}
+            ChargedTo::SmallOf(caller) => self.budget.small_of_callers.give_back(caller, bytes),
+            ChargedTo::Caller(caller) => self.budget.callers.give_back(caller, bytes),
         }
     }
 
     /// Whether this message is small.
     pub(crate) fn is_small(&self) -> bool {
-        matches!(self.payer, Payer::All | Payer::SmallOf(_))
+        matches!(self.payer, ChargedTo::All | ChargedTo::SmallOf(_))
     }
 
     /// Pays for as long as a response is being made.
@@ -380,7 +410,7 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.give_back(self.bytes);
-        if matches!(self.payer, Payer::All) {
+        if matches!(self.payer, ChargedTo::All) {
             return;
         }
         let waiting = std::mem::take(&mut *self.budget.waiting.lock());

@@ -17,6 +17,11 @@ pub(crate) mod sink;
 mod target;
 pub(crate) mod task;
 mod trace;
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "only answers over HTTP pay for their memory")
+)]
+pub(crate) mod unsent;
 
 pub(crate) use answer::Responder;
 pub use budget::MemoryBudget;

@@ -93,7 +93,7 @@ impl Rates {
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum RatedMethod {
     ToolCalls,
     Completions,
 }
@@ -119,10 +119,10 @@ impl RateTable {
     ///
     /// # Errors
     /// If there were too many of late.
-    pub(crate) fn check(&self, what: Counted, caller: CallerKey) -> Result<(), Reject> {
+    pub(crate) fn check(&self, what: RatedMethod, caller: CallerKey) -> Result<(), Reject> {
         let (rate, table, setting) = match what {
-            Counted::ToolCalls => (self.rates.tool_calls, &self.cells[0], "tool_calls"),
-            Counted::Completions => (self.rates.completions, &self.cells[1], "completions"),
+            RatedMethod::ToolCalls => (self.rates.tool_calls, &self.cells[0], "tool_calls"),
+            RatedMethod::Completions => (self.rates.completions, &self.cells[1], "completions"),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
         let taken = table.of(caller).map(|cell| rate.take(cell, now));
@@ -147,10 +147,10 @@ mod tests {
         let table = RateTable::new(rates);
         let (ada, eve) = (Caller::new("ada"), Caller::new("eve"));
         let check = |what, caller| table.check(what, CallerKey::of(caller)).is_ok();
-        let calls = [&ada, &ada, &ada, &eve].map(|caller| check(Counted::ToolCalls, caller));
+        let calls = [&ada, &ada, &ada, &eve].map(|caller| check(RatedMethod::ToolCalls, caller));
         assert_eq!(calls, [true, true, false, true]);
-        assert!(check(Counted::Completions, &ada));
-        let refused = table.check(Counted::ToolCalls, CallerKey::of(&ada));
+        assert!(check(RatedMethod::Completions, &ada));
+        let refused = table.check(RatedMethod::ToolCalls, CallerKey::of(&ada));
         let text = format!("{:?}", refused.unwrap_err());
         assert!(text.contains("`Rates::tool_calls`"), "{text}");
     }

@@ -18,7 +18,7 @@ use turnbuckle_telemetry::{
 use super::{
     Incoming, Served, Shared,
     answer::write_reject,
-    rates::Counted,
+    rates::RatedMethod,
     sink::{Response, Sink, Wrote},
 };
 use crate::{
@@ -47,8 +47,8 @@ pub(crate) fn serve(
     }
     // tools: servers MUST rate limit tool invocations.
     let counted = match incoming.method {
-        "tools/call" => Some(Counted::ToolCalls),
-        "completion/complete" => Some(Counted::Completions),
+        "tools/call" => Some(RatedMethod::ToolCalls),
+        "completion/complete" => Some(RatedMethod::Completions),
         _ => None,
     };
     if let (Some(counted), Some(caller)) = (counted, incoming.peer.counted_key())

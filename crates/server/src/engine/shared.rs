@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) budget: Arc<Budget>,
     /// The memory for what is kept between messages.
     pub(crate) kept: Arc<Quota>,
+    /// The memory for answers that are not sent yet.
+    pub(crate) unsent: Arc<Quota>,
     /// How often callers have asked of late.
     pub(crate) rates: RateTable,
     /// What is around every call.

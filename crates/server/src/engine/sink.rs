@@ -6,6 +6,8 @@ use bytes::Bytes;
 use turnbuckle_protocol::{IdRef, envelope};
 use turnbuckle_transport::Outbox;
 
+use crate::quota::Share;
+
 /// What kind of response was written, for transports that say it twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrote {
@@ -63,6 +65,8 @@ pub(crate) struct Response {
     /// What follows the head, where it is shared with other responses.
     tail: Option<Bytes>,
     pub(crate) wrote: Wrote,
+    /// What was paid for the memory of the head, until it is sent.
+    pub(crate) paid: Option<Box<Share>>,
 }
 
 impl Response {
@@ -73,10 +77,30 @@ impl Response {
         message
     }
 
-    /// The message in two pieces, of which the second is shared with other messages.
+    /// The message in two pieces, of which the second is shared with other messages, and what was
+    /// paid for the first.
     #[cfg(feature = "http")]
-    pub(crate) fn into_parts(self) -> (Vec<u8>, Option<Bytes>) {
-        (self.head, self.tail)
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Option<Bytes>, Option<Box<Share>>) {
+        (self.head, self.tail, self.paid)
+    }
+
+    /// Bytes that no other message shares.
+    pub(crate) fn own_bytes(&self) -> usize {
+        self.head.len()
+    }
+
+    /// Bytes of the whole message.
+    #[cfg(feature = "http")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.head.len() + self.tail.as_ref().map_or(0, Bytes::len)
+    }
+
+    /// Queues the message, with what was paid for it.
+    pub(crate) fn push_to(mut self, outbox: &Outbox) {
+        match self.paid.take() {
+            Some(paid) => outbox.push_holding(&self.into_message(), paid),
+            None => outbox.push(&self.into_message()),
+        }
     }
 
     /// Has the message appended.
@@ -100,6 +124,7 @@ impl Default for Response {
             head: Vec::new(),
             tail: None,
             wrote: Wrote::Result,
+            paid: None,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Something of which there is so much for all, and so much for one caller.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use super::{CallerCells, CallerKey};
@@ -45,6 +48,11 @@ impl Quota {
             caller,
             amount: 0,
         }
+    }
+
+    /// Half of what one caller may take.
+    pub(crate) fn half_of_caller(&self) -> usize {
+        self.total.min(self.per_caller) / 2
     }
 
     /// Whether so much is a small part of what one caller may take, so that others need not make room
@@ -125,6 +133,12 @@ impl Share {
         let amount = amount.min(self.amount);
         self.quota.give_back(self.caller, amount);
         self.amount -= amount;
+    }
+}
+
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Share").field(&self.amount).finish()
     }
 }
 

@@ -432,6 +432,7 @@ impl Server {
             instructions: self.instructions,
             budget: Arc::new(Budget::new(self.settings.memory)),
             kept,
+            unsent: self.settings.memory.unsent_quota(),
             rates: RateTable::new(rates),
             settings: self.settings,
             layers: self.layers,

@@ -122,7 +122,10 @@ impl Outbox {
         if queue.taken == 0 {
             chunk.recycle();
         }
+        let held = queue.released();
         self.released(queue);
+        // Outside of the lock: what is dropped here is not ours.
+        drop(held);
     }
 
     /// Puts back what a writer that must not wait could not write, for one that may.
@@ -156,7 +159,9 @@ impl Outbox {
         let mut queue = self.lock();
         queue.shut();
         (queue.taken, queue.taken_pushed) = (0, 0);
+        let held = queue.released();
         self.released(queue);
+        drop(held);
         self.turn_everyone_away();
     }
 

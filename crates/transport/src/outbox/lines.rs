@@ -3,6 +3,7 @@
 use std::task::{Context, Poll};
 
 use super::drain::{Chunk, Taken};
+use super::held::Held;
 use super::send::Outbox;
 
 impl Outbox {
@@ -12,12 +13,24 @@ impl Outbox {
     /// What is taken counts as written: take only what you can send. One task at a time may wait
     /// here.
     pub fn poll_lines(&self, cx: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<Option<()>> {
+        self.poll_lines_holding(cx, lines, &mut Held::default())
+    }
+
+    /// The same, and gives what is held for the lines ([`push_holding`](Self::push_holding)), to be
+    /// dropped when they have been sent.
+    pub fn poll_lines_holding(
+        &self,
+        cx: &mut Context<'_>,
+        lines: &mut Vec<u8>,
+        held: &mut Held,
+    ) -> Poll<Option<()>> {
         let mut chunk = Chunk::default();
         match self.poll_take(cx, &mut chunk) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Taken::Lines) => {
                 let count = chunk.rest().len();
                 lines.extend_from_slice(chunk.rest());
+                held.append(&mut self.lock().held);
                 self.wrote(&mut chunk, count);
                 Poll::Ready(Some(()))
             }

@@ -4,9 +4,11 @@
 //! takes all of them by swapping a buffer and writes them at once.
 
 mod drain;
+mod held;
 mod lines;
 mod queue;
 mod send;
 
 pub(crate) use drain::{Attached, Chunk, Taken};
+pub use held::Held;
 pub use send::Outbox;

@@ -7,6 +7,8 @@ use std::thread::{self, ThreadId};
 
 use memchr::memchr2;
 
+use super::held::Held;
+
 /// How far the outbox is from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -41,6 +43,8 @@ pub(super) struct Queue {
     pub(super) drainer: Option<Waker>,
     /// Waits for the answers to be written before it reads on.
     pub(super) reader: Option<Waker>,
+    /// What senders want to have dropped when their messages are written.
+    pub(super) held: Held,
 }
 
 impl Queue {
@@ -58,6 +62,7 @@ impl Queue {
             is_urgent: false,
             drainer: None,
             reader: None,
+            held: Held::default(),
         }
     }
 
@@ -101,6 +106,14 @@ impl Queue {
         } else {
             self.drainer.take()
         }
+    }
+
+    /// What was held for messages that are all written now. Drop it outside of the lock.
+    pub(super) fn released(&mut self) -> Held {
+        if self.held.is_empty() || self.pending() > 0 {
+            return Held::default();
+        }
+        mem::take(&mut self.held)
     }
 
     /// Forgets what is queued and takes no more.

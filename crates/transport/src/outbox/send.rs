@@ -81,15 +81,34 @@ impl Outbox {
     /// [`receive`](crate::Receive::receive) leaves when its batch is done. `write` is not called on
     /// a closed outbox, and that is not an error of the caller.
     pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        self.push_and(write, |_| ())
+    }
+
+    fn push_and<E>(
+        &self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+        and: impl FnOnce(&mut Queue),
+    ) -> Result<(), E> {
         let mut queue = self.lock();
         if queue.phase != Phase::Open {
             return Ok(());
         }
         let count = queue.append(write)?;
         queue.pushed += count;
+        and(&mut queue);
         self.publish(&queue);
         wake_after(queue);
         Ok(())
+    }
+
+    /// Queues one message without waiting, as [`push`](Self::push) does, and drops `held` when the
+    /// message has been written, or cannot be written any more.
+    pub fn push_holding(&self, message: &[u8], held: impl Send + Sync + 'static) {
+        let write = |line: &mut Vec<u8>| {
+            line.extend_from_slice(message);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = self.push_and(write, |queue| queue.held.add(held));
     }
 
     /// Queues one message as soon as the queue has space: for messages that are not answers. If the

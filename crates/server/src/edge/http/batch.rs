@@ -8,7 +8,11 @@ use turnbuckle_protocol::envelope::{self, Frame};
 use turnbuckle_transport::Outbox;
 
 use super::{
-    body::HttpBody, event_id::Carries, reply, routed, session::HttpSession, session_stream,
+    body::{HttpBody, holding},
+    event_id::Carries,
+    reply, routed,
+    session::HttpSession,
+    session_stream,
     site::Site,
 };
 use crate::{
@@ -16,7 +20,7 @@ use crate::{
         batch::{self, BatchContext},
         running::Begun,
     },
-    engine::budget::Charge,
+    engine::{budget::Charge, unsent::Unsent},
 };
 
 /// A refusal for those who cannot send batches.
@@ -58,31 +62,44 @@ pub(super) async fn serve(
         }
     }
     let outbox = Outbox::new(site.shared.settings.limits);
+    let unsent = Unsent::of(&site.shared, session.payer_key());
     let here = BatchContext {
         shared: &site.shared,
         session: &session.peer,
         peer: &session.peer_of(site.caller(parts), outbox.clone()),
         running: &session.running,
+        unsent: Some(&unsent),
     };
     let batch = here.serve(members);
     if batch.begun.is_empty() && outbox.pending_bytes() == 0 {
         // transports: what holds no request is answered with 202 and nothing more.
-        return match batch::array(&batch.ready) {
-            empty if empty.is_empty() => reply::empty(StatusCode::ACCEPTED),
-            array => reply::json(StatusCode::OK, array),
+        let (array, paid) = batch::array(batch.ready);
+        return match (array.is_empty(), paid.is_empty()) {
+            (true, _) => reply::empty(StatusCode::ACCEPTED),
+            (false, true) => reply::json(StatusCode::OK, array),
+            (false, false) => reply::json(StatusCode::OK, holding(array, paid)),
         };
     }
-    for message in &batch.ready {
-        outbox.push(message);
+    for response in batch.ready {
+        response.push_to(&outbox);
     }
-    spawn(session, &outbox, batch.begun, charge);
+    spawn(session, &outbox, batch.begun, charge, &unsent);
     session_stream::open(site, session, outbox, &Carries::Call(None))
 }
 
 /// Lets the members go on side by side; the stream ends with the last of them.
-fn spawn(session: &HttpSession, outbox: &Outbox, begun: Vec<Begun>, charge: Charge) {
+fn spawn(
+    session: &HttpSession,
+    outbox: &Outbox,
+    begun: Vec<Begun>,
+    charge: Charge,
+    unsent: &Unsent,
+) {
     let runtime = Handle::current();
-    let run = |begun| session.running.run(&runtime, begun, outbox.clone());
+    let run = |begun| {
+        let unsent = Some(unsent.clone());
+        session.running.run(&runtime, begun, outbox.clone(), unsent)
+    };
     let tasks: Vec<_> = begun.into_iter().map(run).collect();
     let outbox = outbox.clone();
     tokio::spawn(async move {

@@ -51,8 +51,8 @@ impl HttpBody {
         self.charge = Some(charge);
     }
 
-    pub(super) fn in_two(head: Vec<u8>, tail: Bytes) -> Self {
-        Self::of(BodyKind::InTwo(head.into(), tail))
+    pub(super) fn in_two(head: Bytes, tail: Bytes) -> Self {
+        Self::of(BodyKind::InTwo(head, tail))
     }
 
     pub(super) fn stream(body: impl StreamBody + 'static) -> Self {
@@ -61,6 +61,26 @@ impl HttpBody {
 
     pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
         Self::of(BodyKind::Full(Some(bytes.into())))
+    }
+}
+
+/// Bytes that keep something until they are sent. The connection drops bytes when they have left the
+/// process, and a body earlier, when it has no more of them.
+pub(super) fn holding(bytes: impl Into<Bytes>, held: impl Send + Sync + 'static) -> Bytes {
+    Bytes::from_owner(HoldingBytes {
+        bytes: bytes.into(),
+        _held: held,
+    })
+}
+
+struct HoldingBytes<H> {
+    bytes: Bytes,
+    _held: H,
+}
+
+impl<H> AsRef<[u8]> for HoldingBytes<H> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

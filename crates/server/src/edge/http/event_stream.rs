@@ -7,7 +7,7 @@ use std::{
 };
 
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_transport::http::sse;
+use turnbuckle_transport::{Held, http::sse};
 
 use super::{
     event_id::StreamName,
@@ -126,13 +126,14 @@ impl EventStream {
     }
 
     /// Takes what is queued, if it is this reader's turn. `None` when the stream is at its end, or
-    /// no longer this reader's.
+    /// no longer this reader's. What is held is to be dropped when the events are sent.
     pub(super) fn poll_events(
         &self,
         reader: u64,
         context: &mut Context<'_>,
         settings: &HttpSettings,
         events: &mut Vec<u8>,
+        held: &mut Held,
     ) -> Option<Then> {
         let mut state = self.state();
         if !state.is_read_by(reader) {
@@ -142,7 +143,8 @@ impl EventStream {
             return Some(Then::Stay);
         }
         let mut lines = Vec::new();
-        match self.source.outbox.poll_lines(context, &mut lines) {
+        let outbox = &self.source.outbox;
+        match outbox.poll_lines_holding(context, &mut lines, held) {
             Poll::Pending => Some(Then::Stay),
             Poll::Ready(None) => None,
             Poll::Ready(Some(())) => {

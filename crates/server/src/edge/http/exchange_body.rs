@@ -11,14 +11,15 @@ use std::{
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
-use turnbuckle_transport::{Outbox, http::sse};
+use turnbuckle_protocol::Id;
+use turnbuckle_transport::{Held, Outbox, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
     keep_alive::{KeepAlive, append_lines},
     site::Site,
 };
-use crate::engine::Response;
+use crate::engine::{Response, unsent::Unsent};
 
 struct ExchangeBody {
     outbox: Outbox,
@@ -26,6 +27,13 @@ struct ExchangeBody {
     /// Lines that were taken from the outbox before this became a stream.
     lines: Vec<u8>,
     keep_alive: KeepAlive,
+    answered: AnswerTo,
+}
+
+/// Who is answered, and with which id.
+pub(super) struct AnswerTo {
+    pub(super) unsent: Unsent,
+    pub(super) id: Id,
 }
 
 /// How an exchange begins to be answered.
@@ -42,6 +50,7 @@ pub(super) async fn begin(
     outbox: Outbox,
     mut running: BoxFuture<'static, Response>,
     site: &Arc<Site>,
+    answered: impl FnOnce() -> AnswerTo,
 ) -> BodyStart {
     let mut lines = Vec::new();
     let mut quiet = Box::pin(tokio::time::sleep(site.settings.keep_alive));
@@ -61,9 +70,9 @@ pub(super) async fn begin(
         Some(response) if lines.is_empty() => BodyStart::Whole(response),
         Some(response) => {
             let ready = Box::pin(std::future::ready(response));
-            BodyStart::Stream(stream(outbox, ready, lines, site))
+            BodyStart::Stream(stream(outbox, ready, lines, site, answered()))
         }
-        None => BodyStart::Stream(stream(outbox, running, lines, site)),
+        None => BodyStart::Stream(stream(outbox, running, lines, site, answered())),
     }
 }
 
@@ -80,12 +89,14 @@ pub(super) fn stream(
     running: BoxFuture<'static, Response>,
     lines: Vec<u8>,
     site: &Arc<Site>,
+    answered: AnswerTo,
 ) -> HttpBody {
     HttpBody::stream(ExchangeBody {
         outbox,
         running: Some(running),
         lines,
         keep_alive: KeepAlive::new(site.settings.keep_alive),
+        answered,
     })
 }
 
@@ -99,10 +110,14 @@ impl StreamBody for ExchangeBody {
         let mut events = Vec::new();
         append_lines(&self.lines, &mut events);
         self.lines.clear();
+        let mut held = Held::default();
         if let Poll::Ready(response) = response {
+            let AnswerTo { unsent, id } = &self.answered;
+            let mut response = unsent.pay(response, &id.as_ref());
+            held = response.paid.take().map(Held::new).unwrap_or_default();
             sse::Frame::of(&response.into_message()).append_to(&mut events);
             self.running = None;
         }
-        self.keep_alive.poll_piece(context, events)
+        self.keep_alive.poll_piece(context, events, held)
     }
 }

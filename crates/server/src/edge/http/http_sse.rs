@@ -19,7 +19,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::Era;
 use turnbuckle_store::bus::NodeId;
-use turnbuckle_transport::{Outbox, http::sse};
+use turnbuckle_transport::{Held, Outbox, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
@@ -252,14 +252,15 @@ struct SseBody {
 impl StreamBody for SseBody {
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = std::mem::take(&mut self.start);
+        let mut held = Held::default();
         if events.is_empty() {
-            let mut lines = Vec::new();
-            if self.session.outbox.poll_lines(context, &mut lines) == Poll::Ready(None) {
+            let (outbox, mut lines) = (&self.session.outbox, Vec::new());
+            if outbox.poll_lines_holding(context, &mut lines, &mut held) == Poll::Ready(None) {
                 return Poll::Ready(None);
             }
             append_lines(&lines, &mut events);
         }
-        self.keep_alive.poll_piece(context, events)
+        self.keep_alive.poll_piece(context, events, held)
     }
 }
 

@@ -9,7 +9,9 @@ use std::{
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep};
-use turnbuckle_transport::http::sse;
+use turnbuckle_transport::{Held, http::sse};
+
+use super::body::holding;
 
 /// The time until a stream has been quiet for too long.
 pub(super) struct KeepAlive {
@@ -26,11 +28,13 @@ impl KeepAlive {
     }
 
     /// The events as the next piece of the stream, or a comment if there are none and it has been
-    /// quiet for too long. Its timer starts anew with each piece.
+    /// quiet for too long. Its timer starts anew with each piece. What is held is dropped when the
+    /// piece is sent.
     pub(super) fn poll_piece(
         &mut self,
         context: &mut Context<'_>,
         mut events: Vec<u8>,
+        held: Held,
     ) -> Poll<Option<Bytes>> {
         if events.is_empty() {
             if self.quiet.as_mut().poll(context).is_pending() {
@@ -41,7 +45,11 @@ impl KeepAlive {
         self.quiet.as_mut().reset(Instant::now() + self.pause);
         // The timer was moved: it must know whom to wake.
         let _ = self.quiet.as_mut().poll(context);
-        Poll::Ready(Some(events.into()))
+        Poll::Ready(Some(if held.is_empty() {
+            events.into()
+        } else {
+            holding(events, held)
+        }))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use turnbuckle_transport::http::sse;
+use turnbuckle_transport::{Held, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
@@ -37,7 +37,9 @@ impl StreamBody for ListenBody {
         let take = |message: &[u8]| sse::Frame::of(message).append_to(&mut events);
         match self.subscription.poll_messages(context, take) {
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Ready(Some(())) | Poll::Pending => self.keep_alive.poll_piece(context, events),
+            Poll::Ready(Some(())) | Poll::Pending => {
+                self.keep_alive.poll_piece(context, events, Held::default())
+            }
         }
     }
 }

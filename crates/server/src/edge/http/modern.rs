@@ -17,13 +17,18 @@ use turnbuckle_transport::Outbox;
 
 use super::{
     body::HttpBody,
-    exchange_body::{self, BodyStart},
+    exchange_body::{self, AnswerTo, BodyStart},
     guard, listen_body, mirror, reply,
     site::Site,
 };
 use crate::{
     client::Peer,
-    engine::{Served, Wrote, admission, budget::Charge, method, sink},
+    engine::{
+        Served, Wrote, admission,
+        budget::Charge,
+        method, sink,
+        unsent::{self, Unsent},
+    },
 };
 
 pub(super) async fn serve(
@@ -61,14 +66,20 @@ pub(super) async fn serve(
             return json(response, status_of);
         }
     };
+    let pay = |response| unsent::pay(&site.shared, response, &request.id, || site.key(parts));
+    let answered = || AnswerTo {
+        unsent: Unsent::of(&site.shared, site.key(parts)),
+        id: request.id.clone().into_owned(),
+    };
     match served {
-        Served::Done if outbox.pending_bytes() == 0 => json(response, status_of_answer),
+        Served::Done if outbox.pending_bytes() == 0 => json(pay(response), status_of_answer),
         Served::Done => {
             let ready = Box::pin(std::future::ready(response));
-            reply::events(exchange_body::stream(outbox, ready, Vec::new(), site))
+            let body = exchange_body::stream(outbox, ready, Vec::new(), site, answered());
+            reply::events(body)
         }
-        Served::Later(future) => match exchange_body::begin(outbox, future, site).await {
-            BodyStart::Whole(response) => json(response, status_of_answer),
+        Served::Later(future) => match exchange_body::begin(outbox, future, site, answered).await {
+            BodyStart::Whole(response) => json(pay(response), status_of_answer),
             BodyStart::Stream(body) => reply::events(body),
         },
         Served::Listening(subscription) => {

@@ -17,7 +17,7 @@ use http::Response;
 use tokio::sync::mpsc;
 use turnbuckle_protocol::{ErrorObject, Id, envelope};
 use turnbuckle_store::bus::NodeId;
-use turnbuckle_transport::http::sse;
+use turnbuckle_transport::{Held, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
@@ -211,10 +211,15 @@ impl StreamBody for RemoteBody {
             match events {
                 None => return Poll::Ready(None),
                 Some(events) if events.is_empty() => {}
-                Some(events) => return self.keep_alive.poll_piece(context, events),
+                Some(events) => {
+                    return self.keep_alive.poll_piece(context, events, Held::default());
+                }
             }
         }
-        let comment = ready!(self.keep_alive.poll_piece(context, Vec::new()));
+        let comment = ready!(
+            self.keep_alive
+                .poll_piece(context, Vec::new(), Held::default())
+        );
         Poll::Ready(comment)
     }
 }

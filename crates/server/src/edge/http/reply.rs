@@ -1,5 +1,6 @@
 //! Answers by their kinds: JSON, nothing, an error, a stream.
 
+use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use turnbuckle_protocol::{
     ErrorObject, IdRef,
@@ -7,7 +8,7 @@ use turnbuckle_protocol::{
     error::code,
 };
 
-use super::body::HttpBody;
+use super::body::{HttpBody, holding};
 use crate::engine::{budget::OverBudget, sink};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -20,8 +21,12 @@ const NO: HeaderValue = HeaderValue::from_static("no");
 const RETRY_AFTER_SECONDS: &str = "1";
 
 /// A JSON message.
-pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
-    let mut response = Response::new(HttpBody::full(message));
+pub(super) fn json(status: StatusCode, message: impl Into<Bytes>) -> Response<HttpBody> {
+    json_body(status, HttpBody::full(message))
+}
+
+fn json_body(status: StatusCode, body: HttpBody) -> Response<HttpBody> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response
@@ -29,13 +34,18 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
 
 /// A response to a request.
 pub(super) fn whole(status: StatusCode, response: sink::Response) -> Response<HttpBody> {
-    let (head, tail) = response.into_parts();
-    let Some(tail) = tail else {
-        return json(status, head);
+    let (head, tail, paid) = response.into_parts();
+    let head = match paid {
+        Some(paid) => holding(head, paid),
+        None => head.into(),
     };
-    let mut response = json(status, Vec::new());
-    *response.body_mut() = HttpBody::in_two(head, tail);
-    response
+    json_body(
+        status,
+        match tail {
+            Some(tail) => HttpBody::in_two(head, tail),
+            None => HttpBody::full(head),
+        },
+    )
 }
 
 /// A status and nothing more.

@@ -24,6 +24,7 @@ use crate::{
     Caller,
     client::{CancelFlag, Peer, Session},
     edge::running::RunningRequests,
+    quota::CallerKey,
 };
 
 /// Bytes that may wait for a session whose client does not listen. Enough for some hundred
@@ -82,6 +83,11 @@ impl HttpSession {
             opened: Instant::now(),
             seen: AtomicU64::new(0),
         }
+    }
+
+    /// Who pays for what the session takes.
+    pub(super) fn payer_key(&self) -> CallerKey {
+        self.payer.key
     }
 
     /// Whether streams begin with an event that names the place to come back to, and may be closed

@@ -17,7 +17,10 @@ use super::{
     body::HttpBody, event_id::Carries, event_stream::EventStream, reply, session::HttpSession,
     session_stream, site::Site,
 };
-use crate::{edge::running::unless, engine::sink};
+use crate::{
+    edge::running::unless,
+    engine::{sink, unsent::Unsent},
+};
 
 /// A call that goes on: it belongs to the session, not to the connection that brought it.
 pub(super) struct SessionExchange {
@@ -45,6 +48,7 @@ impl SessionExchange {
         outbox: Outbox,
         id: Id,
         running: BoxFuture<'static, sink::Response>,
+        unsent: Unsent,
     ) -> Result<Arc<Self>, ErrorObject> {
         let carries = Carries::Call(session.at.as_ref().map(|_| id.clone()));
         let begun = session.running.begin(id, running)?;
@@ -57,6 +61,8 @@ impl SessionExchange {
         let served = Arc::clone(&exchange);
         tokio::spawn(async move {
             let response = unless(&begun.cancel, begun.response).await;
+            let id = begun.ticket.id().as_ref();
+            let response = response.map(|response| unsent.pay(response, &id));
             let mut is_answered = false;
             table.answer(vec![(begun.ticket, response)], |answers| {
                 for response in answers {
@@ -90,9 +96,8 @@ impl SessionExchange {
             ExchangeState::Ready(_) | ExchangeState::Cancelled => None,
         };
         drop(state);
-        let message = response.into_message();
-        if stream.is_none_or(|stream| stream.has_room_for(message.len())) {
-            self.outbox.push(&message);
+        if stream.is_none_or(|stream| stream.has_room_for(response.bytes())) {
+            response.push_to(&self.outbox);
         } else {
             tracing::warn!(
                 "an answer was dropped: its client is gone, and there is no memory for it"
@@ -138,7 +143,7 @@ impl SessionExchange {
                 return reply::whole(StatusCode::OK, response);
             }
             ExchangeState::Ready(response) => {
-                self.outbox.push(&response.into_message());
+                response.push_to(&self.outbox);
                 self.outbox.close();
             }
             // A stream without an event names no place to come back to.

@@ -28,7 +28,12 @@ use crate::{
         keep_alive::{self as pings, Reach},
     },
     edge::notification,
-    engine::{Served, Wrote, admission, budget::Charge, method, sink},
+    engine::{
+        Served, Wrote, admission,
+        budget::Charge,
+        method, sink,
+        unsent::{self, Unsent},
+    },
     replica::{HandshakeRest, Place, Replicas},
 };
 
@@ -204,10 +209,12 @@ pub(super) async fn serve(
         {
             return reply::error(StatusCode::OK, Some(&request.id), &error);
         }
+        let payer = || session.payer_key();
+        let response = unsent::pay(&site.shared, response, &request.id, payer);
         if outbox.pending_bytes() == 0 {
             return reply::whole(StatusCode::OK, response);
         }
-        outbox.push(&response.into_message());
+        response.push_to(&outbox);
         outbox.close();
         let carries = Carries::Call(Some(request.id.clone().into_owned()));
         return session_stream::open(site, session, outbox, &carries);
@@ -222,7 +229,8 @@ pub(super) async fn serve(
         None => running,
     };
     let id = request.id.clone().into_owned();
-    match SessionExchange::spawn(session, outbox, id, running) {
+    let unsent = Unsent::of(&site.shared, session.payer_key());
+    match SessionExchange::spawn(session, outbox, id, running, unsent) {
         Ok(exchange) => exchange.answer(site, session).await,
         Err(error) => reply::error(StatusCode::OK, Some(&request.id), &error),
     }

@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use turnbuckle_transport::Outbox;
+use turnbuckle_transport::{Held, Outbox};
 
 use super::{
     body::{HttpBody, StreamBody},
@@ -129,11 +129,12 @@ impl StreamBody for EventBody {
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = std::mem::take(&mut self.start);
         let mut is_over = self.then == Then::Detach;
+        let mut held = Held::default();
         if !is_over {
             let (reader, settings) = (self.reader, &self.site.settings);
             match self
                 .stream
-                .poll_events(reader, context, settings, &mut events)
+                .poll_events(reader, context, settings, &mut events, &mut held)
             {
                 Some(then) => self.then = then,
                 None => is_over = true,
@@ -142,7 +143,7 @@ impl StreamBody for EventBody {
         if events.is_empty() && (is_over || self.then == Then::Detach) {
             return Poll::Ready(None);
         }
-        self.keep_alive.poll_piece(context, events)
+        self.keep_alive.poll_piece(context, events, held)
     }
 }
 

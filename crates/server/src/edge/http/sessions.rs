@@ -38,14 +38,14 @@ pub(super) struct Sessions {
 
 #[derive(Default)]
 struct SessionTable {
-    sessions: HashMap<Box<str>, Entry>,
+    sessions: HashMap<Box<str>, SessionEntry>,
     /// The sessions of each caller that has any.
     owners: HashMap<CallerKey, Vec<Box<str>>>,
     swept: Option<Instant>,
     is_closed: bool,
 }
 
-struct Entry {
+struct SessionEntry {
     session: AnySession,
     owner: CallerKey,
 }
@@ -290,7 +290,7 @@ impl Sessions {
 impl SessionTable {
     fn insert(&mut self, id: Box<str>, session: AnySession, owner: CallerKey) {
         self.owners.entry(owner).or_default().push(id.clone());
-        self.sessions.insert(id, Entry { session, owner });
+        self.sessions.insert(id, SessionEntry { session, owner });
     }
 
     fn session(&self, id: &str) -> Option<AnySession> {
@@ -298,7 +298,7 @@ impl SessionTable {
     }
 
     fn remove(&mut self, id: &str) -> Option<AnySession> {
-        let Entry { session, owner } = self.sessions.remove(id)?;
+        let SessionEntry { session, owner } = self.sessions.remove(id)?;
         if let Some(own) = self.owners.get_mut(&owner) {
             own.retain(|other| **other != *id);
             if own.is_empty() {

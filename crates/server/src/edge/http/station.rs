@@ -10,6 +10,7 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::envelope::{self, Frame, Message as Incoming};
+use turnbuckle_transport::Held;
 
 use super::{
     event_stream::{Begin, EventStream},
@@ -160,7 +161,8 @@ async fn pull(
     poll_fn(|context| {
         if then == Then::Stay {
             let stream = &reader.stream;
-            match stream.poll_events(number, context, &site.settings, &mut events) {
+            let mut held = Held::default();
+            match stream.poll_events(number, context, &site.settings, &mut events, &mut held) {
                 Some(next) => then = next,
                 None => is_over = true,
             }

@@ -14,7 +14,7 @@ use crate::{
     client::Peer,
     engine::{
         Incoming, Served, Shared, Sink, StartedCall, Target, admission, answer::WireResult,
-        exchange, rates::Counted, relayed, task,
+        exchange, rates::RatedMethod, relayed, task,
     },
 };
 
@@ -67,7 +67,7 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
         }
         Ok(Target::Completion(params, completable)) => {
             let is_allowed = match incoming.peer.counted_key() {
-                Some(caller) => shared.rates.check(Counted::Completions, caller),
+                Some(caller) => shared.rates.check(RatedMethod::Completions, caller),
                 None => Ok(()),
             };
             let started = is_allowed

@@ -9,7 +9,7 @@ use crate::{
     Failure, Fault,
     catalog::ToolEntry,
     engine::{
-        Incoming, Served, Shared, Sink, StartedCall, exchange, rates::Counted, task::TaskMode,
+        Incoming, Served, Shared, Sink, StartedCall, exchange, rates::RatedMethod, task::TaskMode,
     },
     handler::TaskChannel,
 };
@@ -22,7 +22,7 @@ pub(super) fn serve(
     out: &mut impl Sink,
 ) -> Served {
     if let Some(caller) = incoming.peer.counted_key()
-        && let Err(reject) = shared.rates.check(Counted::ToolCalls, caller)
+        && let Err(reject) = shared.rates.check(RatedMethod::ToolCalls, caller)
     {
         // tools: servers MUST rate limit tool invocations.
         incoming.refuse(reject, out);

@@ -33,4 +33,5 @@ mod site;
 mod standing;
 mod subscriptions;
 mod tasks;
+mod unsent;
 mod utilities;

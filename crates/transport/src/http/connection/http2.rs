@@ -15,8 +15,8 @@ use crate::http::Settings;
 const PING_AFTER: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// 128 KiB: what one request may have waiting to be sent before its body is asked for more. With
-/// all streams in use a connection holds at most 16 MiB.
+/// 128 KiB: what one request may have waiting to be sent before its body is asked for more. A body that
+/// gives more at once has to bound that itself.
 const MAX_SEND_BYTES: usize = 128 * 1024;
 
 /// A builder whose connection runs its requests in these tasks.

@@ -1,0 +1,120 @@
+//! The memory for answers that are made and not sent yet.
+//!
+//! A client that does not read keeps its answers in the server's memory. Answers over HTTP pay for
+//! theirs from the moment they are made until the last byte has left the process.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
+
+use super::{Response, Shared, Sink as _, answer};
+use crate::quota::{CallerKey, Over, Quota};
+
+/// 8 KiB: smaller answers do not pay. The system's own buffer of a connection holds more than that.
+const SMALL_ANSWER_BYTES: usize = 8 * 1024;
+
+/// Whose answers wait.
+#[derive(Clone)]
+pub(crate) struct Unsent {
+    quota: Arc<Quota>,
+    caller: CallerKey,
+}
+
+impl Unsent {
+    pub(crate) fn of(shared: &Shared, caller: CallerKey) -> Self {
+        Self {
+            quota: Arc::clone(&shared.unsent),
+            caller,
+        }
+    }
+
+    /// Pays for an answer. Where too many wait to be read, the answer is replaced by an error.
+    pub(crate) fn pay(&self, mut response: Response, id: &IdRef<'_>) -> Response {
+        let bytes = response.own_bytes();
+        if bytes <= SMALL_ANSWER_BYTES {
+            return response;
+        }
+        let mut share = self.quota.share(self.caller);
+        match share.add(bytes.min(self.quota.half_of_caller())) {
+            Ok(()) => {
+                response.paid = Some(Box::new(share));
+                response
+            }
+            Err(over) => refuse(bytes, over, id),
+        }
+    }
+}
+
+/// Pays for an answer of which the caller is not known yet.
+pub(crate) fn pay(
+    shared: &Shared,
+    response: Response,
+    id: &IdRef<'_>,
+    caller: impl FnOnce() -> CallerKey,
+) -> Response {
+    if response.own_bytes() <= SMALL_ANSWER_BYTES {
+        return response;
+    }
+    Unsent::of(shared, caller()).pay(response, id)
+}
+
+fn refuse(bytes: usize, over: Over, id: &IdRef<'_>) -> Response {
+    let error = match over {
+        Over::Caller(limit) => ErrorObject::new(
+            code::TOO_MANY_REQUESTS,
+            format!(
+                "the request was served, but its answer of {bytes} bytes was dropped: answers that \
+                 you have not read yet take up to {limit} bytes; read them first, or raise \
+                 `MemoryBudget::unsent_per_caller`"
+            ),
+        ),
+        Over::Total(limit) => ErrorObject::internal(format!(
+            "the request was served, but its answer of {bytes} bytes was dropped: answers that \
+             clients have not read yet take up to {limit} bytes; try again, or raise \
+             `MemoryBudget::unsent`"
+        )),
+    };
+    let mut response = Response::default();
+    response.put(|out| answer::write_error(Ok(id), &error, out));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(bytes: usize) -> Response {
+        let mut response = Response::default();
+        response.put_with(|out| out.resize(bytes, b' '));
+        response
+    }
+
+    #[test]
+    fn answers_that_are_not_read_have_a_budget() {
+        let quota = Quota::new(50_000, 40_000);
+        let of = |name: &str| Unsent {
+            quota: Arc::clone(&quota),
+            caller: CallerKey::digest(name),
+        };
+        let (ada, eve, id) = (of("ada"), of("eve"), IdRef::Int(7));
+        let text = |response: Response| String::from_utf8(response.into_message()).unwrap();
+        let first = ada.pay(response(15_000), &id);
+        // Counts as half of what one caller may have.
+        let second = ada.pay(response(70_000), &id);
+        assert_eq!(second.own_bytes(), 70_000);
+        let refused = text(ada.pay(response(15_000), &id));
+        assert!(
+            refused.contains("`MemoryBudget::unsent_per_caller`"),
+            "{refused}"
+        );
+        assert!(refused.contains(r#""id":7"#), "{refused}");
+        // Small answers do not pay.
+        assert_eq!(ada.pay(response(8_000), &id).own_bytes(), 8_000);
+        let third = eve.pay(response(10_000), &id);
+        assert_eq!(third.own_bytes(), 10_000);
+        let refused = text(eve.pay(response(10_000), &id));
+        assert!(refused.contains("`MemoryBudget::unsent`"), "{refused}");
+        drop((first, second, third));
+        assert!(quota.share(ada.caller).add(40_000).is_ok());
+    }
+}
