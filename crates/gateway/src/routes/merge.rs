@@ -19,12 +19,12 @@ use crate::{
 };
 
 /// How an entry is offered.
-struct Offered {
+struct OfferedAs {
     name: Arc<str>,
     fixed: Option<Arc<JsonObject>>,
 }
 
-impl Offered {
+impl OfferedAs {
     fn named(name: impl Into<Arc<str>>) -> Self {
         Self {
             name: name.into(),
@@ -67,7 +67,7 @@ impl Routes {
         let (spec, settings) = (&member.plan.spec, &member.plan.settings);
         let mut withheld = Vec::new();
         // A name is given to what is withheld too, so that no other entry has it in the meantime.
-        let mut unless_withheld = |kind, own: &str, offered: Offered| {
+        let mut unless_withheld = |kind, own: &str, offered: OfferedAs| {
             let server = member.id.as_str();
             if lock.is_some_and(|lock| lock.withholds(server, kind, own)) {
                 let own: Arc<str> = own.into();
@@ -83,7 +83,7 @@ impl Routes {
             }
             let name = wanted.and_then(|wanted| wanted.name.as_deref());
             let name = name.unwrap_or(&tool.name);
-            let offered = Offered {
+            let offered = OfferedAs {
                 name: names.name(Kind::Tools, &member.id, name),
                 fixed: wanted
                     .filter(|wanted| !wanted.fixed.is_empty())
@@ -93,14 +93,14 @@ impl Routes {
         });
         self.add(Kind::Prompts, member, &lists.prompts, |prompt| {
             let name = names.name(Kind::Prompts, &member.id, &prompt.name);
-            unless_withheld(LockKind::Prompt, &prompt.name, Offered::named(name))
+            unless_withheld(LockKind::Prompt, &prompt.name, OfferedAs::named(name))
         });
         self.withheld.extend(withheld);
         self.add(Kind::Resources, member, &lists.resources, |resource| {
-            Some(Offered::named(resource.uri.as_str()))
+            Some(OfferedAs::named(resource.uri.as_str()))
         });
         self.add(Kind::Templates, member, &lists.templates, |template| {
-            Some(Offered::named(template.uri_template.as_str()))
+            Some(OfferedAs::named(template.uri_template.as_str()))
         });
         for template in &lists.templates.entries {
             if let Ok(parsed) = Template::parse(&template.value.uri_template) {
@@ -114,7 +114,7 @@ impl Routes {
         kind: Kind,
         member: &Member,
         list: &List<T>,
-        mut offered: impl FnMut(&T) -> Option<Offered>,
+        mut offered: impl FnMut(&T) -> Option<OfferedAs>,
     ) {
         let has_tasks = kind == Kind::Tools && member.has_modern_tasks();
         let merged = &mut self.lists[kind as usize];
@@ -124,7 +124,7 @@ impl Routes {
             merged.is_public &= list.scope == Some(CacheScope::Public);
         }
         for entry in &list.entries {
-            let Some(Offered { name, fixed }) = offered(&entry.value) else {
+            let Some(OfferedAs { name, fixed }) = offered(&entry.value) else {
                 continue;
             };
             if merged.entries.contains_key(&name) {

@@ -56,14 +56,14 @@ pub(crate) struct LaneHub {
     role: LaneRole,
     news: Arc<Collected>,
     next: AtomicU64,
-    calls: Mutex<Calls>,
+    calls: Mutex<LaneCalls>,
     turns: Arc<Semaphore>,
     /// Questions that are on their way to a client, to be taken back.
     answering: Mutex<HashMap<Id, AbortHandle>>,
 }
 
 #[derive(Default)]
-struct Calls {
+struct LaneCalls {
     open: Vec<Open>,
     /// Calls that were given up before the server answered.
     given_up: VecDeque<GivenUp>,
@@ -85,7 +85,7 @@ struct GivenUp {
     until: Instant,
 }
 
-impl Calls {
+impl LaneCalls {
     fn asks(&self, subject: &str) -> bool {
         self.asking.contains(subject)
     }

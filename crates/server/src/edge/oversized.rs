@@ -17,7 +17,7 @@ pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
     };
-    let mut seen = Seen::default();
+    let mut seen = MessageStart::default();
     // The end is missing, so this fails; what was seen until then counts.
     let _ = seen.deserialize(&mut serde_json::Deserializer::from_str(text));
     seen.id
@@ -27,12 +27,12 @@ pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
 
 /// What the beginning of a message holds.
 #[derive(Default)]
-struct Seen<'a> {
+struct MessageStart<'a> {
     id: Option<&'a RawValue>,
     has_method: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Seen<'de> {
+impl<'de> DeserializeSeed<'de> for &mut MessageStart<'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -40,7 +40,7 @@ impl<'de> DeserializeSeed<'de> for &mut Seen<'de> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Seen<'de> {
+impl<'de> Visitor<'de> for &mut MessageStart<'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -62,12 +62,12 @@ impl Calls {
 }
 
 /// A call that waits, and is forgotten when nobody waits any more.
-struct Waiting<'a> {
+struct OpenCall<'a> {
     calls: &'a Calls,
     number: u64,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         self.calls.open.lock().remove(&self.number);
     }
@@ -90,7 +90,7 @@ impl Replicas {
         let deadline = Instant::now() + within;
         let until_ms = now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(0));
         let (number, answer) = self.calls.enter();
-        let _waiting = Waiting {
+        let _waiting = OpenCall {
             calls: &self.calls,
             number,
         };

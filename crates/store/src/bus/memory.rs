@@ -14,7 +14,7 @@ pub struct MemoryBus(Arc<Mutex<BTreeMap<NodeId, Inbox>>>);
 impl Bus for MemoryBus {
     fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
         self.0.lock().insert(node, inbox);
-        Joined::new(Membership {
+        Joined::new(BusMembership {
             bus: self.clone(),
             node,
         })
@@ -50,12 +50,12 @@ impl Bus for MemoryBus {
     }
 }
 
-struct Membership {
+struct BusMembership {
     bus: MemoryBus,
     node: NodeId,
 }
 
-impl Drop for Membership {
+impl Drop for BusMembership {
     fn drop(&mut self) {
         self.bus.0.lock().remove(&self.node);
     }

@@ -39,11 +39,11 @@ pub(crate) struct ParkTable {
     /// Which process this is.
     node: u64,
     next: AtomicU64,
-    calls: Mutex<Calls>,
+    calls: Mutex<ParkedCalls>,
 }
 
 #[derive(Default)]
-struct Calls {
+struct ParkedCalls {
     open: HashMap<u64, Arc<ParkedCall>>,
     /// Oldest first.
     kept: IndexMap<u64, Kept>,
@@ -162,7 +162,7 @@ impl ParkTable {
     }
 }
 
-impl Calls {
+impl ParkedCalls {
     fn forget_old(&mut self, now: Instant) -> Vec<Kept> {
         let is_old = |kept: &Kept| kept.until <= now;
         let old: Vec<u64> = self

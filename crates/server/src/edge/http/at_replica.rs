@@ -21,13 +21,13 @@ pub(super) struct AtReplica {
     pub(super) key: Box<str>,
     /// When the id of the session is not taken any more.
     ends: Instant,
-    changes: Mutex<Changes>,
+    changes: Mutex<ChangeCount>,
     /// Whether the client may have missed changes that were told before the session was known here.
     has_gap: AtomicBool,
 }
 
 /// Changes that other replicas made, and how many of them are known here.
-struct Changes {
+struct ChangeCount {
     made: u64,
     known: u64,
     /// The store could not be read, and is not tried again before this.
@@ -41,7 +41,7 @@ impl AtReplica {
             place,
             key: key.into(),
             ends: Instant::now() + left,
-            changes: Mutex::new(Changes {
+            changes: Mutex::new(ChangeCount {
                 made: 0,
                 known: 0,
                 again_at: None,

@@ -129,13 +129,13 @@ fn reply(session: &HttpSession, response: &str) -> bool {
 }
 
 /// A reader of a stream that is elsewhere.
-struct Reader {
+struct RemoteReader {
     session: Arc<HttpSession>,
     stream: Arc<EventStream>,
     number: u64,
 }
 
-impl Drop for Reader {
+impl Drop for RemoteReader {
     fn drop(&mut self) {
         self.stream.leave(self.number);
         self.session.touch();
@@ -151,7 +151,7 @@ async fn pull(
     wait: Duration,
 ) -> Outcome {
     let (number, mut events, mut then) = stream.join(Begin::After(event), &site.settings);
-    let reader = Reader {
+    let reader = RemoteReader {
         session,
         stream,
         number,

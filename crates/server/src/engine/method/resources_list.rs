@@ -41,7 +41,7 @@ fn start(
     let is_offered = catalog.offers(incoming.caller(), |offer| offer.resources);
     offered(is_offered, incoming.method)?;
     let cursor = incoming.cursor()?;
-    let place = Place::read(cursor.as_deref())?;
+    let place = PageStart::read(cursor.as_deref())?;
     let size = shared.settings.page_size;
     let mut hint = shared.responder.cache.of(Cached::Resources);
     // caching: what a callback lists may differ by caller.
@@ -67,14 +67,14 @@ fn start(
 }
 
 /// Where a page starts.
-enum Place {
+enum PageStart {
     /// Among the resources of the catalog, behind the one that this cursor names.
     Catalog(Option<String>),
     /// At the callback of the template with this fingerprint, with the callback's own cursor.
     Callback(u64, Option<String>),
 }
 
-impl Place {
+impl PageStart {
     fn read(cursor: Option<&str>) -> Result<Self, Reject> {
         let Some(cursor) = cursor else {
             return Ok(Self::Catalog(None));
@@ -111,18 +111,18 @@ struct Paged {
 }
 
 impl Paged {
-    async fn fill(mut self, place: Place) -> Result<ListResourcesResult, Failure> {
+    async fn fill(mut self, place: PageStart) -> Result<ListResourcesResult, Failure> {
         let callbacks = self.callbacks();
         let mut start = 0;
         let mut own = None;
         match place {
-            Place::Catalog(cursor) => {
+            PageStart::Catalog(cursor) => {
                 self.take_from_catalog(cursor.as_deref())?;
                 if self.result.next_cursor.is_some() {
                     return Ok(self.result);
                 }
             }
-            Place::Callback(template, cursor) => {
+            PageStart::Callback(template, cursor) => {
                 // A template that has gone, or that the caller may no longer see, has no pages.
                 start = callbacks
                     .iter()
@@ -137,11 +137,11 @@ impl Paged {
             let template = fingerprint(entry.key());
             let room = self.size.saturating_sub(self.result.resources.len());
             if room == 0 {
-                self.result.next_cursor = Some(Place::cursor(template, own.as_deref()));
+                self.result.next_cursor = Some(PageStart::cursor(template, own.as_deref()));
                 break;
             }
             if let Some(next) = self.take_from_callback(entry, own, room).await? {
-                self.result.next_cursor = Some(Place::cursor(template, Some(&next)));
+                self.result.next_cursor = Some(PageStart::cursor(template, Some(&next)));
                 break;
             }
         }

@@ -85,7 +85,7 @@ enum WantedLevel {
 }
 
 #[derive(Serialize)]
-struct Message<'a, D> {
+struct LogMessage<'a, D> {
     level: LoggingLevel,
     #[serde(skip_serializing_if = "Option::is_none")]
     logger: Option<&'a str>,
@@ -165,7 +165,7 @@ impl Log {
         }
         let wanted = self.sender.as_ref().filter(|sender| sender.wants(level));
         if let Some(sender) = wanted {
-            sender.send(&Message {
+            sender.send(&LogMessage {
                 level,
                 logger,
                 data,
@@ -272,7 +272,7 @@ impl Sender {
         Some(Meta::new().with_related_task(task))
     }
 
-    fn send<D: Serialize>(&self, message: &Message<'_, D>) {
+    fn send<D: Serialize>(&self, message: &LogMessage<'_, D>) {
         // logging: servers SHOULD limit the rate.
         if !self.pacer.take(Instant::now()) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -300,7 +300,7 @@ impl Sender {
         if lost == 0 {
             return;
         }
-        let message = Message {
+        let message = LogMessage {
             level: LoggingLevel::Warning,
             logger: Some(OWN_LOGGER),
             data: json!({ "message": "log messages were dropped", "dropped": lost }),
