@@ -7,7 +7,13 @@ const object = { type: "object" };
 const tools = [
   { name: "view", inputSchema: object, _meta: { ui: { resourceUri: URI } } },
   { name: "plain", inputSchema: object },
-  { name: "for_apps", inputSchema: object, _meta: { ui: { visibility: ["app"] } } },
+  { name: "safe", inputSchema: object, annotations: { destructiveHint: false } },
+  {
+    name: "for_apps",
+    inputSchema: object,
+    annotations: { readOnlyHint: true },
+    _meta: { ui: { visibility: ["app"] } },
+  },
   { name: "for_models", inputSchema: object, _meta: { ui: { visibility: ["model"] } } },
   { name: "erase", inputSchema: object, annotations: { destructiveHint: true } },
 ];

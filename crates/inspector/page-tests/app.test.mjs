@@ -98,11 +98,18 @@ await claim("an app calls only tools that are for apps, and destructive ones aft
         }),
       name,
     );
+  const ask = (name) => page.getByRole("group", { name: `The app asks to call ${name}` });
+  // A tool that says nothing about itself may be destructive: a person agrees once for this app.
+  const plain = call("plain");
+  await ask("plain").getByText("does not say that it destroys nothing").waitFor();
+  await ask("plain").getByRole("button", { name: "Allow in this app" }).click();
+  assert.equal(await plain, "called plain");
   assert.equal(await call("plain"), "called plain");
+  assert.equal(await call("safe"), "called safe");
   assert.equal(await call("for_apps"), "called for_apps");
   assert.match(await call("for_models"), /not for apps/);
   assert.match(await call("no_such_tool"), /not for apps/);
-  const question = page.getByRole("group", { name: "The app asks to call erase" });
+  const question = ask("erase");
   const refused = call("erase");
   await question.getByRole("button", { name: "No" }).click();
   assert.match(await refused, /did not want/);

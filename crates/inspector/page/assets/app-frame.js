@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { announce, button, h, messageOf, time } from "./element.js";
 import { asList, print } from "./json.js";
 import { finish, state } from "./store.js";
-import { isDestructive } from "./subject.js";
+import { isDestructive, mayDestroy } from "./subject.js";
 import { theme } from "./theme.js";
 
 /** The revision of the Apps extension that is spoken with the frame. */
@@ -64,6 +64,8 @@ class App {
     this.exchange = exchange;
     this.uri = uri;
     this.refused = refused;
+    /** Tools that the person allows this app to call. @type {Set<string>} */
+    this.agreed = new Set();
     // Without `allow-same-origin` the app is nobody's origin, not even that of other apps.
     this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, {
       src: url,
@@ -122,7 +124,8 @@ class App {
     if (this.said.childElementCount > MOST_SAID) this.said.firstChild?.remove();
   }
   /**
-   * Whether the app may call a tool: one that is for apps, and if it destroys something, a person has agreed.
+   * Whether the app may call a tool: one that is for apps, and if it may destroy something, a person has agreed. For a
+   * tool that says nothing about itself, the person agrees once for this app.
    *
    * @param {Id} id
    * @param {any} params of the call
@@ -134,7 +137,11 @@ class App {
       this.refuse(id, -32602, `the tool \`${params.name}\` is not for apps`);
       return false;
     }
-    if (!isDestructive(tool) || (await this.confirm(tool.name, params.arguments ?? {}))) return true;
+    if (!mayDestroy(tool) || this.agreed.has(tool.name)) return true;
+    if (await this.confirm(tool, params.arguments ?? {})) {
+      if (!isDestructive(tool)) this.agreed.add(tool.name);
+      return true;
+    }
     this.refuse(id, -32000, "the person did not want to");
     return false;
   }
@@ -149,13 +156,15 @@ class App {
     return true;
   }
   /**
-   * Asks the person whether a tool that says it is destructive may be called.
+   * Asks the person whether a tool that may be destructive may be called.
    *
-   * @param {string} name
+   * @param {Tool} tool
    * @param {any} values of the call
    * @returns {Promise<boolean>}
    */
-  confirm(name, values) {
+  confirm(tool, values) {
+    const { name } = tool;
+    const why = isDestructive(tool) ? "says that it is destructive" : "does not say that it destroys nothing";
     return new Promise((answer) => {
       const question = h("div.elsewhere", { role: "group", "aria-label": `The app asks to call ${name}` });
       const done = (/** @type {boolean} */ isWanted) => {
@@ -166,13 +175,13 @@ class App {
         h("span.pill.asked", null, "the app asks"),
         "to call ",
         h("strong", null, name),
-        ", which says that it is destructive, with ",
+        `, which ${why}, with `,
         h("code", null, print(values, 0, 500).slice(0, 500)),
-        button("Call", () => done(true)),
+        button(isDestructive(tool) ? "Call" : "Allow in this app", () => done(true)),
         button("No", () => done(false)),
       );
       if (!this.ask(question)) answer(false);
-      announce(`the app asks to call ${name}, which is destructive`);
+      announce(`the app asks to call ${name}, which ${why}`);
     });
   }
   /**

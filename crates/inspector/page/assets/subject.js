@@ -41,6 +41,10 @@ export function marksOf(tool) {
 export const isDestructive = (/** @type {Tool} */ tool) =>
   tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
 
+/** Whether a tool may destroy something. The specification's default is that it may. */
+export const mayDestroy = (/** @type {Tool} */ tool) =>
+  tool.annotations?.destructiveHint !== false && tool.annotations?.readOnlyHint !== true;
+
 /**
  * The name for people: the title, the title among the annotations of a tool, or the name. The same rule as
  * `display_name` in the crate `turnbuckle-protocol`.
