@@ -41,7 +41,7 @@ pub use error::{Closed, NotNow, TransportError};
 pub use keep_alive::KeepAlive;
 pub use limits::Limits;
 pub use memory::{Duplex, duplex};
-pub use outbox::{Held, Outbox};
+pub use outbox::{Held, Outbox, OutboxBudget};
 pub use rate::{Pacer, Rate};
 pub use receive::{LineFault, Receive};
 pub use run::run;

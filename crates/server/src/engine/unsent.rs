@@ -1,11 +1,13 @@
 //! The memory for answers that are made and not sent yet.
 //!
 //! A client that does not read keeps its answers in the server's memory. Answers over HTTP pay for
-//! theirs from the moment they are made until the last byte has left the process.
+//! theirs from the moment they are made until the last byte has left the process. So do notifications
+//! and questions that wait behind each other.
 
 use std::sync::Arc;
 
 use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
+use turnbuckle_transport::{Held, OutboxBudget};
 
 use super::{Response, Shared, Sink as _, answer};
 use crate::quota::{CallerKey, Over, Quota};
@@ -56,6 +58,21 @@ pub(crate) fn pay(
         return response;
     }
     Unsent::of(shared, caller()).pay(response, id)
+}
+
+/// An outbox for one exchange or session over HTTP. Its caller pays for what waits in it.
+#[cfg(feature = "http")]
+pub(crate) fn outbox(shared: &Shared, caller: CallerKey) -> turnbuckle_transport::Outbox {
+    let budget: Arc<Quota> = Arc::clone(&shared.unsent);
+    turnbuckle_transport::Outbox::with_budget(shared.settings.limits, budget, caller.number())
+}
+
+impl OutboxBudget for Quota {
+    fn pay(self: Arc<Self>, payer: u64, bytes: usize) -> Option<Held> {
+        let mut share = self.share(CallerKey::of_number(payer));
+        share.add(bytes.min(self.half_of_caller())).ok()?;
+        Some(Held::new(share))
+    }
 }
 
 fn refuse(bytes: usize, over: Over, id: &IdRef<'_>) -> Response {

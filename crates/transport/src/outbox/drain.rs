@@ -100,6 +100,16 @@ impl Outbox {
         Poll::Pending
     }
 
+    /// Ready when something is queued, or nothing more will be. Registers the task otherwise.
+    pub fn poll_queued(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut queue = self.lock();
+        if queue.pending() > 0 || queue.phase != Phase::Open {
+            return Poll::Ready(());
+        }
+        register(&mut queue, cx);
+        Poll::Pending
+    }
+
     /// Has the task woken when the outbox is closed, while it waits to write a chunk.
     pub(crate) fn watch(&self, cx: &mut Context<'_>) {
         register(&mut self.lock(), cx);

@@ -12,7 +12,8 @@ impl Held {
         Self(vec![Box::new(value)])
     }
 
-    pub(super) fn add(&mut self, value: impl Send + Sync + 'static) {
+    /// Keeps one more.
+    pub fn add(&mut self, value: impl Send + Sync + 'static) {
         self.0.push(Box::new(value));
     }
 

@@ -30,7 +30,7 @@ impl Outbox {
             Poll::Ready(Taken::Lines) => {
                 let count = chunk.rest().len();
                 lines.extend_from_slice(chunk.rest());
-                held.append(&mut self.lock().held);
+                held.append(&mut self.lock().let_go());
                 self.wrote(&mut chunk, count);
                 Poll::Ready(Some(()))
             }

@@ -45,6 +45,8 @@ pub(super) struct Queue {
     pub(super) reader: Option<Waker>,
     /// What senders want to have dropped when their messages are written.
     pub(super) held: Held,
+    /// Bytes that the budget of the outbox was paid for.
+    pub(super) paid: usize,
 }
 
 impl Queue {
@@ -63,6 +65,7 @@ impl Queue {
             drainer: None,
             reader: None,
             held: Held::default(),
+            paid: 0,
         }
     }
 
@@ -113,7 +116,18 @@ impl Queue {
         if self.held.is_empty() || self.pending() > 0 {
             return Held::default();
         }
+        self.let_go()
+    }
+
+    /// What is held, for somebody else to drop when the messages are written.
+    pub(super) fn let_go(&mut self) -> Held {
+        self.paid = 0;
         mem::take(&mut self.held)
+    }
+
+    /// Takes back what was appended last.
+    pub(super) fn take_back(&mut self, count: usize) {
+        self.bytes.truncate(self.bytes.len() - count);
     }
 
     /// Forgets what is queued and takes no more.

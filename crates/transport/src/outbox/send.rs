@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Notify, Semaphore};
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 
+use super::budget::{Account, OutboxBudget};
 use super::queue::{Phase, Queue};
 use crate::error::{Closed, NotNow};
 use crate::limits::Limits;
@@ -35,6 +36,8 @@ pub(super) struct SharedQueue {
     /// A copy of [`Queue::backlog`], read after every message.
     pub(super) backlog: AtomicUsize,
     pub(super) high_water: usize,
+    /// Who pays for messages that are not answers.
+    account: Option<Account>,
     /// One permit: waiting senders queue here and only the first of them waits for space, so that
     /// no sender is overtaken without limit.
     turn: Semaphore,
@@ -49,10 +52,21 @@ pub(super) struct SharedQueue {
 impl Outbox {
     /// Makes an empty outbox that holds about `limits.outbox_high_water_bytes`.
     pub fn new(limits: Limits) -> Self {
+        Self::with_account(limits, None)
+    }
+
+    /// The same, for one of many outboxes that share a budget. What is sent unasked waits, or is not
+    /// queued, if the budget does not pay for what is there already; a few KiB are free.
+    pub fn with_budget(limits: Limits, budget: Arc<dyn OutboxBudget>, payer: u64) -> Self {
+        Self::with_account(limits, Some(Account { budget, payer }))
+    }
+
+    fn with_account(limits: Limits, account: Option<Account>) -> Self {
         let shared = SharedQueue {
             queue: Mutex::new(Queue::new()),
             backlog: AtomicUsize::new(0),
             high_water: limits.outbox_high_water_bytes.max(1),
+            account,
             turn: Semaphore::new(1),
             room: Notify::new(),
             closing: Notify::new(),
@@ -81,13 +95,13 @@ impl Outbox {
     /// [`receive`](crate::Receive::receive) leaves when its batch is done. `write` is not called on
     /// a closed outbox, and that is not an error of the caller.
     pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        self.push_and(write, |_| ())
+        self.push_and(write, |_, _| ())
     }
 
     fn push_and<E>(
         &self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-        and: impl FnOnce(&mut Queue),
+        and: impl FnOnce(&mut Queue, usize),
     ) -> Result<(), E> {
         let mut queue = self.lock();
         if queue.phase != Phase::Open {
@@ -95,7 +109,7 @@ impl Outbox {
         }
         let count = queue.append(write)?;
         queue.pushed += count;
-        and(&mut queue);
+        and(&mut queue, count);
         self.publish(&queue);
         wake_after(queue);
         Ok(())
@@ -108,7 +122,10 @@ impl Outbox {
             line.extend_from_slice(message);
             Ok::<(), Infallible>(())
         };
-        let Ok(()) = self.push_and(write, |queue| queue.held.add(held));
+        let Ok(()) = self.push_and(write, |queue, count| {
+            queue.held.add(held);
+            queue.paid += count;
+        });
     }
 
     /// Queues one message as soon as the queue has space: for messages that are not answers. If the
@@ -141,13 +158,17 @@ impl Outbox {
             return Err(NotNow::Closed);
         }
         // Those who wait were here first.
-        if self.has_waiting_senders() || queue.pending() >= self.shared.high_water {
+        if self.has_waiting_senders() || !self.has_room(&mut queue) {
             return Err(NotNow::Full);
         }
-        let Ok(_) = queue.append::<Infallible>(|line| {
+        let Ok(count) = queue.append::<Infallible>(|line| {
             write(line);
             Ok(())
         });
+        if !self.settle(&mut queue) {
+            queue.take_back(count);
+            return Err(NotNow::Full);
+        }
         wake_after(queue);
         Ok(())
     }
@@ -223,16 +244,28 @@ impl Outbox {
         self.shared.waiting.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether one more message may be queued. There is always room in an empty queue, so that a sender
+    /// waits for nothing but the peer.
+    fn has_room(&self, queue: &mut Queue) -> bool {
+        queue.pending() < self.shared.high_water && self.settle(queue)
+    }
+
+    /// Has what is queued paid for.
+    fn settle(&self, queue: &mut Queue) -> bool {
+        let account = self.shared.account.as_ref();
+        account.is_none_or(|account| account.settle(queue))
+    }
+
     async fn when_there_is_room<T>(
         &self,
         enter: impl FnOnce(&mut Queue) -> T,
     ) -> Result<T, Closed> {
         {
-            let queue = self.lock();
+            let mut queue = self.lock();
             if queue.phase != Phase::Open {
                 return Err(Closed);
             }
-            if !self.has_waiting_senders() && queue.pending() < self.shared.high_water {
+            if !self.has_waiting_senders() && self.has_room(&mut queue) {
                 return Ok(entered(queue, enter));
             }
             // Counted under the lock, so that a drainer that frees space from now on sees it.
@@ -242,11 +275,11 @@ impl Outbox {
         let _turn = self.shared.turn.acquire().await.map_err(|_| Closed)?;
         loop {
             {
-                let queue = self.lock();
+                let mut queue = self.lock();
                 if queue.phase != Phase::Open {
                     return Err(Closed);
                 }
-                if queue.pending() < self.shared.high_water {
+                if self.has_room(&mut queue) {
                     return Ok(entered(queue, enter));
                 }
             }

@@ -1,10 +1,13 @@
 //! A peer that does not read makes writers wait, not memory grow.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
-use turnbuckle_transport::{Closed, Limits, Outbox, duplex, run};
+use turnbuckle_transport::{Closed, Held, Limits, NotNow, Outbox, OutboxBudget, duplex, run};
 
 use crate::recorder::{Event, PATIENCE, Recorder};
 
@@ -192,4 +195,58 @@ async fn closing_turns_waiting_senders_away() {
     }
     assert_eq!(outbox.ready().await, Err(Closed));
     assert_eq!(outbox.pending_bytes(), "first\n".len());
+}
+
+/// 40 KB for all, of which outboxes take 32 KiB at a time.
+struct Purse(AtomicUsize);
+
+struct Paid(Arc<Purse>, usize);
+
+impl OutboxBudget for Purse {
+    fn pay(self: Arc<Self>, _payer: u64, bytes: usize) -> Option<Held> {
+        let take = |left: usize| left.checked_sub(bytes);
+        let order = Ordering::SeqCst;
+        self.0.fetch_update(order, order, take).ok()?;
+        Some(Held::new(Paid(self, bytes)))
+    }
+}
+
+impl Drop for Paid {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(self.1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn outboxes_of_one_budget_hold_a_little_when_it_is_used_up() {
+    let purse = Arc::new(Purse(AtomicUsize::new(40_000)));
+    let outbox = || Outbox::with_budget(Limits::default(), purse.clone(), 1);
+    let fill = |outbox: &Outbox| {
+        let line = numbered(1);
+        let send = || outbox.try_send_with(|out| out.extend_from_slice(line.as_bytes()));
+        let count = (0..1_000).take_while(|_| send().is_ok()).count();
+        assert_eq!(send(), Err(NotNow::Full));
+        count
+    };
+    let (rich, poor) = (outbox(), outbox());
+    // 8 KiB are free and 32 KiB paid for.
+    assert_eq!(fill(&rich), 40);
+    assert_eq!(fill(&poor), 8);
+    assert_eq!(purse.0.load(Ordering::SeqCst), 40_000 - 32 * 1024);
+    // A message that cannot be paid for is not queued in part.
+    assert_eq!(poor.pending_bytes(), 8_000);
+    // One that waits for room is let in while free bytes are left; the next one waits.
+    assert_eq!(poor.send(&[b'z'; 2_000]).await, Ok(()));
+    assert_eq!(fill(&poor), 0);
+    // What was taken is paid for until it is sent.
+    let (mut lines, mut held) = (Vec::new(), Held::default());
+    let mut context = Context::from_waker(Waker::noop());
+    let taken = rich.poll_lines_holding(&mut context, &mut lines, &mut held);
+    assert_eq!(taken, Poll::Ready(Some(())));
+    assert_eq!(lines.len(), 40_000);
+    assert_eq!(fill(&rich), 8);
+    assert_eq!(purse.0.load(Ordering::SeqCst), 40_000 - 32 * 1024);
+    drop(held);
+    assert_eq!(purse.0.load(Ordering::SeqCst), 40_000);
+    assert_eq!(fill(&rich), 32);
 }

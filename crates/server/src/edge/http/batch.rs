@@ -20,7 +20,10 @@ use crate::{
         batch::{self, BatchContext},
         running::Begun,
     },
-    engine::{budget::Charge, unsent::Unsent},
+    engine::{
+        budget::Charge,
+        unsent::{self, Unsent},
+    },
 };
 
 /// A refusal for those who cannot send batches.
@@ -61,7 +64,7 @@ pub(super) async fn serve(
             let _ = Box::pin(routed::accept(replicas, session, message)).await;
         }
     }
-    let outbox = Outbox::new(site.shared.settings.limits);
+    let outbox = unsent::outbox(&site.shared, session.payer_key());
     let unsent = Unsent::of(&site.shared, session.payer_key());
     let here = BatchContext {
         shared: &site.shared,

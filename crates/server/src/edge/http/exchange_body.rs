@@ -24,8 +24,6 @@ use crate::engine::{Response, unsent::Unsent};
 struct ExchangeBody {
     outbox: Outbox,
     running: Option<BoxFuture<'static, Response>>,
-    /// Lines that were taken from the outbox before this became a stream.
-    lines: Vec<u8>,
     keep_alive: KeepAlive,
     answered: AnswerTo,
 }
@@ -52,12 +50,11 @@ pub(super) async fn begin(
     site: &Arc<Site>,
     answered: impl FnOnce() -> AnswerTo,
 ) -> BodyStart {
-    let mut lines = Vec::new();
     let mut quiet = Box::pin(tokio::time::sleep(site.settings.keep_alive));
     let whole = poll_fn(|context| {
         let response = running.as_mut().poll(context);
         // The handler may have sent and finished in one go: what it sent comes first.
-        if outbox.poll_lines(context, &mut lines).is_ready() {
+        if outbox.poll_queued(context).is_ready() {
             return Poll::Ready(response_of(response));
         }
         match response {
@@ -67,12 +64,12 @@ pub(super) async fn begin(
     })
     .await;
     match whole {
-        Some(response) if lines.is_empty() => BodyStart::Whole(response),
+        Some(response) if outbox.pending_bytes() == 0 => BodyStart::Whole(response),
         Some(response) => {
             let ready = Box::pin(std::future::ready(response));
-            BodyStart::Stream(stream(outbox, ready, lines, site, answered()))
+            BodyStart::Stream(stream(outbox, ready, site, answered()))
         }
-        None => BodyStart::Stream(stream(outbox, running, lines, site, answered())),
+        None => BodyStart::Stream(stream(outbox, running, site, answered())),
     }
 }
 
@@ -87,14 +84,12 @@ fn response_of(response: Poll<Response>) -> Option<Response> {
 pub(super) fn stream(
     outbox: Outbox,
     running: BoxFuture<'static, Response>,
-    lines: Vec<u8>,
     site: &Arc<Site>,
     answered: AnswerTo,
 ) -> HttpBody {
     HttpBody::stream(ExchangeBody {
         outbox,
         running: Some(running),
-        lines,
         keep_alive: KeepAlive::new(site.settings.keep_alive),
         answered,
     })
@@ -106,15 +101,17 @@ impl StreamBody for ExchangeBody {
             return Poll::Ready(None);
         };
         let response = running.as_mut().poll(context);
-        let _ = self.outbox.poll_lines(context, &mut self.lines);
-        let mut events = Vec::new();
-        append_lines(&self.lines, &mut events);
-        self.lines.clear();
-        let mut held = Held::default();
+        let (mut lines, mut events, mut held) = (Vec::new(), Vec::new(), Held::default());
+        let _ = self
+            .outbox
+            .poll_lines_holding(context, &mut lines, &mut held);
+        append_lines(&lines, &mut events);
         if let Poll::Ready(response) = response {
             let AnswerTo { unsent, id } = &self.answered;
             let mut response = unsent.pay(response, &id.as_ref());
-            held = response.paid.take().map(Held::new).unwrap_or_default();
+            if let Some(paid) = response.paid.take() {
+                held.add(paid);
+            }
             sse::Frame::of(&response.into_message()).append_to(&mut events);
             self.running = None;
         }

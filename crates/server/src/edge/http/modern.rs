@@ -13,7 +13,6 @@ use turnbuckle_protocol::{
     http::{status_of, status_of_answer},
 };
 use turnbuckle_session::Era;
-use turnbuckle_transport::Outbox;
 
 use super::{
     body::HttpBody,
@@ -37,7 +36,7 @@ pub(super) async fn serve(
     request: &Request<'_>,
     charge: &mut Option<Charge>,
 ) -> Response<HttpBody> {
-    let outbox = Outbox::new(site.shared.settings.limits);
+    let outbox = unsent::outbox(&site.shared, site.key(parts));
     let closing = site.closing.clone();
     let peer = Peer::new(site.caller(parts), outbox.clone(), None, closing);
     let peer = Arc::new(peer.counted(site.counted(parts)));
@@ -75,7 +74,7 @@ pub(super) async fn serve(
         Served::Done if outbox.pending_bytes() == 0 => json(pay(response), status_of_answer),
         Served::Done => {
             let ready = Box::pin(std::future::ready(response));
-            let body = exchange_body::stream(outbox, ready, Vec::new(), site, answered());
+            let body = exchange_body::stream(outbox, ready, site, answered());
             reply::events(body)
         }
         Served::Later(future) => match exchange_body::begin(outbox, future, site, answered).await {

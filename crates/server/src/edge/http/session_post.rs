@@ -186,7 +186,7 @@ pub(super) async fn serve(
     if let Some(refused) = session_stream::check_count(site, session) {
         return refused;
     }
-    let outbox = Outbox::new(site.shared.settings.limits);
+    let outbox = unsent::outbox(&site.shared, session.payer_key());
     let peer = session.peer_of(caller, outbox.clone());
     let mut response = sink::Response::default();
     let served = match admission::admit(&site.shared, &peer, Era::Legacy, request) {

@@ -9,7 +9,7 @@ use super::payer::Payer;
 use crate::{
     Caller,
     edge::{connection::Connection, running::Owner},
-    engine::Shared,
+    engine::{Shared, unsent},
 };
 
 /// One client of HTTP+SSE.
@@ -24,7 +24,7 @@ pub(super) struct SseSession {
 impl SseSession {
     /// Must be called inside a runtime.
     pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>, payer: &Payer) -> Self {
-        let outbox = Outbox::new(shared.settings.limits);
+        let outbox = unsent::outbox(shared, payer.key);
         let (shared, lines) = (Arc::clone(shared), outbox.clone());
         let connection =
             Connection::of(shared, caller.clone(), lines, payer.key, payer.counted).over_http();

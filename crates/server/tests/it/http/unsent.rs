@@ -7,7 +7,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, time::timeout};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{MemoryBudget, Progress, Tool};
+use turnbuckle_server::{Log, MemoryBudget, Progress, Tool};
 
 use super::{
     ask::{Ask, call, modern_message, notice, request},
@@ -41,6 +41,13 @@ async fn told(progress: Progress) -> String {
     large().await
 }
 
+/// Logs 200 messages of 1 KiB before anything is sent.
+async fn chatty(log: Log) -> &'static str {
+    let text = "y".repeat(1024);
+    (0..200).for_each(|_| log.info(&text));
+    "done"
+}
+
 async fn site() -> Site {
     let gate = Gate::new();
     let budget = MemoryBudget::default().with_unsent_per_caller(UNSENT);
@@ -49,7 +56,8 @@ async fn site() -> Site {
         .memory_budget(budget)
         .tool(Tool::new("large", large))
         .tool(Tool::new("late", late))
-        .tool(Tool::new("told", told));
+        .tool(Tool::new("told", told))
+        .tool(Tool::new("chatty", chatty));
     Site::serving(server, gate, |http| http).await
 }
 
@@ -80,6 +88,38 @@ async fn text_of(site: &Site, ask: &Ask) -> String {
 
 fn watching(tool: &str) -> Value {
     json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": "t" } })
+}
+
+/// Messages that wait behind each other are dropped, but a few, while answers take all of the budget.
+#[tokio::test]
+async fn log_messages() {
+    let site = site().await;
+    let session = Session::open(&site, Revision::V2025_11_25).await;
+    let level = json!({ "io.modelcontextprotocol/logLevel": "info" });
+    let params = json!({ "name": "chatty", "arguments": {}, "_meta": level });
+    let asks = [
+        Ask::modern("tools/call", params),
+        session.own(Ask::post(call(7, "chatty"))),
+    ];
+    let heard = async |ask: &Ask| {
+        let text = text_of(&site, ask).await;
+        assert!(text.contains("done"), "{text:.300}");
+        text.matches("notifications/message").count()
+    };
+    for ask in &asks {
+        assert_eq!(heard(ask).await, 200);
+        let unread = async || {
+            let mut raw = Raw::asking(site.address, Ask::call("large", json!({}))).await;
+            assert_eq!(raw.head().await.status, 200);
+            raw
+        };
+        let held = (unread().await, unread().await);
+        let few = heard(ask).await;
+        assert!((1..10).contains(&few), "{few}");
+        drop(held);
+        let all = async { while heard(ask).await < 200 {} };
+        timeout(PATIENCE, all).await.expect("there is room again");
+    }
 }
 
 #[tokio::test]
