@@ -1,8 +1,9 @@
 //! A list, asked for a second time: is it the same?
 
 use serde_json::{Value, json};
+use turnbuckle::protocol::method::ListKind;
 
-use super::{Kind, pages::Listed};
+use super::pages::Listed;
 use crate::{
     connection::Connection,
     finding::Finding,
@@ -13,7 +14,7 @@ use crate::{
 const SHOWN: usize = 5;
 
 /// Asks for the first page again and compares.
-pub(super) async fn look(connection: &mut Connection<'_>, kind: Kind, listed: &Listed) {
+pub(super) async fn look(connection: &mut Connection<'_>, kind: ListKind, listed: &Listed) {
     if listed.entries.is_empty() || !listed.is_whole {
         return;
     }
@@ -73,7 +74,7 @@ pub(super) async fn look(connection: &mut Connection<'_>, kind: Kind, listed: &L
 }
 
 fn names<'e>(
-    kind: Kind,
+    kind: ListKind,
     entries: impl Iterator<Item = &'e Value>,
 ) -> impl Iterator<Item = &'e str> {
     entries.map(move |entry| entry[kind.key()].as_str().unwrap_or_default())

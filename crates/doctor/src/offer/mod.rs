@@ -2,10 +2,11 @@
 
 mod again;
 mod hints;
-mod kind;
+mod look;
 mod pages;
 mod shape;
 mod uri;
 
 pub(crate) use hints::hints;
-pub(crate) use kind::{Kind, look};
+pub(crate) use look::look;
+use look::place;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use turnbuckle::protocol::error::code;
+use turnbuckle::protocol::{error::code, method::ListKind};
 
-use super::{Kind, hints};
+use super::hints;
 use crate::{
     connection::Connection,
     finding::Finding,
@@ -29,7 +29,7 @@ pub(super) struct Listed {
 }
 
 /// Reads all pages. `None` if there is no list; why is in the report.
-pub(super) async fn walk(connection: &mut Connection<'_>, kind: Kind) -> Option<Listed> {
+pub(super) async fn walk(connection: &mut Connection<'_>, kind: ListKind) -> Option<Listed> {
     let mut listed = Listed::default();
     let mut cursors = HashSet::new();
     let mut scope: Option<Value> = None;
@@ -38,7 +38,7 @@ pub(super) async fn walk(connection: &mut Connection<'_>, kind: Kind) -> Option<
         let exchange = connection.ask(kind.method(), params).await;
         let Some(result) = exchange.result() else {
             // Some servers offer resources and know nothing of templates.
-            let is_left_out = kind == Kind::Templates
+            let is_left_out = kind == ListKind::Templates
                 && page == 0
                 && exchange.code() == Some(code::METHOD_NOT_FOUND);
             if !is_left_out {
@@ -93,7 +93,7 @@ enum Next {
 
 fn next(
     connection: &Connection<'_>,
-    kind: Kind,
+    kind: ListKind,
     result: &Value,
     seen: &mut HashSet<String>,
 ) -> Next {

@@ -1,8 +1,9 @@
 //! Whether entries have the members they need, of the types they have.
 
 use serde_json::Value;
+use turnbuckle::protocol::method::ListKind;
 
-use super::Kind;
+use super::place;
 use crate::{finding::Finding, report::Report, table::lists};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +85,17 @@ const TEMPLATE: &[Member] = &[
     ("_meta", Object, Optional),
 ];
 
-pub(super) fn look(report: &Report, kind: Kind, entries: &[Value]) {
+pub(super) fn look(report: &Report, kind: ListKind, entries: &[Value]) {
     let members = match kind {
-        Kind::Tools => TOOL,
-        Kind::Prompts => PROMPT,
-        Kind::Resources => RESOURCE,
-        Kind::Templates => TEMPLATE,
+        ListKind::Tools => TOOL,
+        ListKind::Prompts => PROMPT,
+        ListKind::Resources => RESOURCE,
+        _ => TEMPLATE,
     };
     for (index, entry) in entries.iter().enumerate() {
-        let place = kind.place(entry, index);
+        let place = place(kind, entry, index);
         look_at(report, entry, members, &place);
-        if kind == Kind::Tools && entry["annotations"].is_object() {
+        if kind == ListKind::Tools && entry["annotations"].is_object() {
             let place = format!("{place} /annotations");
             look_at(report, &entry["annotations"], ANNOTATIONS, &place);
         }

@@ -1,20 +1,21 @@
 //! URIs of resources, and templates of them.
 
 use serde_json::Value;
+use turnbuckle::protocol::method::ListKind;
 
-use super::Kind;
+use super::place;
 use crate::{finding::Finding, report::Report, table::lists};
 
-pub(super) fn look(report: &Report, kind: Kind, entries: &[Value]) {
+pub(super) fn look(report: &Report, kind: ListKind, entries: &[Value]) {
     for (index, entry) in entries.iter().enumerate() {
         let said = match kind {
-            Kind::Resources => entry["uri"].as_str().and_then(fault),
-            Kind::Templates => entry["uriTemplate"].as_str().and_then(template_fault),
-            Kind::Tools | Kind::Prompts => return,
+            ListKind::Resources => entry["uri"].as_str().and_then(fault),
+            ListKind::Templates => entry["uriTemplate"].as_str().and_then(template_fault),
+            _ => return,
         };
         if let Some(said) = said {
             let finding = Finding::of(&lists::URI, said);
-            report.add(finding.at(kind.place(entry, index)));
+            report.add(finding.at(place(kind, entry, index)));
         }
     }
 }

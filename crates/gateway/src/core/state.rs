@@ -206,7 +206,7 @@ impl Core {
             match kind {
                 Kind::Tools => changes.tools(),
                 Kind::Prompts => changes.prompts(),
-                Kind::Resources | Kind::Templates => {
+                _ => {
                     if !std::mem::replace(&mut are_resources_told, true) {
                         changes.resources();
                     }

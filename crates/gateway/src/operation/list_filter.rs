@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use turnbuckle_protocol::envelope::{self, Edit, Raw};
+use turnbuckle_protocol::{
+    envelope::{self, Edit, Raw},
+    method::ListKind,
+};
 use turnbuckle_server::Caller;
 
 use super::{
@@ -19,12 +22,12 @@ pub(super) fn filtered(
     method: &str,
     result: &[u8],
 ) -> Option<Vec<u8>> {
-    let (member, key, kind) = match method {
-        "tools/list" => ("tools", "name", EntryKind::Tool),
-        "prompts/list" => ("prompts", "name", EntryKind::Prompt),
-        "resources/list" => ("resources", "uri", EntryKind::Resource),
-        "resources/templates/list" => ("resourceTemplates", "uriTemplate", EntryKind::Resource),
-        _ => return None,
+    let list = ListKind::of(method)?;
+    let (member, key) = (list.member(), list.key());
+    let kind = match list {
+        ListKind::Tools => EntryKind::Tool,
+        ListKind::Prompts => EntryKind::Prompt,
+        _ => EntryKind::Resource,
     };
     let value: &serde_json::value::RawValue = serde_json::from_slice(result).ok()?;
     let result = Raw::from(value);

@@ -3,11 +3,10 @@
 //! Entries stay as their servers wrote them, only names are edited. Names are looked up in a map and
 //! never taken apart.
 
-mod kind;
 mod merge;
 mod names;
 mod offered_tool;
 mod table;
 
-pub(crate) use kind::Kind;
 pub(crate) use table::Routes;
+pub(crate) use turnbuckle_protocol::method::ListKind as Kind;

@@ -75,7 +75,7 @@ impl Routes {
         let kind = match kind {
             Kind::Tools => LockKind::Tool,
             Kind::Prompts => LockKind::Prompt,
-            Kind::Resources | Kind::Templates => return None,
+            _ => return None,
         };
         if self.withheld.is_empty() {
             return None;

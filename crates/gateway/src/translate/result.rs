@@ -6,6 +6,7 @@ use turnbuckle_protocol::{
     CallToolResult, GetPromptResult, Implementation, Lower, Prompt, ReadResourceResult, Resource,
     ResourceTemplate, Revision, Tool,
     envelope::{Edit, Raw, RawText},
+    method::ListKind,
 };
 use turnbuckle_server::Reject;
 
@@ -111,21 +112,10 @@ fn lower(method: &str, raw: &RawValue, from: Revision, to: Revision) -> Option<S
         }
         "prompts/get" => lowered::<GetPromptResult>(raw, to),
         "resources/read" => lowered::<ReadResourceResult>(raw, to),
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
-            let member = list_member(method);
+        _ => {
+            let member = ListKind::of(method)?.member();
             map_entries(raw, member, |entry| lower_entry(method, entry, to))
         }
-        _ => None,
-    }
-}
-
-/// What a list is called in its result.
-fn list_member(method: &str) -> &'static str {
-    match method {
-        "tools/list" => "tools",
-        "prompts/list" => "prompts",
-        "resources/list" => "resources",
-        _ => "resourceTemplates",
     }
 }
 

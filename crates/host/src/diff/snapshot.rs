@@ -1,6 +1,7 @@
 //! What a server offers, read from the server itself or from a recording.
 
 use serde_json::{Map, Value};
+use turnbuckle_protocol::method::ListKind;
 
 /// Things by their names, in the order of the server.
 pub(super) type Named = Map<String, Value>;
@@ -39,22 +40,21 @@ impl Snapshot {
     pub fn recorded<'a>(results: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut snapshot = Self::default();
         for (method, result) in results {
-            let mut add = |list: fn(&mut Self) -> &mut Option<Named>, member, key| {
-                let list = list(&mut snapshot).get_or_insert_default();
-                list.extend(by(&result[member], key));
-            };
-            match method {
-                "tools/list" => add(|snapshot| &mut snapshot.tools, "tools", "name"),
-                "prompts/list" => add(|snapshot| &mut snapshot.prompts, "prompts", "name"),
-                "resources/list" => add(|snapshot| &mut snapshot.resources, "resources", "uri"),
-                "resources/templates/list" => add(
-                    |snapshot| &mut snapshot.templates,
-                    "resourceTemplates",
-                    "uriTemplate",
-                ),
-                "initialize" | "server/discover" => snapshot.greeted(result),
-                _ => {}
+            if matches!(method, "initialize" | "server/discover") {
+                snapshot.greeted(result);
             }
+            let Some(kind) = ListKind::of(method) else {
+                continue;
+            };
+            let list = match kind {
+                ListKind::Tools => &mut snapshot.tools,
+                ListKind::Prompts => &mut snapshot.prompts,
+                ListKind::Resources => &mut snapshot.resources,
+                ListKind::Templates => &mut snapshot.templates,
+                _ => continue,
+            };
+            let entries = by(&result[kind.member()], kind.key());
+            list.get_or_insert_default().extend(entries);
         }
         snapshot
     }

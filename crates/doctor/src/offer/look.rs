@@ -1,7 +1,7 @@
-//! The kinds of lists, and everything that is looked at in one.
+//! Everything that is looked at in a list.
 
 use serde_json::{Value, json};
-use turnbuckle::protocol::error::code;
+use turnbuckle::protocol::{error::code, method::ListKind};
 
 use super::{again, pages, shape, uri};
 use crate::{
@@ -11,68 +11,11 @@ use crate::{
     table::lists,
 };
 
-/// What can be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Tools,
-    Prompts,
-    Resources,
-    Templates,
-}
-
-impl Kind {
-    const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
-
-    pub(crate) fn method(self) -> &'static str {
-        match self {
-            Self::Tools => "tools/list",
-            Self::Prompts => "prompts/list",
-            Self::Resources => "resources/list",
-            Self::Templates => "resources/templates/list",
-        }
-    }
-
-    /// The member of the result that has the entries.
-    pub(super) fn member(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
-    }
-
-    pub(super) fn capability(self) -> &'static str {
-        match self {
-            Self::Templates => "resources",
-            other => other.member(),
-        }
-    }
-
-    /// The member that tells entries apart.
-    pub(super) fn key(self) -> &'static str {
-        match self {
-            Self::Tools | Self::Prompts => "name",
-            Self::Resources => "uri",
-            Self::Templates => "uriTemplate",
-        }
-    }
-
-    pub(super) fn noun(self) -> &'static str {
-        match self {
-            Self::Tools => "tool",
-            Self::Prompts => "prompt",
-            Self::Resources => "resource",
-            Self::Templates => "template",
-        }
-    }
-
-    /// An entry by its name, for people.
-    pub(super) fn place(self, entry: &Value, index: usize) -> String {
-        match entry[self.key()].as_str() {
-            Some(name) => format!("{} `{name}`", self.noun()),
-            None => format!("{} {}", self.noun(), index + 1),
-        }
+/// An entry by its name, for people.
+pub(super) fn place(kind: ListKind, entry: &Value, index: usize) -> String {
+    match entry[kind.key()].as_str() {
+        Some(name) => format!("{} `{name}`", kind.noun()),
+        None => format!("{} {}", kind.noun(), index + 1),
     }
 }
 
@@ -86,7 +29,7 @@ const MAX_TOOLS_BYTES: usize = 100_000;
 pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) -> Vec<Value> {
     let mut tools = Vec::new();
     let mut counts = Vec::new();
-    for kind in Kind::ALL {
+    for kind in ListKind::ALL {
         connection
             .report
             .step(format!("listing with `{}`", kind.method()));
@@ -104,7 +47,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
         if !listed.entries.is_empty() {
             counts.push(counted(listed.entries.len(), kind.noun()));
         }
-        if kind == Kind::Tools {
+        if kind == ListKind::Tools {
             tools = listed.entries;
         }
     }
@@ -117,7 +60,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
     tools
 }
 
-fn look_at(connection: &Connection<'_>, kind: Kind, entries: &[Value]) {
+fn look_at(connection: &Connection<'_>, kind: ListKind, entries: &[Value]) {
     shape::look(connection.report, kind, entries);
     uri::look(connection.report, kind, entries);
     let mut seen = std::collections::HashSet::new();
@@ -141,8 +84,8 @@ fn look_at(connection: &Connection<'_>, kind: Kind, entries: &[Value]) {
 }
 
 /// What is not offered is not there, or should have been offered.
-async fn undeclared(connection: &mut Connection<'_>, kind: Kind) {
-    if kind == Kind::Templates {
+async fn undeclared(connection: &mut Connection<'_>, kind: ListKind) {
+    if kind == ListKind::Templates {
         return;
     }
     let exchange = connection.ask(kind.method(), json!({})).await;
@@ -160,8 +103,8 @@ async fn undeclared(connection: &mut Connection<'_>, kind: Kind) {
 }
 
 /// A cursor that the server never gave out.
-async fn cursor(connection: &mut Connection<'_>, kind: Kind) {
-    if kind != Kind::Tools {
+async fn cursor(connection: &mut Connection<'_>, kind: ListKind) {
+    if kind != ListKind::Tools {
         return;
     }
     let params = json!({ "cursor": crate::methods::NO_SUCH_NAME });
