@@ -10,6 +10,7 @@ mod listing;
 mod members;
 mod origin;
 mod pace;
+mod reach;
 mod spec;
 mod state;
 mod supervise;

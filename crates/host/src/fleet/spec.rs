@@ -1,19 +1,14 @@
 //! A server as the host is given it: how it is started or reached, and its settings.
 
-use std::{
-    fmt::{self, Write},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use sha2::{Digest, Sha256};
 #[cfg(feature = "http")]
 use turnbuckle_client::HttpTarget;
 use turnbuckle_client::Target;
 use turnbuckle_protocol::{LoggingLevel, Root};
 use turnbuckle_transport::Command;
 
-use super::{Failure, FailureKind, ToolFilter};
+use super::{Failure, FailureKind, ToolFilter, reach::Reach};
 use crate::config::{Launch, Settings};
 #[cfg(feature = "http")]
 use crate::id::ServerId;
@@ -55,16 +50,6 @@ pub struct ServerSpec {
     pub(crate) roots: Vec<Root>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) is_enabled: bool,
-}
-
-/// How a server is started or reached.
-#[derive(Clone)]
-pub(crate) enum Reach {
-    Launch(Launch),
-    /// A way that the application opens by itself.
-    Custom(Arc<dyn Fn() -> Target + Send + Sync>),
-    /// An entry that cannot be used; the text says why.
-    Unusable(String),
 }
 
 impl ServerSpec {
@@ -167,92 +152,10 @@ impl ServerSpec {
         self
     }
 
-    /// What tells this server from another one under the same name: a digest of the program with
-    /// its arguments, its folder and the names of its variables, or of the URL. Values of variables
-    /// do not change it, for they are often secrets, unless they say which code is run. `None` where
-    /// the application opens the way by itself.
-    pub(crate) fn fingerprint(&self) -> Option<String> {
-        let mut digest = Sha256::new();
-        let mut add = |text: &str| {
-            digest.update(text.len().to_le_bytes());
-            digest.update(text.as_bytes());
-        };
-        match &self.reach {
-            Reach::Launch(Launch::Command {
-                program,
-                arguments,
-                environment,
-                folder,
-            }) => {
-                add("command");
-                add(program);
-                for argument in arguments {
-                    add(argument);
-                }
-                if let Some(folder) = folder {
-                    add(&folder.to_string_lossy());
-                }
-                let mut variables: Vec<_> = environment.iter().collect();
-                variables.sort();
-                for (name, value) in variables {
-                    add("variable");
-                    add(name);
-                    if says_which_code(name) {
-                        add(value);
-                    }
-                }
-            }
-            Reach::Launch(Launch::Remote(remote)) => {
-                add("url");
-                add(remote.url.split(['?', '#']).next().unwrap_or_default());
-            }
-            Reach::Custom(_) | Reach::Unusable(_) => return None,
-        }
-        let mut text = String::new();
-        for byte in &digest.finalize()[..16] {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Some(text)
-    }
-
-    /// How the server is started, as a user may be shown it: without values of headers, without
-    /// those of variables unless they say which code is run, and without the query of a URL.
+    /// How the server is started, as a user may be shown it, without secrets.
     #[doc(hidden)]
     pub fn shown(&self) -> String {
-        match &self.reach {
-            Reach::Launch(Launch::Command {
-                program,
-                arguments,
-                environment,
-                folder,
-            }) => {
-                let folder = folder.as_ref().map(|folder| {
-                    let folder = quoted(&folder.to_string_lossy());
-                    format!("cd {folder} &&")
-                });
-                let variables = environment.iter().map(|(name, value)| {
-                    let value = if says_which_code(name) {
-                        quoted(value)
-                    } else {
-                        "…".to_owned()
-                    };
-                    format!("{name}={value}")
-                });
-                let words = std::iter::once(program).chain(arguments);
-                folder
-                    .into_iter()
-                    .chain(variables)
-                    .chain(words.map(|word| quoted(word)))
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            }
-            Reach::Launch(Launch::Remote(remote)) => match remote.url.split_once(['?', '#']) {
-                Some((place, _)) => format!("{place}?…"),
-                None => remote.url.clone(),
-            },
-            Reach::Custom(_) => "a server of the application".to_owned(),
-            Reach::Unusable(reason) => format!("unusable: {reason}"),
-        }
+        self.reach.shown()
     }
 
     /// Whether the server is a program that is started here.
@@ -329,80 +232,9 @@ impl ServerSpec {
     }
 }
 
-/// Variables whose values say which code a program runs, or where a package comes from.
-const CODE_VARIABLES: [&str; 22] = [
-    "PATH",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "NPM_CONFIG_PREFIX",
-    "NPM_CONFIG_REGISTRY",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "UV_INDEX",
-    "UV_INDEX_URL",
-    "UV_DEFAULT_INDEX",
-    "UV_EXTRA_INDEX_URL",
-    "RUBYOPT",
-    "RUBYLIB",
-    "PERL5OPT",
-    "PERL5LIB",
-    "JAVA_TOOL_OPTIONS",
-    "CLASSPATH",
-    "BASH_ENV",
-    "ENV",
-];
-
-/// Whether the value of a variable says which code is run. The loader of the system reads those that
-/// begin with `LD_` and `DYLD_`.
-fn says_which_code(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    name.starts_with("LD_") || name.starts_with("DYLD_") || CODE_VARIABLES.contains(&&*name)
-}
-
-/// A word of a command line as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 impl From<Launch> for ServerSpec {
     fn from(launch: Launch) -> Self {
         Self::new(Reach::Launch(launch))
-    }
-}
-
-impl PartialEq for Reach {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Launch(one), Self::Launch(other)) => one == other,
-            (Self::Custom(one), Self::Custom(other)) => Arc::ptr_eq(one, other),
-            (Self::Unusable(one), Self::Unusable(other)) => one == other,
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Debug for Reach {
-    /// Without arguments and variables, which may be secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Launch(Launch::Command { program, .. }) => {
-                f.debug_tuple("Command").field(program).finish()
-            }
-            Self::Launch(Launch::Remote(remote)) => {
-                let place = remote.url.split(['?', '#']).next();
-                f.debug_tuple("Remote").field(&place).finish()
-            }
-            Self::Custom(_) => f.write_str("Custom"),
-            Self::Unusable(reason) => f.debug_tuple("Unusable").field(reason).finish(),
-        }
     }
 }
 
@@ -440,77 +272,5 @@ impl Customise {
     fn http(&self, _: &crate::config::Remote) -> Result<Target, Failure> {
         let reason = "servers at a URL need the feature `http`";
         Err(Failure::new(FailureKind::Misconfigured, reason))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Remote, Wire};
-
-    fn remote(url: &str, key: &str) -> ServerSpec {
-        ServerSpec::from(Launch::Remote(Remote {
-            url: url.to_owned(),
-            headers: vec![("x-key".to_owned(), key.to_owned())],
-            wire: Wire::Any,
-        }))
-    }
-
-    #[test]
-    fn a_fingerprint_is_of_the_place_and_not_of_the_secrets() {
-        let first = remote("https://a/mcp?key=1", "one");
-        assert_eq!(
-            first.fingerprint(),
-            remote("https://a/mcp?key=2", "two").fingerprint()
-        );
-        assert_ne!(
-            first.fingerprint(),
-            remote("https://b/mcp", "one").fingerprint()
-        );
-        let program = ServerSpec::command("a", ["b c"]);
-        assert_ne!(
-            program.fingerprint(),
-            ServerSpec::command("a", ["b", "c"]).fingerprint()
-        );
-    }
-
-    #[test]
-    fn variables_count_by_their_names_and_those_that_name_code_by_their_values() {
-        let spec = |variables: &[(&str, &str)]| {
-            let pairs = variables.iter();
-            ServerSpec::from(Launch::Command {
-                program: "npx".to_owned(),
-                arguments: vec!["server".to_owned()],
-                environment: pairs
-                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                    .collect(),
-                folder: Some("/a b".into()),
-            })
-        };
-        let first = spec(&[("API_KEY", "secret-1")]);
-        assert_eq!(first.shown(), "cd '/a b' && API_KEY=… npx server");
-        assert_eq!(
-            first.fingerprint(),
-            spec(&[("API_KEY", "secret-2")]).fingerprint()
-        );
-        assert_ne!(first.fingerprint(), spec(&[]).fingerprint());
-        let (one, other) = (
-            spec(&[("NODE_OPTIONS", "--require=/tmp/one.js")]),
-            spec(&[("NODE_OPTIONS", "--require=/tmp/other.js")]),
-        );
-        assert_ne!(one.fingerprint(), other.fingerprint());
-        let shown = one.shown();
-        assert!(
-            shown.contains("NODE_OPTIONS=--require=/tmp/one.js"),
-            "{shown}"
-        );
-    }
-
-    #[test]
-    fn nothing_secret_is_shown() {
-        let spec = remote("https://a/mcp?key=hidden", "hidden");
-        assert_eq!(spec.shown(), "https://a/mcp?…");
-        assert!(!format!("{spec:?}").contains("hidden"));
-        assert_eq!(ServerSpec::command("a", ["b c"]).shown(), "a 'b c'");
     }
 }

@@ -89,7 +89,7 @@ impl Upstream {
         Self {
             origin: Arc::new(Origin::new(
                 id,
-                spec.fingerprint(),
+                spec.reach.fingerprint(),
                 spec.approved_tools.clone(),
             )),
             roots: Roots::from(Vec::new()),

@@ -5,6 +5,7 @@
 //! messages to a buffer. Nothing here panics on input, and nothing recurses into it.
 
 mod edit;
+mod find;
 mod id;
 mod malformed;
 mod members;

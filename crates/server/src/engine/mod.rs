@@ -7,6 +7,7 @@ mod content_check;
 pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod listen;
+mod memory_budget;
 pub(crate) mod method;
 pub(crate) mod rates;
 pub(crate) mod relayed;
@@ -24,12 +25,12 @@ mod trace;
 pub(crate) mod unsent;
 
 pub(crate) use answer::Responder;
-pub use budget::MemoryBudget;
 pub(crate) use exchange::StartedCall;
 #[cfg(feature = "http")]
 pub(crate) use incoming::Denied;
 pub(crate) use incoming::{Completable, Incoming, Target};
 pub(crate) use listen::{Subscription, TaskNews};
+pub use memory_budget::MemoryBudget;
 pub use rates::Rates;
 pub(crate) use served::Served;
 pub(crate) use settings::Settings;

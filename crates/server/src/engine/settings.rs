@@ -2,7 +2,7 @@
 
 use turnbuckle_transport::{KeepAlive, Limits};
 
-use super::{budget::MemoryBudget, rates::Rates};
+use super::{memory_budget::MemoryBudget, rates::Rates};
 use crate::subscription::ListenerLimits;
 
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that

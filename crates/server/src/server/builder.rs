@@ -4,30 +4,24 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::{CacheScope, Icon, Implementation, LoggingLevel};
 use turnbuckle_session::round::{
-    Key, KeyRing,
-    seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
+    KeyRing,
+    seal::{MAX_STATE_BYTES, WeakSecret},
 };
 use turnbuckle_store::{Fanout, LocalFanout, SpentStates, task::Tasks};
 use turnbuckle_transport::{KeepAlive, Limits};
 
+use super::keys::key_ring;
 use crate::{
-    Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
-    Layer, Leniency, ListenerLimits, LiveServer, MemoryBudget, Rates, Relay, RootsChanged,
-    ServeError, SetupError, TaskSettings, Transport,
+    Cached, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool, Layer, Leniency,
+    ListenerLimits, MemoryBudget, Rates, Relay, RootsChanged, ServeError, TaskSettings, Transport,
     catalog::{
-        Offer, Snapshot,
+        Offer,
         caching::{self, Caching},
-        extension::Registry,
-        live_catalog::LiveCatalog,
-        setup,
     },
     client::roots::OnRootsChanged,
-    engine::{Responder, Settings, Shared, budget::Budget, rates::RateTable, task::TaskHost},
+    engine::Settings,
     failure::ErrorTexts,
-    handler::{
-        CallContext, LogOffer, ReadsHttp, StateMap, StateTypes,
-        ask::{AskContext, AskSettings},
-    },
+    handler::{LogOffer, ReadsHttp, StateMap, ask::AskSettings},
 };
 
 /// A server being written: give it tools, prompts and resources, then serve it.
@@ -43,29 +37,29 @@ use crate::{
 /// ```
 #[must_use = "a server does nothing until it is served"]
 pub struct Server {
-    info: Implementation,
-    instructions: Option<String>,
-    settings: Settings,
-    cache: Caching,
-    leniency: Leniency,
+    pub(super) info: Implementation,
+    pub(super) instructions: Option<String>,
+    pub(super) settings: Settings,
+    pub(super) cache: Caching,
+    pub(super) leniency: Leniency,
     pub(super) asks: AskSettings,
     pub(super) logging: LogOffer,
     pub(super) lists: Offer,
     pub(super) errors: ErrorTexts,
     pub(super) reads_http: ReadsHttp,
     pub(super) default_log_level: Option<LoggingLevel>,
-    layers: Vec<Arc<dyn Layer>>,
-    states: StateMap,
+    pub(super) layers: Vec<Arc<dyn Layer>>,
+    pub(super) states: StateMap,
     /// The first type that was given as a state twice.
-    repeated_state: Option<&'static str>,
-    handlers: HandlerSet,
-    extensions: Vec<Extension>,
-    keys: Option<Result<KeyRing, WeakSecret>>,
+    pub(super) repeated_state: Option<&'static str>,
+    pub(super) handlers: HandlerSet,
+    pub(super) extensions: Vec<Extension>,
+    pub(super) keys: Option<Result<KeyRing, WeakSecret>>,
     pub(super) fanout: Arc<dyn Fanout>,
-    on_roots_changed: Option<OnRootsChanged>,
+    pub(super) on_roots_changed: Option<OnRootsChanged>,
     pub(super) tasks: Option<Arc<dyn Tasks>>,
-    task_settings: TaskSettings,
-    relay: Option<Arc<dyn Relay>>,
+    pub(super) task_settings: TaskSettings,
+    pub(super) relay: Option<Arc<dyn Relay>>,
     #[cfg(feature = "http")]
     pub(super) replicas: Option<turnbuckle_store::ReplicaStores>,
 }
@@ -381,82 +375,7 @@ impl Server {
         self
     }
 
-    /// Checks everything and makes it ready to be served, on one transport or on several.
-    ///
-    /// # Errors
-    /// The first thing that cannot be served as it was written.
-    pub fn build(self) -> Result<LiveServer, SetupError> {
-        #[cfg(feature = "http")]
-        super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;
-        let keys = match self.keys {
-            Some(keys) => keys?,
-            None => random_keys()?,
-        };
-        if let Some(state) = self.repeated_state {
-            return Err(SetupError::DuplicateState { state });
-        }
-        let mut states = self.states;
-        let types = states.types(&self.reads_http);
-        let mut handlers = self.handlers;
-        let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
-        let snapshot = snapshot(self.lists, handlers, self.leniency, &types)?;
-        let kept = self.settings.memory.kept_quota();
-        let changes = Changes::new(self.fanout, self.settings.listeners, Arc::clone(&kept));
-        let logging = Arc::new(self.logging);
-        let catalog = Catalog::new(LiveCatalog::new(
-            snapshot,
-            self.leniency,
-            types,
-            Arc::clone(&logging),
-            changes.clone(),
-        ));
-        // Handlers find it where they find the states.
-        states.insert(catalog.clone());
-        let asks = AskSettings {
-            asks_by_tasks: self.task_settings.asks_by_tasks,
-            ..self.asks
-        };
-        let rates = self.settings.rates;
-        let asks = Arc::new(AskContext::new(asks, keys));
-        #[cfg(feature = "http")]
-        let (replicas, tasks) = super::replicas::join(self.replicas, self.tasks, &asks)?;
-        #[cfg(not(feature = "http"))]
-        let tasks = self.tasks;
-        Ok(LiveServer::new(Shared {
-            responder: Arc::new(Responder::new(
-                self.info,
-                self.cache,
-                self.errors,
-                catalog.clone(),
-            )),
-            instructions: self.instructions,
-            budget: Arc::new(Budget::new(self.settings.memory)),
-            kept,
-            unsent: self.settings.memory.unsent_quota(),
-            rates: RateTable::new(rates),
-            settings: self.settings,
-            layers: self.layers,
-            context: Arc::new(CallContext {
-                states,
-                changes,
-                asks,
-                logging,
-                default_log_level: self.default_log_level,
-                progress_rate: rates.progress,
-                log_rate: rates.log_messages,
-                reads_http: self.reads_http,
-            }),
-            catalog,
-            extensions,
-            on_roots_changed: self.on_roots_changed,
-            tasks: TaskHost::new(tasks, self.task_settings),
-            #[cfg(feature = "http")]
-            replicas,
-            relay: self.relay,
-        }))
-    }
-
-    /// Serves until the transport ends, and then [shuts down](LiveServer::shutdown).
+    /// Serves until the transport ends, and then [shuts down](crate::LiveServer::shutdown).
     ///
     /// # Errors
     /// If the server cannot be set up, or the transport breaks.
@@ -466,51 +385,4 @@ impl Server {
         server.shutdown().await;
         served
     }
-}
-
-/// The catalog at the start.
-fn snapshot(
-    lists: Offer,
-    handlers: HandlerSet,
-    leniency: Leniency,
-    states: &StateTypes,
-) -> Result<Snapshot, SetupError> {
-    let HandlerSet {
-        tools,
-        prompts,
-        resources,
-    } = handlers;
-    let mut catalog = Snapshot::new(lists);
-    for tool in tools {
-        catalog.insert(setup::tool(tool, leniency, states)?)?;
-    }
-    for prompt in prompts {
-        catalog.insert(setup::prompt(prompt, states)?)?;
-    }
-    for resource in resources {
-        catalog.insert(setup::resource(resource, states)?)?;
-    }
-    Ok(catalog)
-}
-
-/// The keys made of these secrets, the first of which seals.
-pub(crate) fn key_ring(
-    secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
-) -> Result<Option<KeyRing>, WeakSecret> {
-    let keys = secrets.into_iter().take(MAX_KEYS);
-    let keys: Vec<Key> = keys
-        .map(|secret| Key::from_secret(secret.as_ref()))
-        .collect::<Result<_, _>>()?;
-    let mut keys = keys.into_iter();
-    Ok(keys.next().map(|current| {
-        keys.rev()
-            .fold(KeyRing::new(current), KeyRing::with_older_key)
-    }))
-}
-
-/// Keys that nobody else has.
-fn random_keys() -> Result<KeyRing, SetupError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| SetupError::NoRandomness(error.to_string()))?;
-    Ok(KeyRing::new(Key::new(bytes)))
 }

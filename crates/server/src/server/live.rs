@@ -5,7 +5,7 @@ use std::sync::Arc;
 use turnbuckle_session::round::seal::WeakSecret;
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
-use super::builder::key_ring;
+use super::keys::key_ring;
 use crate::{
     Caller, Catalog, Changes, ServeError, Streams, Transport, edge::connection::Connection,
     engine::Shared,

@@ -1,10 +1,12 @@
 //! The server as it is written, as it runs, and where it is served.
 
+mod build;
 mod builder;
 mod declare;
 mod errors;
 #[cfg(feature = "http")]
 mod http;
+mod keys;
 mod live;
 mod messages;
 #[cfg(feature = "http")]

@@ -1,0 +1,116 @@
+//! What a server is made of when it begins to run.
+
+use std::sync::Arc;
+
+use super::{builder::Server, keys::random_keys};
+use crate::{
+    Catalog, Changes, HandlerSet, Leniency, LiveServer, SetupError,
+    catalog::{Offer, Snapshot, extension::Registry, live_catalog::LiveCatalog, setup},
+    engine::{Responder, Shared, budget::Budget, rates::RateTable, task::TaskHost},
+    handler::{
+        CallContext, StateTypes,
+        ask::{AskContext, AskSettings},
+    },
+};
+
+impl Server {
+    /// Checks everything and makes it ready to be served, on one transport or on several.
+    ///
+    /// # Errors
+    /// The first thing that cannot be served as it was written.
+    pub fn build(self) -> Result<LiveServer, SetupError> {
+        #[cfg(feature = "http")]
+        super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;
+        let keys = match self.keys {
+            Some(keys) => keys?,
+            None => random_keys()?,
+        };
+        if let Some(state) = self.repeated_state {
+            return Err(SetupError::DuplicateState { state });
+        }
+        let mut states = self.states;
+        let types = states.types(&self.reads_http);
+        let mut handlers = self.handlers;
+        let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
+        let snapshot = snapshot(self.lists, handlers, self.leniency, &types)?;
+        let kept = self.settings.memory.kept_quota();
+        let changes = Changes::new(self.fanout, self.settings.listeners, Arc::clone(&kept));
+        let logging = Arc::new(self.logging);
+        let catalog = Catalog::new(LiveCatalog::new(
+            snapshot,
+            self.leniency,
+            types,
+            Arc::clone(&logging),
+            changes.clone(),
+        ));
+        // Handlers find it where they find the states.
+        states.insert(catalog.clone());
+        let asks = AskSettings {
+            asks_by_tasks: self.task_settings.asks_by_tasks,
+            ..self.asks
+        };
+        let rates = self.settings.rates;
+        let asks = Arc::new(AskContext::new(asks, keys));
+        #[cfg(feature = "http")]
+        let (replicas, tasks) = super::replicas::join(self.replicas, self.tasks, &asks)?;
+        #[cfg(not(feature = "http"))]
+        let tasks = self.tasks;
+        Ok(LiveServer::new(Shared {
+            responder: Arc::new(Responder::new(
+                self.info,
+                self.cache,
+                self.errors,
+                catalog.clone(),
+            )),
+            instructions: self.instructions,
+            budget: Arc::new(Budget::new(self.settings.memory)),
+            kept,
+            unsent: self.settings.memory.unsent_quota(),
+            rates: RateTable::new(rates),
+            settings: self.settings,
+            layers: self.layers,
+            context: Arc::new(CallContext {
+                states,
+                changes,
+                asks,
+                logging,
+                default_log_level: self.default_log_level,
+                progress_rate: rates.progress,
+                log_rate: rates.log_messages,
+                reads_http: self.reads_http,
+            }),
+            catalog,
+            extensions,
+            on_roots_changed: self.on_roots_changed,
+            tasks: TaskHost::new(tasks, self.task_settings),
+            #[cfg(feature = "http")]
+            replicas,
+            relay: self.relay,
+        }))
+    }
+}
+
+/// The catalog at the start.
+fn snapshot(
+    lists: Offer,
+    handlers: HandlerSet,
+    leniency: Leniency,
+    states: &StateTypes,
+) -> Result<Snapshot, SetupError> {
+    let HandlerSet {
+        tools,
+        prompts,
+        resources,
+    } = handlers;
+    let mut catalog = Snapshot::new(lists);
+    for tool in tools {
+        catalog.insert(setup::tool(tool, leniency, states)?)?;
+    }
+    for prompt in prompts {
+        catalog.insert(setup::prompt(prompt, states)?)?;
+    }
+    for resource in resources {
+        catalog.insert(setup::resource(resource, states)?)?;
+    }
+    Ok(catalog)
+}
