@@ -39,6 +39,13 @@ impl<'a> Raw<'a> {
         all
     }
 
+    /// How many JSON nodes it has, as a message is limited by them.
+    pub fn nodes(self) -> usize {
+        let mut scanner = Scanner::new(self.get());
+        let _ = scanner.value();
+        scanner.nodes()
+    }
+
     /// The elements of an array; empty if the value is not one.
     pub fn elements(self) -> Vec<Raw<'a>> {
         let mut all = Vec::new();
@@ -68,6 +75,7 @@ mod tests {
         assert_eq!(object.members().len(), 2);
         let elements = object.at(&["a", "b"]).unwrap().elements();
         assert_eq!(elements[1].member("c").map(Raw::get), Some("2"));
+        assert!(raw("[1, 2]").nodes() > raw("7").nodes());
         assert!(raw("7").members().is_empty() && raw("7").elements().is_empty());
     }
 }

@@ -45,8 +45,8 @@ pub struct MemoryBudget {
     /// address that it calls from.
     pub per_caller: usize,
     /// Bytes of what is kept between messages: what clients said of themselves when they opened
-    /// their sessions, what they listen to, and events for those who come back to a stream; 64 MiB
-    /// unless set.
+    /// their sessions, what they listen to, events for those who come back to a stream, and the
+    /// arguments of tasks that run; 64 MiB unless set.
     pub kept: usize,
     /// Bytes of what is kept for one caller; 16 MiB unless set.
     pub kept_per_caller: usize,

@@ -55,6 +55,7 @@ impl Server {
         let (replicas, tasks) = super::replicas::join(self.replicas, self.tasks, &asks)?;
         #[cfg(not(feature = "http"))]
         let tasks = self.tasks;
+        let tasks = TaskHost::new(tasks, self.task_settings, Arc::clone(&kept));
         Ok(LiveServer::new(Shared {
             responder: Arc::new(Responder::new(
                 self.info,
@@ -82,7 +83,7 @@ impl Server {
             catalog,
             extensions,
             on_roots_changed: self.on_roots_changed,
-            tasks: TaskHost::new(tasks, self.task_settings),
+            tasks,
             #[cfg(feature = "http")]
             replicas,
             relay: self.relay,

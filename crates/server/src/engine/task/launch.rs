@@ -9,6 +9,7 @@ use std::{
 };
 
 use turnbuckle_protocol::{CallToolResult, IdRef, Revision, envelope};
+use turnbuckle_transport::Limits;
 
 use super::{Answering, RunningTasks, TaskMode, runner::StartCall, wire, work::Work};
 use crate::{
@@ -32,7 +33,12 @@ pub(super) fn launch(
     start: StartCall<'_>,
 ) -> Answering {
     let mut response = Response::default();
-    let slot = match tasks.enter(incoming.caller(), incoming.peer.quota_key()) {
+    let entered = tasks.enter(
+        incoming.caller(),
+        incoming.peer.quota_key(),
+        weight(incoming),
+    );
+    let slot = match entered {
         Ok(slot) => slot,
         Err(reject) => {
             let (revision, id) = (incoming.revision, incoming.id);
@@ -83,6 +89,13 @@ pub(super) fn launch(
         }
         response
     }))
+}
+
+/// The memory that the arguments of a call may take for as long as it runs, in bytes.
+fn weight(incoming: &Incoming<'_>) -> usize {
+    incoming.params.get("arguments").map_or(0, |arguments| {
+        arguments.get().len() + Limits::bytes_of_nodes(arguments.nodes())
+    })
 }
 
 /// A session gets a task for what it was promised one, also if the arguments do not fit; everybody

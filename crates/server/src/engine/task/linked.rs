@@ -14,6 +14,7 @@ use crate::{
     Caller, Reject,
     client::CancelFlag,
     engine::{Incoming, Responder, TaskNews},
+    quota::Quota,
 };
 
 /// What runs tasks, with the tasks in memory unless there is a store for them.
@@ -21,9 +22,10 @@ pub(super) fn open(
     store: Option<Arc<dyn Tasks>>,
     settings: TaskSettings,
     closing: CancelFlag,
+    kept: Arc<Quota>,
 ) -> Arc<dyn TaskRunner> {
     let store = store.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
-    Arc::new(RunningTasks::new(store, settings, closing))
+    Arc::new(RunningTasks::new(store, settings, closing, kept))
 }
 
 impl TaskRunner for RunningTasks {

@@ -15,6 +15,7 @@ use crate::{
     client::CancelFlag,
     engine::{Incoming, Responder, Response, Sink, StartedCall, TaskNews},
     handler::TaskChannel,
+    quota::Quota,
 };
 
 /// Where tasks run, as the rest of the server sees it.
@@ -52,8 +53,10 @@ pub(crate) trait TaskRunner: Send + Sync {
 pub(crate) type StartCall<'a> =
     &'a dyn Fn(Arc<TaskChannel>) -> Result<StartedCall<CallToolResult>, Failure>;
 
-/// Makes a runner, with a store if the author gave one. The flag says that the server ends.
-type OpenRunner = fn(Option<Arc<dyn Tasks>>, TaskSettings, CancelFlag) -> Arc<dyn TaskRunner>;
+/// Makes a runner, with a store if the author gave one. The flag says that the server ends; the quota
+/// pays for what running tasks hold.
+type OpenRunner =
+    fn(Option<Arc<dyn Tasks>>, TaskSettings, CancelFlag, Arc<Quota>) -> Arc<dyn TaskRunner>;
 
 /// How a runner is made. Set by the first tool that may run as a task.
 static OPEN: OnceLock<OpenRunner> = OnceLock::new();
@@ -83,21 +86,28 @@ impl Answering {
 }
 
 /// How the tasks of a server run, and where, once there is a tool that may.
-#[derive(Default)]
 pub(crate) struct TaskHost {
     pub(crate) settings: TaskSettings,
     store: Option<Arc<dyn Tasks>>,
     runner: OnceLock<Arc<dyn TaskRunner>>,
     /// The server ends.
     closing: CancelFlag,
+    /// Pays for what running tasks hold.
+    kept: Arc<Quota>,
 }
 
 impl TaskHost {
-    pub(crate) fn new(store: Option<Arc<dyn Tasks>>, settings: TaskSettings) -> Self {
+    pub(crate) fn new(
+        store: Option<Arc<dyn Tasks>>,
+        settings: TaskSettings,
+        kept: Arc<Quota>,
+    ) -> Self {
         Self {
             settings,
             store,
-            ..Self::default()
+            runner: OnceLock::new(),
+            closing: CancelFlag::default(),
+            kept,
         }
     }
 
@@ -106,7 +116,12 @@ impl TaskHost {
         let open = OPEN.get()?;
         let runner = self.runner.get_or_init(|| {
             let (store, settings) = (self.store.clone(), self.settings.clone());
-            open(store, settings, self.closing.clone())
+            open(
+                store,
+                settings,
+                self.closing.clone(),
+                Arc::clone(&self.kept),
+            )
         });
         Some(Arc::clone(runner))
     }

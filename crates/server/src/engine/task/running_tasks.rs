@@ -16,7 +16,12 @@ use turnbuckle_store::task::{
 };
 
 use super::TaskSettings;
-use crate::{Caller, Fault, Reject, client::CancelFlag, quota::CallerKey};
+use crate::{
+    Caller, Fault, Reject,
+    client::CancelFlag,
+    engine::budget::SMALL_BYTES,
+    quota::{CallerKey, Over, Quota, Share},
+};
 
 /// Random bytes of a task's id, which is all that a stranger would have to guess where callers are
 /// not told apart.
@@ -33,6 +38,8 @@ pub(crate) struct RunningTasks {
     pub(crate) store: Arc<dyn Tasks>,
     pub(crate) settings: TaskSettings,
     table: Mutex<TaskTable>,
+    /// Pays for what running tasks hold.
+    kept: Arc<Quota>,
     /// The server ends.
     pub(crate) closing: CancelFlag,
     idle: Notify,
@@ -49,10 +56,16 @@ struct TaskTable {
 }
 
 impl RunningTasks {
-    pub(super) fn new(store: Arc<dyn Tasks>, settings: TaskSettings, closing: CancelFlag) -> Self {
+    pub(super) fn new(
+        store: Arc<dyn Tasks>,
+        settings: TaskSettings,
+        closing: CancelFlag,
+        kept: Arc<Quota>,
+    ) -> Self {
         Self {
             store,
             settings,
+            kept,
             table: Mutex::default(),
             closing,
             idle: Notify::new(),
@@ -61,11 +74,12 @@ impl RunningTasks {
         }
     }
 
-    /// A slot for a task of this caller, which counts against this quota.
+    /// A slot for a task of this caller, which counts against this quota and holds so many bytes.
     pub(super) fn enter(
         self: &Arc<Self>,
         caller: &Caller,
         payer: CallerKey,
+        bytes: usize,
     ) -> Result<TaskSlot, Reject> {
         let refuse = |message: String| Reject::new(code::INTERNAL_ERROR, message);
         if self.closing.is_set() {
@@ -91,6 +105,7 @@ impl RunningTasks {
             );
             return Err(refuse(message));
         }
+        let held = self.hold(payer, bytes).map_err(refuse)?;
         table.slots += 1;
         table.callers.insert(payer, own + 1);
         Ok(TaskSlot {
@@ -99,7 +114,28 @@ impl RunningTasks {
             payer,
             id: None,
             cancel: CancelFlag::default(),
+            _held: held,
         })
+    }
+
+    /// Pays for what a task holds while it runs.
+    fn hold(&self, payer: CallerKey, bytes: usize) -> Result<Option<Share>, String> {
+        if bytes <= SMALL_BYTES {
+            return Ok(None);
+        }
+        let mut share = self.kept.share(payer);
+        match share.add(bytes) {
+            Ok(()) => Ok(Some(share)),
+            Err(Over::Caller(limit)) => Err(format!(
+                "there is no memory for a task with arguments of {bytes} bytes: what is kept for you \
+                 between messages takes up to {limit} bytes; wait until a task ends, or raise \
+                 `MemoryBudget::kept_per_caller`"
+            )),
+            Err(Over::Total(limit)) => Err(format!(
+                "there is no memory for a task with arguments of {bytes} bytes: what is kept between \
+                 messages takes up to {limit} bytes; try again later, or raise `MemoryBudget::kept`"
+            )),
+        }
     }
 
     /// The task of a caller, if it is there.
@@ -223,6 +259,8 @@ pub(super) struct TaskSlot {
     id: Option<String>,
     /// The task was cancelled.
     pub(super) cancel: CancelFlag,
+    /// What is paid for its arguments.
+    _held: Option<Share>,
 }
 
 impl TaskSlot {
@@ -298,7 +336,12 @@ mod tests {
 
     fn tasks(settings: TaskSettings) -> Arc<RunningTasks> {
         let store = Arc::new(MemoryTasks::default());
-        Arc::new(RunningTasks::new(store, settings, CancelFlag::default()))
+        Arc::new(RunningTasks::new(
+            store,
+            settings,
+            CancelFlag::default(),
+            Quota::new(100_000, 50_000),
+        ))
     }
 
     #[test]
@@ -308,7 +351,7 @@ mod tests {
             .max_running_per_caller(2);
         let tasks = tasks(settings);
         // Callers who are not identified are told apart by where they call from.
-        let enter = |address: &str| tasks.enter(&Caller::local(), CallerKey::digest(address));
+        let enter = |address: &str| tasks.enter(&Caller::local(), CallerKey::digest(address), 0);
         let first = enter("one").unwrap();
         let _second = enter("one").unwrap();
         let refused = enter("one").err().unwrap();
@@ -318,6 +361,24 @@ mod tests {
         assert!(refused.as_error().message.contains("3 tasks are running"));
         drop(first);
         assert!(enter("one").is_ok());
+    }
+
+    #[test]
+    fn arguments_are_paid_for_while_a_task_runs() {
+        let tasks = tasks(TaskSettings::default());
+        let enter = |who: &str, bytes| tasks.enter(&Caller::local(), CallerKey::digest(who), bytes);
+        let refused =
+            |entered: Result<TaskSlot, Reject>| entered.err().unwrap().as_error().message.clone();
+        let first = enter("one", 40_000).unwrap();
+        let said = refused(enter("one", 20_000));
+        assert!(said.contains("`MemoryBudget::kept_per_caller`"), "{said}");
+        let _second = enter("two", 45_000).unwrap();
+        let said = refused(enter("three", 20_000));
+        assert!(said.contains("`MemoryBudget::kept`"), "{said}");
+        // Small ones are bounded by their number.
+        let _small = enter("three", 10_000).unwrap();
+        drop(first);
+        enter("one", 40_000).unwrap();
     }
 
     #[test]
