@@ -46,11 +46,11 @@ pub(crate) struct ParkTable {
 struct ParkedCalls {
     open: HashMap<u64, Arc<ParkedCall>>,
     /// Oldest first.
-    kept: IndexMap<u64, Kept>,
+    kept: IndexMap<u64, KeptOutcome>,
     is_closed: bool,
 }
 
-struct Kept {
+struct KeptOutcome {
     call: Arc<ParkedCall>,
     until: Instant,
     bytes: usize,
@@ -138,7 +138,9 @@ impl ParkTable {
         };
         let until = now + time;
         let mut dropped = calls.forget_old(now);
-        calls.kept.insert(number, Kept { call, until, bytes });
+        calls
+            .kept
+            .insert(number, KeptOutcome { call, until, bytes });
         dropped.extend(calls.make_room());
         drop(calls);
     }
@@ -163,8 +165,8 @@ impl ParkTable {
 }
 
 impl ParkedCalls {
-    fn forget_old(&mut self, now: Instant) -> Vec<Kept> {
-        let is_old = |kept: &Kept| kept.until <= now;
+    fn forget_old(&mut self, now: Instant) -> Vec<KeptOutcome> {
+        let is_old = |kept: &KeptOutcome| kept.until <= now;
         let old: Vec<u64> = self
             .kept
             .iter()
@@ -177,13 +179,13 @@ impl ParkedCalls {
     }
 
     /// Takes out what is too much, with the newest at the end.
-    fn make_room(&mut self) -> Vec<Kept> {
+    fn make_room(&mut self) -> Vec<KeptOutcome> {
         let mut dropped = Vec::new();
         let Some((_, newest)) = self.kept.last() else {
             return dropped;
         };
         let caller = newest.call.caller.clone();
-        let is_own = |kept: &Kept| kept.call.caller == caller;
+        let is_own = |kept: &KeptOutcome| kept.call.caller == caller;
         let mut own: usize = self.sizes(is_own);
         while own > MAX_KEPT_BYTES_OF_CALLER {
             let oldest = self.kept.values().position(is_own);
@@ -207,7 +209,7 @@ impl ParkedCalls {
         dropped
     }
 
-    fn sizes(&self, counts: impl Fn(&Kept) -> bool) -> usize {
+    fn sizes(&self, counts: impl Fn(&KeptOutcome) -> bool) -> usize {
         let kept = self.kept.values().filter(|kept| counts(kept));
         kept.map(|kept| kept.bytes).sum()
     }
