@@ -2,6 +2,7 @@
 // failure or a warning, with at least one check of its own that succeeded.
 
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -240,6 +241,53 @@ async function gatewayLegs(url) {
   }
 }
 
+/// A Redis of its own: the process, and its URL. Redis does not say where it listens, so the shell that starts it does.
+async function beginRedis() {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await reservePort();
+    const start = `echo 127.0.0.1:${port}; exec redis-server --port ${port} --bind 127.0.0.1 --save '' --dir "$0"`;
+    try {
+      const { child, found } = await begin("sh", ["-c", start, work], /127\.0\.0\.1:\d+/);
+      return { child, url: `redis://${found[0]}/` };
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/// Three replicas of the conformance server with a Redis between them, behind a balancer that sends each request to the
+/// next one.
+async function replicaLegs() {
+  /** @type {Leg[]} */
+  const wanted = legs("URL", "")
+    .slice(0, 3)
+    .map(([leg, count, args]) => [leg.replace("server", "replicas"), count, args]);
+  const chosen = wanted.filter(([leg]) => leg.includes(only));
+  if (!chosen.length) return;
+  const secret = join(work, "secret");
+  writeFileSync(secret, randomBytes(32));
+  const redis = await beginRedis();
+  const started = [redis.child];
+  try {
+    const urls = [];
+    for (let replica = 0; replica < 3; replica += 1) {
+      const args = ["--port", "0", "--redis", redis.url, "--secret-file", secret];
+      const begun = await begin(program, args, LISTENING, { stdio });
+      started.push(begun.child);
+      urls.push(begun.found[1]);
+    }
+    const balancer = await begin(process.execPath, [join(here, "balance.mjs"), ...urls], LISTENING, { stdio });
+    started.push(balancer.child);
+    const ended = started.map((child) => ending("a replica, Redis or the balancer", child));
+    for (const [leg, count, args] of chosen) {
+      const at = args.map((word) => (word === "URL" ? balancer.found[1] : word));
+      await Promise.race([suiteLeg([leg, count, at]), ...ended]);
+    }
+  } finally {
+    for (const child of started.reverse()) await stop(child);
+  }
+}
+
 /// Our client in front of the gateway, and the suite's servers behind it. Each leg has the revision of the suite's
 /// servers, that of our client, and the number of scenarios.
 /** @type {[string, string, number][]} */
@@ -303,6 +351,7 @@ async function allLegs(url, stdio) {
   if ("client alone at 2025-11-25".includes(only)) await strictLeg("2025-11-25", 18);
   if ("client alone at 2026-07-28".includes(only)) await strictLeg("2026-07-28", 32);
   if ("authorization server".includes(only)) await authorizationLeg("authorization server");
+  await replicaLegs();
   await gatewayLegs(url);
   await gatewayClientLegs();
 }

@@ -1,9 +1,10 @@
-//! One server in several processes: a client that starts a task, answers its questions or cancels
-//! it may reach another process than the one that works on it.
+//! One server in several processes behind any load balancer: a client may reach another one with each
+//! of its requests, also in the middle of a call.
 //!
 //! ```text
-//! KITCHEN_REDIS=redis://127.0.0.1/ cargo run -p examples --example replicas -- 127.0.0.1:8001
-//! KITCHEN_REDIS=redis://127.0.0.1/ cargo run -p examples --example replicas -- 127.0.0.1:8002
+//! export KITCHEN_REDIS=redis://127.0.0.1/ KITCHEN_SECRET="$(head -c 32 /dev/urandom | base64)"
+//! cargo run -p examples --example replicas -- 127.0.0.1:8001
+//! cargo run -p examples --example replicas -- 127.0.0.1:8002
 //! ```
 
 use std::{
@@ -20,6 +21,9 @@ use turnbuckle::{Http, TaskSettings, prelude::*, resource, store::redis::Redis};
 
 /// How long a loaf is in the oven.
 const BAKING: Duration = Duration::from_hours(1);
+
+/// How long one step of kneading takes.
+const KNEADING: Duration = Duration::from_millis(20);
 
 /// The ovens of this process.
 #[derive(Clone, Default)]
@@ -66,6 +70,41 @@ async fn cake(Ask(ask): Ask) -> Result<String, ToolError> {
     ))
 }
 
+#[derive(Form)]
+struct Guest {
+    /// Who it is for.
+    name: String,
+}
+
+/// Makes tea, and asks in the middle of the call whom it is for.
+#[tool]
+async fn tea(Ask(ask): Ask) -> Result<String, ToolError> {
+    let guest = ask.form::<Guest>("guest", "Whom is it for?").await?;
+    Ok(format!("tea for {}", guest.accepted()?.name))
+}
+
+/// Kneads dough, step by step, until somebody cancels it.
+#[tool]
+async fn knead(
+    #[extract] progress: Progress,
+    State(ovens): State<Ovens>,
+    #[extract] changes: Changes,
+) -> &'static str {
+    let _oven = ovens.heat(changes);
+    for step in 1_u32.. {
+        progress.at(f64::from(step)).await;
+        tokio::time::sleep(KNEADING).await;
+    }
+    "dough"
+}
+
+/// Says what is for lunch.
+#[tool]
+async fn lunch(#[extract] log: Log) -> String {
+    log.debug("somebody is hungry");
+    format!("soup, made by {}", std::process::id())
+}
+
 /// Bakes bread, which takes long.
 #[tool(task_only)]
 async fn bread(State(ovens): State<Ovens>, #[extract] changes: Changes) -> &'static str {
@@ -74,24 +113,39 @@ async fn bread(State(ovens): State<Ovens>, #[extract] changes: Changes) -> &'sta
     "bread"
 }
 
+/// SIGTERM, with which service managers end a process: calls are finished, tasks end in order.
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => drop(terminate.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = env::args().nth(1).ok_or("which address to listen on?")?;
     let redis = Redis::open(&env::var("KITCHEN_REDIS")?).await?;
-    let http = Http::bind(address).announce(|address| {
-        if let Some(address) = address {
-            println!("listening on http://{address}/mcp");
-        }
-    });
+    let secret = env::var("KITCHEN_SECRET")?;
+    let http = Http::bind(address)
+        .until(stop_signal())
+        .announce(|address| {
+            if let Some(address) = address {
+                println!("listening on http://{address}/mcp");
+            }
+        });
     turnbuckle::server!()
         .state(Ovens::default())
         .tool(cake)
         .tool(bread)
+        .tool(tea)
+        .tool(knead)
+        .tool(lunch)
         .resource(ovens)
         .tasks(TaskSettings::default().poll_interval(Duration::from_millis(20)))
-        .task_store(redis.tasks())
-        .fanout(redis.fanout())
-        .single_use(redis.spent())
+        .replicas(redis)
+        .secret(secret.as_bytes())
         .serve(http)
         .await?;
     Ok(())

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! conformance-server --port 8001     # http://127.0.0.1:8001/mcp, and HTTP+SSE at /sse; 0 for any port
+//! conformance-server --port 0 --redis URL --secret-file FILE     # one of several replicas; without a
+//!                                                                # file the secret is in TURNBUCKLE_SECRET
 //! conformance-server --stdio
 //! ```
 //!
@@ -16,9 +18,9 @@ mod skills;
 mod tasks;
 mod utilities;
 
-use std::process::ExitCode;
+use std::{error::Error, process::ExitCode};
 
-use turnbuckle::{Http, ServeError, Server, Stdio};
+use turnbuckle::{Http, Server, Stdio, store::redis::Redis};
 
 fn server() -> Server {
     Server::new("turnbuckle-conformance", env!("CARGO_PKG_VERSION"))
@@ -70,22 +72,48 @@ fn server() -> Server {
         .resource(resources::watched)
 }
 
+fn http(port: &str) -> Http {
+    Http::bind(format!("127.0.0.1:{port}")).announce(|address| {
+        if let Some(address) = address {
+            println!("listening at http://{address}/mcp");
+        }
+    })
+}
+
+/// The server as one of several replicas.
+async fn replica(url: &str, secret_file: Option<&str>) -> Result<Server, Box<dyn Error>> {
+    let redis = Redis::open(url).await?;
+    let secret = match secret_file {
+        Some(file) => std::fs::read(file)?,
+        None => std::env::var("TURNBUCKLE_SECRET")?.into_bytes(),
+    };
+    Ok(server().replicas(redis).secret(&secret))
+}
+
+async fn serve_replica(
+    port: &str,
+    url: &str,
+    secret_file: Option<&str>,
+) -> Result<(), Box<dyn Error>> {
+    let server = replica(url, secret_file).await?;
+    Ok(server.serve(http(port)).await?)
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ended: Result<(), ServeError> = match arguments[..] {
-        ["--stdio"] => server().serve(Stdio).await,
-        ["--port", port] => {
-            let http = Http::bind(format!("127.0.0.1:{port}")).announce(|address| {
-                if let Some(address) = address {
-                    println!("listening at http://{address}/mcp");
-                }
-            });
-            server().serve(http).await
+    let ended: Result<(), Box<dyn Error>> = match arguments[..] {
+        ["--stdio"] => server().serve(Stdio).await.map_err(Into::into),
+        ["--port", port] => server().serve(http(port)).await.map_err(Into::into),
+        ["--port", port, "--redis", url] => serve_replica(port, url, None).await,
+        ["--port", port, "--redis", url, "--secret-file", file] => {
+            serve_replica(port, url, Some(file)).await
         }
         _ => {
-            eprintln!("usage: conformance-server --port N | --stdio");
+            eprintln!(
+                "usage: conformance-server --port N [--redis URL [--secret-file FILE]] | --stdio"
+            );
             return ExitCode::from(2);
         }
     };

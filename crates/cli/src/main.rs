@@ -10,6 +10,7 @@ mod log;
 mod manual;
 mod offer;
 mod recording;
+mod replicas;
 mod runtime;
 mod session;
 mod show;

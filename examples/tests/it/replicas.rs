@@ -1,4 +1,9 @@
-//! Two processes of one server, with a real Redis between them, over real HTTP.
+//! Processes of one server, with a real Redis between them, over real HTTP.
+
+mod balancer;
+mod haproxy;
+mod sessions;
+mod wire;
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -13,15 +18,22 @@ use turnbuckle::{
     protocol::{ElicitResult, TaskStatus},
 };
 
+use self::balancer::Balancer;
 use crate::program::example;
 
 /// How long anything may take here: far more than it needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What all processes seal with.
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
 /// A process of the server, until it is dropped.
 struct Replica {
     child: Child,
-    address: String,
+    /// The URL of its endpoint.
+    url: String,
+    /// Where it listens.
+    host: String,
 }
 
 impl Replica {
@@ -29,6 +41,7 @@ impl Replica {
         let mut child = Command::new(example("replicas"))
             .arg("127.0.0.1:0")
             .env("KITCHEN_REDIS", redis)
+            .env("KITCHEN_SECRET", SECRET)
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
@@ -37,15 +50,28 @@ impl Replica {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
         let line = line.expect("it starts").expect("it can be read");
         let line = line.expect("it says where it listens");
-        let address = line.rsplit(' ').next().expect("a word").to_owned();
-        Self { child, address }
+        let url = line.rsplit(' ').next().expect("a word").to_owned();
+        let host = url
+            .strip_prefix("http://")
+            .and_then(|url| url.strip_suffix("/mcp"));
+        let host = host.expect("a URL").to_owned();
+        Self { child, url, host }
+    }
+
+    /// Asks the process to end, as a service manager does.
+    fn terminate(&self) {
+        let id = self.child.id().expect("it runs").to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-TERM", &id])
+            .status();
+        assert!(sent.expect("`kill` is there").success());
     }
 
     async fn connect(&self, revision: Revision) -> Connection {
         let answers =
             Answers::new().on_form(|_| async { Ok(ElicitResult::accept([("taste", "lemon")])) });
         let client = Client::new("test", "1.0.0").answering(answers);
-        let connected = client.only(revision).connect(&*self.address).await;
+        let connected = client.only(revision).connect(&*self.url).await;
         connected.expect("it answers")
     }
 }
@@ -70,6 +96,75 @@ async fn redis(folder: &Path) -> (Child, String) {
     });
     listening.await.expect("redis-server listens");
     (child, format!("unix://{}", socket.display()))
+}
+
+/// Some processes, Redis, and a balancer in front of them.
+struct Cluster {
+    replicas: Vec<Replica>,
+    balancer: Balancer,
+    redis: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Cluster {
+    async fn start(count: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (engine, url) = redis(folder.path()).await;
+        let mut replicas = Vec::new();
+        for _ in 0..count {
+            replicas.push(Replica::start(&url).await);
+        }
+        let hosts = replicas.iter().map(|replica| replica.host.clone());
+        Self {
+            balancer: Balancer::start(hosts.collect()).await,
+            replicas,
+            redis: engine,
+            folder,
+        }
+    }
+
+    async fn stop_redis(&mut self) {
+        self.redis.kill().await.expect("it is ended");
+    }
+
+    async fn start_redis(&mut self) {
+        (self.redis, _) = redis(self.folder.path()).await;
+    }
+
+    /// How often Redis carried out each command that is not part of saying which nodes there are.
+    fn commands(&self) -> Vec<String> {
+        let socket = self.folder.path().join("redis.sock");
+        let mut command = std::process::Command::new("redis-cli");
+        let mut answered = answered_by(command.arg("-s").arg(socket));
+        answered.retain(|line| {
+            let name = line.strip_prefix("cmdstat_").unwrap_or_default();
+            let name = name.split(':').next().unwrap_or_default();
+            ![
+                "evalsha",
+                "time",
+                "zadd",
+                "zremrangebyscore",
+                "pexpire",
+                "zrangebyscore",
+                "info",
+                "ping",
+            ]
+            .contains(&name)
+        });
+        // The number of calls, without how long they took.
+        let calls = answered
+            .iter()
+            .map(|line| line.split(',').next().unwrap_or_default());
+        calls.map(str::to_owned).collect()
+    }
+}
+
+fn answered_by(command: &mut std::process::Command) -> Vec<String> {
+    let answered = command.args(["INFO", "commandstats"]).output();
+    let answered = answered.expect("`redis-cli` comes with `redis-server`");
+    let answered = String::from_utf8(answered.stdout).expect("UTF-8");
+    let lines = answered.lines().filter(|line| line.starts_with("cmdstat_"));
+    lines.map(str::to_owned).collect()
 }
 
 async fn begin(client: &Connection, tool: &str) -> TaskHandle {

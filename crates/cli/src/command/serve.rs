@@ -10,7 +10,7 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
-use crate::{demo, runtime::stop_signal};
+use crate::{demo, replicas::Replicas, runtime::stop_signal};
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
@@ -48,36 +48,50 @@ pub(crate) struct Serve {
     /// Tell browsers that pages of these origins may read the answers (CORS).
     #[arg(long, conflicts_with = "stdio")]
     cors: bool,
+
+    #[command(flatten)]
+    replicas: Replicas,
 }
 
 pub(crate) fn run(serve: &Serve) -> Outcome {
-    serve_demo(serve).map_err(|error| Failed::new(Code::Connect, error))
-}
-
-fn serve_demo(serve: &Serve) -> Result<(), Box<dyn Error + Send + Sync>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .build()?;
+        .build()
+        .map_err(|error| Failed::new(Code::Connect, error))?;
     runtime.block_on(async {
         let server = demo::server();
-        if serve.stdio {
-            // Handled even though the default would do: the first process of a container gets no
-            // signal that it does not handle.
-            return tokio::select! {
-                ended = server.serve(Stdio) => Ok(ended?),
-                () = stop_signal() => Ok(()),
-            };
-        }
-        match &serve.unix {
-            Some(path) => {
-                let place = path.display().to_string();
-                let http = Http::unix(path).announce(move |_| announce_socket(&place));
-                let http = http.settings(serve.settings());
-                Ok(server.serve(http.until(stop_signal())).await?)
-            }
-            None => serve_address(serve, server).await,
-        }
+        let shared = if serve.stdio {
+            None
+        } else {
+            serve.replicas.open().await?
+        };
+        let server = match shared {
+            Some(shared) => shared.of(server),
+            None => server,
+        };
+        let served = serve_demo(serve, server).await;
+        served.map_err(|error| Failed::new(Code::Connect, error))
     })
+}
+
+async fn serve_demo(serve: &Serve, server: Server) -> Result<(), Box<dyn Error + Send + Sync>> {
+    if serve.stdio {
+        // Handled even though the default would do: the first process of a container gets no
+        // signal that it does not handle.
+        return tokio::select! {
+            ended = server.serve(Stdio) => Ok(ended?),
+            () = stop_signal() => Ok(()),
+        };
+    }
+    match &serve.unix {
+        Some(path) => {
+            let place = path.display().to_string();
+            let http = Http::unix(path).announce(move |_| announce_socket(&place));
+            let http = http.settings(serve.settings());
+            Ok(server.serve(http.until(stop_signal())).await?)
+        }
+        None => serve_address(serve, server).await,
+    }
 }
 
 impl Serve {
@@ -112,10 +126,13 @@ async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Erro
     let origin = Origin::given("command line");
     let id = inspector.add(own, origin).map_err(|failed| failed.said())?;
     inspector.connect_when_looked_at(id);
+    live.ready().await;
     let service = live.http_with(serve.settings());
     let site = Site::beside(inspector, listener, service).await?;
     announce_address(address, Some(&site.url()));
     site.serve(stop).await;
+    // Tasks that run are told of, and the other replicas know that this one is gone.
+    live.shutdown().await;
     Ok(())
 }
 

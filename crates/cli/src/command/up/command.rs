@@ -29,7 +29,11 @@ use super::{
     plan::{Plan, PlanWords},
     reload::Reload,
 };
-use crate::{runtime::stop_signal, show::print};
+use crate::{
+    replicas::{Replicas, Shared},
+    runtime::stop_signal,
+    show::print,
+};
 
 /// Where it listens unless something else is said.
 const ADDRESS: &str = "127.0.0.1:7250";
@@ -110,6 +114,9 @@ pub(crate) struct Up {
     #[arg(long, value_name = "MODE")]
     lock: Option<LockChoice>,
 
+    #[command(flatten)]
+    replicas: Replicas,
+
     /// A command to start as the server.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "what")]
     command: Vec<String>,
@@ -172,7 +179,7 @@ impl Up {
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
-            let gateway = open(&plan, &operation, watched)?;
+            let gateway = open(&plan, &operation, watched, None)?;
             let asked = Arc::<Notify>::default();
             let reload = Reload::new(self, gateway.clone(), operation, &plan, None, asked);
             let served = tokio::select! {
@@ -198,7 +205,8 @@ impl Up {
             recorder: recorder.clone(),
             ..watched
         };
-        let gateway = open(&plan, &operation, watched)?;
+        let shared = self.replicas.open().await?;
+        let gateway = open(&plan, &operation, watched, shared)?;
         let asked = Arc::<Notify>::default();
         let reload = Reload::new(
             self,
@@ -288,6 +296,8 @@ impl Up {
         if let Some((recorder, asked)) = shown {
             inspector.show_gateway(page::gateway(gateway.clone(), recorder, page, asked));
         }
+        // Before the first client: what it answers may come by way of another replica.
+        gateway.server().ready().await;
         let service = gateway.server().http_with(settings);
         let service = match keys {
             Some(keys) => service.protect(keys),
@@ -340,7 +350,12 @@ struct Watched {
     lock: Option<Lock>,
 }
 
-fn open(plan: &Plan, operation: &Arc<Operation>, watched: Watched) -> Outcome<LiveGateway> {
+fn open(
+    plan: &Plan,
+    operation: &Arc<Operation>,
+    watched: Watched,
+    shared: Option<Shared>,
+) -> Outcome<LiveGateway> {
     let lines = Lines::new();
     let counted = Arc::clone(operation);
     let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
@@ -356,6 +371,11 @@ fn open(plan: &Plan, operation: &Arc<Operation>, watched: Watched) -> Outcome<Li
     if let Some(recorder) = watched.recorder {
         gateway = gateway.observe(recorder);
     }
+    if let Some(shared) = shared {
+        gateway = gateway
+            .secret(&shared.secret)
+            .front(|server| shared.of(server));
+    }
     for server in &plan.servers {
         let (spec, settings) = (server.spec.clone(), server.settings.clone());
         gateway = gateway.server_with(server.id.as_str(), spec, settings);
@@ -363,8 +383,10 @@ fn open(plan: &Plan, operation: &Arc<Operation>, watched: Watched) -> Outcome<Li
     gateway.open().map_err(failed)
 }
 
-/// Ends the servers. Those that take too long end with the process.
+/// Ends the servers. Those that take too long end with the process. Other replicas know then that this
+/// one is gone.
 async fn close(gateway: &LiveGateway) {
+    gateway.server().shutdown().await;
     let _ = tokio::time::timeout(CLOSE_WITHIN, gateway.close()).await;
 }
 

@@ -1,0 +1,80 @@
+//! `--redis` and `--secret-file`: running as one of several replicas.
+
+use std::{env, fs, path::PathBuf};
+
+use clap::Args;
+use turnbuckle::{
+    Server,
+    store::{ReplicaStores, redis::Redis},
+};
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+
+/// Where the URL of Redis and the secret are, if they are not on the command line, which other users
+/// of the machine may see.
+const REDIS: &str = "TURNBUCKLE_REDIS";
+const SECRET: &str = "TURNBUCKLE_SECRET";
+
+/// Options of commands that serve at an address.
+#[derive(Args)]
+pub(crate) struct Replicas {
+    /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey
+    /// (`redis://user:password@host:port/database`). `TURNBUCKLE_REDIS` says the same.
+    #[arg(long, value_name = "URL", conflicts_with = "stdio")]
+    redis: Option<String>,
+
+    /// The secret that all replicas share: a file with at least 32 random bytes. `TURNBUCKLE_SECRET` has
+    /// the secret itself.
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
+}
+
+/// What a replica shares with the others.
+pub(crate) struct Shared {
+    pub(crate) stores: ReplicaStores,
+    pub(crate) secret: Vec<u8>,
+}
+
+impl Shared {
+    /// The server as one of several replicas.
+    pub(crate) fn of(self, server: Server) -> Server {
+        server.replicas(self.stores).secret(&self.secret)
+    }
+}
+
+impl Replicas {
+    /// Connects to Redis, if there is to be one. Must be called inside a runtime.
+    pub(crate) async fn open(&self) -> Outcome<Option<Shared>> {
+        let Some(url) = self.redis.clone().or_else(|| env::var(REDIS).ok()) else {
+            return match self.secret_file {
+                Some(_) => Err(Failed::usage("`--secret-file` needs `--redis`")),
+                None => Ok(None),
+            };
+        };
+        let secret = self.secret()?;
+        let redis = Redis::open(&url).await;
+        let redis = redis.map_err(|error| Failed::new(Code::Connect, error))?;
+        Ok(Some(Shared {
+            stores: redis.into(),
+            secret,
+        }))
+    }
+
+    fn secret(&self) -> Outcome<Vec<u8>> {
+        let Some(file) = &self.secret_file else {
+            let secret = env::var(SECRET).map_err(|_| {
+                Failed::usage(format!(
+                    "replicas share a secret: give all of them the same with `--secret-file` or `{SECRET}`"
+                ))
+            })?;
+            return Ok(secret.into_bytes());
+        };
+        let secret = fs::read(file).map_err(|error| {
+            Failed::usage(format!(
+                "cannot read the secret in `{}`: {error}",
+                file.display()
+            ))
+        })?;
+        // Editors end a file with a newline, and `head -c 32 /dev/urandom` does not.
+        Ok(secret.strip_suffix(b"\n").unwrap_or(&secret).to_vec())
+    }
+}

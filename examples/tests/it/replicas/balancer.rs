@@ -1,0 +1,97 @@
+//! A load balancer that sends each request to the next replica, also those of one connection.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+
+/// The longest head of a request, in bytes.
+const MAX_HEAD: usize = 64 * 1024;
+
+/// A balancer, until it is dropped.
+pub(super) struct Balancer {
+    /// The URL of the endpoint.
+    pub(super) url: String,
+    pub(super) address: String,
+    serving: JoinHandle<()>,
+}
+
+impl Balancer {
+    /// In front of the replicas at these addresses. One that is not there is passed over.
+    pub(super) async fn start(replicas: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let address = listener.local_addr().expect("an address").to_string();
+        let (replicas, next) = (Arc::new(replicas), Arc::new(AtomicUsize::new(0)));
+        let serving = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let (replicas, next) = (Arc::clone(&replicas), Arc::clone(&next));
+                tokio::spawn(async move {
+                    // A client or a replica that goes away ends the connection, and nothing else.
+                    let _ = forward(client, &replicas, &next).await;
+                });
+            }
+        });
+        Self {
+            url: format!("http://{address}/mcp"),
+            address,
+            serving,
+        }
+    }
+}
+
+impl Drop for Balancer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// Carries one request and its answer. The connection is closed after it, so that the next request
+/// comes on another one.
+async fn forward(
+    mut client: TcpStream,
+    replicas: &[String],
+    next: &AtomicUsize,
+) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    let end = loop {
+        if let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end;
+        }
+        if client.read_buf(&mut head).await? == 0 || head.len() > MAX_HEAD {
+            return Ok(());
+        }
+    };
+    let lines = head[..end].split(|byte| *byte == b'\n');
+    let mut request = Vec::new();
+    for line in lines {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !line.to_ascii_lowercase().starts_with(b"connection:") {
+            request.extend_from_slice(line);
+            request.extend_from_slice(b"\r\n");
+        }
+    }
+    request.extend_from_slice(b"connection: close\r\n");
+    request.extend_from_slice(&head[end + 2..]);
+    let mut replica = connect(replicas, next).await?;
+    replica.write_all(&request).await?;
+    copy_bidirectional(&mut client, &mut replica).await?;
+    Ok(())
+}
+
+async fn connect(replicas: &[String], next: &AtomicUsize) -> std::io::Result<TcpStream> {
+    let mut connected = Err(std::io::ErrorKind::NotFound.into());
+    for _ in replicas {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        connected = TcpStream::connect(&replicas[number % replicas.len()]).await;
+        if connected.is_ok() {
+            break;
+        }
+    }
+    connected
+}
