@@ -21,7 +21,7 @@ use std::{
     time::SystemTime,
 };
 
-use turnbuckle::{Http, prelude::*};
+use turnbuckle::{Http, prelude::*, stop_signal};
 
 /// Where to sit.
 #[derive(Form)]
@@ -133,7 +133,7 @@ async fn main() -> Result<(), turnbuckle::ServeError> {
     match std::env::args().nth(1) {
         None => server.serve(Stdio).await,
         Some(address) => {
-            let http = Http::bind(address).announce(|address| {
+            let http = Http::bind(address).until(stop_signal()).announce(|address| {
                 if let Some(address) = address {
                     println!("listening on http://{address}/mcp");
                 }

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use turnbuckle::{Http, TaskSettings, prelude::*, resource, store::redis::Redis};
+use turnbuckle::{Http, TaskSettings, prelude::*, resource, stop_signal, store::redis::Redis};
 
 /// How long a loaf is in the oven.
 const BAKING: Duration = Duration::from_hours(1);
@@ -111,16 +111,6 @@ async fn bread(State(ovens): State<Ovens>, #[extract] changes: Changes) -> &'sta
     let _oven = ovens.heat(changes);
     tokio::time::sleep(BAKING).await;
     "bread"
-}
-
-/// SIGTERM, with which service managers end a process: calls are finished, tasks end in order.
-async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => drop(terminate.recv().await),
-        Err(_) => std::future::pending().await,
-    }
 }
 
 #[tokio::main]

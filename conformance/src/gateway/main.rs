@@ -17,6 +17,7 @@ use turnbuckle::{
         ServerSpec,
         config::{Launch, Remote, Wire},
     },
+    stop_signal,
 };
 
 /// How long the server behind the gateway may take to start.
@@ -64,7 +65,8 @@ async fn main() -> ExitCode {
     let ended = if is_stdio {
         gateway.server().serve(Stdio).await
     } else {
-        let http = Http::bind("127.0.0.1:0").announce(|address| {
+        let http = Http::bind("127.0.0.1:0").until(stop_signal());
+        let http = http.announce(|address| {
             if let Some(address) = address {
                 println!("listening at http://{address}/mcp");
             }

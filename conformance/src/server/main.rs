@@ -20,7 +20,7 @@ mod utilities;
 
 use std::{error::Error, process::ExitCode};
 
-use turnbuckle::{Http, Server, Stdio, store::redis::Redis};
+use turnbuckle::{Http, Server, Stdio, stop_signal, store::redis::Redis};
 
 fn server() -> Server {
     Server::new("turnbuckle-conformance", env!("CARGO_PKG_VERSION"))
@@ -73,11 +73,13 @@ fn server() -> Server {
 }
 
 fn http(port: &str) -> Http {
-    Http::bind(format!("127.0.0.1:{port}")).announce(|address| {
-        if let Some(address) = address {
-            println!("listening at http://{address}/mcp");
-        }
-    })
+    Http::bind(format!("127.0.0.1:{port}"))
+        .until(stop_signal())
+        .announce(|address| {
+            if let Some(address) = address {
+                println!("listening at http://{address}/mcp");
+            }
+        })
 }
 
 /// The server as one of several replicas.

@@ -55,7 +55,7 @@ pub use handler::{Ask, Passes};
 pub use handler::{Headers, HttpExtension, PeerAddress};
 pub use relay::{Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
 #[cfg(feature = "http")]
-pub use server::Http;
+pub use server::{Http, stop_signal};
 pub use server::{
     LiveServer, MessageInlet, MessageOutlet, ServeError, Server, Stdio, Streams, Transport,
 };

@@ -35,7 +35,7 @@ pub use turnbuckle_server::ClientLog;
 pub use turnbuckle_server::{
     Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http, HttpBody,
     HttpExtension, HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts, PeerAddress,
-    Protect,
+    Protect, stop_signal,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{

@@ -78,10 +78,14 @@ async fn serve_demo(serve: &Serve, server: Server) -> Result<(), Box<dyn Error +
     if serve.stdio {
         // Handled even though the default would do: the first process of a container gets no
         // signal that it does not handle.
-        return tokio::select! {
-            ended = server.serve(Stdio) => Ok(ended?),
+        let live = server.build()?;
+        let served = tokio::select! {
+            ended = live.serve(Stdio) => ended,
             () = stop_signal() => Ok(()),
         };
+        // Tasks that run are told of.
+        live.shutdown().await;
+        return Ok(served?);
     }
     match &serve.unix {
         Some(path) => {

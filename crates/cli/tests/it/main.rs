@@ -20,6 +20,7 @@ mod opening;
 mod private;
 mod program;
 mod questions;
+mod replicas;
 mod saved_calls;
 mod shells;
 mod signing_in;

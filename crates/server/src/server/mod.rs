@@ -11,6 +11,8 @@ mod live;
 mod messages;
 #[cfg(feature = "http")]
 mod replicas;
+#[cfg(feature = "http")]
+mod stop_signal;
 mod transport;
 
 pub use builder::Server;
@@ -18,4 +20,6 @@ pub use builder::Server;
 pub use http::Http;
 pub use live::LiveServer;
 pub use messages::{MessageInlet, MessageOutlet};
+#[cfg(feature = "http")]
+pub use stop_signal::stop_signal;
 pub use transport::{ServeError, Stdio, Streams, Transport};

@@ -1,0 +1,235 @@
+//! `--redis`: processes that share their sessions, and end in order.
+
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    os::unix::net::UnixStream,
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::program::{BINARY, PATIENCE, Place, eventually, stderr};
+
+/// A Redis of its own, until it is dropped.
+struct Redis {
+    child: Child,
+    url: String,
+}
+
+impl Redis {
+    fn start(place: &Place) -> Self {
+        let socket = place.file("redis.sock");
+        let child = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--unixsocket", &socket])
+            .current_dir(place.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("`redis-server` is installed; `./scripts/test redis` installs it");
+        let redis = Self {
+            child,
+            url: format!("unix://{socket}"),
+        };
+        eventually("redis-server listens", || {
+            UnixStream::connect(&socket).ok()
+        });
+        redis
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A process of the binary that serves, until it is dropped.
+struct Replica {
+    child: Child,
+    host: String,
+}
+
+impl Replica {
+    fn start(place: &Place, redis: &Redis, words: &[&str]) -> Self {
+        let mut command = place.command(BINARY);
+        let (before, after) = match words.iter().position(|word| *word == "--") {
+            Some(place) => words.split_at(place),
+            None => (words, &[][..]),
+        };
+        command.args(before);
+        command.args(["--listen", "127.0.0.1:0", "--redis", &redis.url]);
+        command.args(["--secret-file", "secret"]).args(after);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let found = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let rest = &line[line.find("http://")? + "http://".len()..];
+            Some(rest.split_once("/mcp")?.0.to_owned())
+        });
+        // What it says later is read, so that it can go on.
+        std::thread::spawn(move || lines.for_each(drop));
+        let host = found.expect("it says where it is");
+        Self { child, host }
+    }
+
+    fn terminate(&self) {
+        let sent = Command::new("kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status();
+        assert!(sent.expect("`kill` is there").success());
+    }
+
+    fn ended(&mut self) -> ExitStatus {
+        eventually("the process ends", || {
+            self.child.try_wait().expect("it can be waited for")
+        })
+    }
+
+    /// Posts a message.
+    fn post(&self, session: Option<&str>, message: &Value) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).expect("it listens");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a time is set");
+        let body = message.to_string();
+        let session = session.map_or(String::new(), |id| {
+            format!("mcp-session-id: {id}\r\nmcp-protocol-version: 2025-11-25\r\n")
+        });
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+             {session}content-length: {}\r\n\r\n{body}",
+            self.host,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("it is sent");
+        Answer {
+            stream,
+            text: String::new(),
+        }
+    }
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer as it comes.
+struct Answer {
+    stream: TcpStream,
+    text: String,
+}
+
+impl Answer {
+    /// Reads until the text has a part.
+    fn until(&mut self, part: &str) {
+        let mut bytes = [0; 4096];
+        while !self.text.contains(part) {
+            let read = self.stream.read(&mut bytes).expect("it comes in time");
+            assert_ne!(read, 0, "no `{part}` in `{}`", self.text);
+            self.text.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
+    /// Reads to the end.
+    fn whole(mut self) -> String {
+        let read = self.stream.read_to_string(&mut self.text);
+        read.expect("it comes in time");
+        self.text
+    }
+}
+
+fn initialize() -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "raw", "version": "1" },
+        },
+    })
+}
+
+fn call(id: u64, tool: &str, arguments: &Value) -> Value {
+    let meta = json!({ "progressToken": id });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// A session is served by both processes, and the one that is asked to end finishes what it does.
+fn one_session_on_two_processes(words: &[&str]) {
+    let place = Place::new();
+    place.write("secret", "0123456789abcdef0123456789abcdef\n");
+    let redis = Redis::start(&place);
+    let mut one = Replica::start(&place, &redis, words);
+    let other = Replica::start(&place, &redis, words);
+    let mut opened = one.post(None, &initialize());
+    opened.until("\r\n\r\n");
+    let session = opened.text.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let is_session = name.eq_ignore_ascii_case("mcp-session-id");
+        is_session.then(|| value.to_owned())
+    });
+    let session = session.expect("a session");
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let taken = other.post(Some(&session), &ready).whole();
+    assert!(taken.starts_with("HTTP/1.1 202"), "{taken}");
+    for (id, replica) in [(1, &other), (2, &one)] {
+        let echo = call(id, "echo", &json!({ "text": "hello there" }));
+        let echoed = replica.post(Some(&session), &echo).whole();
+        assert!(echoed.contains("hello there"), "{echoed}");
+    }
+    let count = call(3, "count", &json!({ "to": 3, "pause": 200 }));
+    let mut counted = one.post(Some(&session), &count);
+    counted.until("counted 1");
+    one.terminate();
+    let counted = counted.whole();
+    assert!(counted.contains("counted to 3"), "{counted}");
+    assert!(one.ended().success());
+    let echo = call(4, "echo", &json!({ "text": "still here" }));
+    let echoed = other.post(Some(&session), &echo).whole();
+    assert!(echoed.contains("still here"), "{echoed}");
+}
+
+#[test]
+fn sessions_of_a_server_with_its_page_outlive_its_process() {
+    one_session_on_two_processes(&["serve"]);
+}
+
+#[test]
+fn sessions_of_a_server_outlive_its_process() {
+    one_session_on_two_processes(&["serve", "--no-page"]);
+}
+
+#[test]
+fn sessions_of_a_gateway_with_its_page_outlive_its_process() {
+    one_session_on_two_processes(&["up", "--", BINARY, "serve", "--stdio"]);
+}
+
+#[test]
+fn sessions_of_a_gateway_outlive_its_process() {
+    one_session_on_two_processes(&["up", "--no-page", "--", BINARY, "serve", "--stdio"]);
+}
+
+#[test]
+fn what_replicas_lack_is_named() {
+    let place = Place::new();
+    let lone = place.run(&["serve", "--secret-file", "secret"]);
+    assert!(stderr(&lone).contains("`--secret-file` needs `--redis`"));
+    let redis = ["serve", "--redis", "unix:///nowhere"];
+    let open = place.run(&redis);
+    assert!(stderr(&open).contains("`--secret-file` or `TURNBUCKLE_SECRET`"));
+    let unread = place.run(&[&redis[..], &["--secret-file", "none"]].concat());
+    assert!(stderr(&unread).contains("cannot read the secret in `none`"));
+    place.write("secret", "0123456789abcdef0123456789abcdef");
+    let away = place.run(&[&redis[..], &["--secret-file", "secret"]].concat());
+    assert!(!away.status.success(), "{}", stderr(&away));
+}

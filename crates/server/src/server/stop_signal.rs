@@ -1,0 +1,44 @@
+//! Signals with which a process is asked to end.
+
+/// Completes when the process is asked to end: SIGTERM, with which service managers and containers do so,
+/// or Ctrl-C. Signals count from this call on, also before the future is polled.
+///
+/// From then on these signals do not end the process by themselves, so what it awaits has to end it:
+///
+/// ```no_run
+/// use turnbuckle_server::{Http, Server, stop_signal};
+/// # async fn run() -> Result<(), turnbuckle_server::ServeError> {
+/// let http = Http::bind("127.0.0.1:8080").until(stop_signal());
+/// Server::new("greeter", "1.0.0").serve(http).await
+/// # }
+/// ```
+///
+/// Must be called inside a runtime. Where signals cannot be heard, the future never completes.
+#[cfg(unix)]
+pub fn stop_signal() -> impl Future<Output = ()> + Send + use<> {
+    use std::{future::poll_fn, task::Poll};
+
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async move {
+        let [Ok(mut interrupt), Ok(mut terminate)] = signals else {
+            return std::future::pending().await;
+        };
+        poll_fn(|context| {
+            if interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
+                return Poll::Ready(());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Completes when the process is asked to end: Ctrl-C. Must be called inside a runtime.
+#[cfg(not(unix))]
+pub fn stop_signal() -> impl Future<Output = ()> + Send + use<> {
+    async {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
