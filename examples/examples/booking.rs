@@ -133,11 +133,13 @@ async fn main() -> Result<(), turnbuckle::ServeError> {
     match std::env::args().nth(1) {
         None => server.serve(Stdio).await,
         Some(address) => {
-            let http = Http::bind(address).until(stop_signal()).announce(|address| {
-                if let Some(address) = address {
-                    println!("listening on http://{address}/mcp");
-                }
-            });
+            let http = Http::bind(address)
+                .until(stop_signal())
+                .announce(|address| {
+                    if let Some(address) = address {
+                        println!("listening on http://{address}/mcp");
+                    }
+                });
             server.serve(http).await
         }
     }

@@ -98,6 +98,17 @@ async fn knead(
     "dough"
 }
 
+/// Takes an order, and says which.
+#[tool]
+async fn order(
+    /** Its number. */
+    number: u64,
+    /** Who it is for. */
+    guest: String,
+) -> String {
+    format!("order {number} for {guest}")
+}
+
 /// Says what is for lunch.
 #[tool]
 async fn lunch(#[extract] log: Log) -> String {
@@ -132,9 +143,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .tool(tea)
         .tool(knead)
         .tool(lunch)
+        .tool(order)
         .resource(ovens)
         .tasks(TaskSettings::default().poll_interval(Duration::from_millis(20)))
         .replicas(redis)
+        .durable_streams()
         .secret(secret.as_bytes())
         .serve(http)
         .await?;

@@ -1,11 +1,17 @@
 //! `--redis` and `--secret-file`: running as one of several replicas.
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use turnbuckle::{
     Server,
-    store::{ReplicaStores, redis::Redis},
+    store::{
+        ReplicaStores,
+        redis::{Redis, RedisTls},
+    },
 };
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
@@ -18,26 +24,42 @@ const SECRET: &str = "TURNBUCKLE_SECRET";
 #[derive(Args)]
 pub(crate) struct Replicas {
     /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey
-    /// (`redis://user:password@host:port/database`). `TURNBUCKLE_REDIS` says the same.
+    /// (`redis://user:password@host:port/database`, or `rediss://` with TLS). `TURNBUCKLE_REDIS` says the same.
     #[arg(long, value_name = "URL", conflicts_with = "stdio")]
     redis: Option<String>,
+
+    /// Believe certificates of Redis that are signed by those in this file, in PEM, instead of the
+    /// system's (for `rediss://`).
+    #[arg(long, value_name = "FILE")]
+    redis_ca: Option<PathBuf>,
 
     /// The secret that all replicas share: a file with at least 32 random bytes. `TURNBUCKLE_SECRET` has
     /// the secret itself.
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
+
+    /// Keep the events of calls in Redis, so that a client until 2025-11-25 can resume the stream of a
+    /// call after its replica has ended.
+    #[arg(long, conflicts_with = "stdio")]
+    durable_streams: bool,
 }
 
 /// What a replica shares with the others.
 pub(crate) struct Shared {
     pub(crate) stores: ReplicaStores,
     pub(crate) secret: Vec<u8>,
+    has_durable_streams: bool,
 }
 
 impl Shared {
     /// The server as one of several replicas.
     pub(crate) fn of(self, server: Server) -> Server {
-        server.replicas(self.stores).secret(&self.secret)
+        let server = server.replicas(self.stores).secret(&self.secret);
+        if self.has_durable_streams {
+            server.durable_streams()
+        } else {
+            server
+        }
     }
 }
 
@@ -45,17 +67,25 @@ impl Replicas {
     /// Connects to Redis, if there is to be one. Must be called inside a runtime.
     pub(crate) async fn open(&self) -> Outcome<Option<Shared>> {
         let Some(url) = self.redis.clone().or_else(|| env::var(REDIS).ok()) else {
-            return match self.secret_file {
-                Some(_) => Err(Failed::usage("`--secret-file` needs `--redis`")),
-                None => Ok(None),
-            };
+            if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {
+                let said = "`--secret-file`, `--redis-ca` and `--durable-streams` need `--redis`";
+                return Err(Failed::usage(said));
+            }
+            return Ok(None);
         };
         let secret = self.secret()?;
-        let redis = Redis::open(&url).await;
+        let redis = match &self.redis_ca {
+            Some(file) => {
+                let tls = RedisTls::new().root(read(file)?);
+                Redis::open_with_tls(&url, tls).await
+            }
+            None => Redis::open(&url).await,
+        };
         let redis = redis.map_err(|error| Failed::new(Code::Connect, error))?;
         Ok(Some(Shared {
             stores: redis.into(),
             secret,
+            has_durable_streams: self.durable_streams,
         }))
     }
 
@@ -68,13 +98,13 @@ impl Replicas {
             })?;
             return Ok(secret.into_bytes());
         };
-        let secret = fs::read(file).map_err(|error| {
-            Failed::usage(format!(
-                "cannot read the secret in `{}`: {error}",
-                file.display()
-            ))
-        })?;
+        let secret = read(file)?;
         // Editors end a file with a newline, and `head -c 32 /dev/urandom` does not.
         Ok(secret.strip_suffix(b"\n").unwrap_or(&secret).to_vec())
     }
+}
+
+fn read(file: &Path) -> Outcome<Vec<u8>> {
+    fs::read(file)
+        .map_err(|error| Failed::usage(format!("cannot read `{}`: {error}", file.display())))
 }

@@ -227,6 +227,8 @@ impl Gateway {
             park_for: self.park_for,
             tasks: TaskTable::default(),
             changes,
+            #[cfg(feature = "http")]
+            replicas: OnceLock::new(),
         };
         let core = Arc::new(Core::new(
             context,
@@ -258,6 +260,11 @@ impl Gateway {
             None => server,
         };
         let server = server.build()?;
+        #[cfg(feature = "http")]
+        if let Some(link) = server.replica_link() {
+            core.context.parked.set_node(link.node());
+            let _ = core.context.replicas.set(link);
+        }
         let hooks = Arc::new(CoreHooks(Arc::downgrade(&core)));
         core.start(Fleet::new(hooks, self.pacing, self.lists), server.changes());
         for (id, spec, settings) in self.servers {

@@ -53,6 +53,8 @@ pub use handler::{
 pub use handler::{Ask, Passes};
 #[cfg(feature = "http")]
 pub use handler::{Headers, HttpExtension, PeerAddress};
+#[cfg(feature = "http")]
+pub use relay::ReplicaLink;
 pub use relay::{Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
 #[cfg(feature = "http")]
 pub use server::{Http, stop_signal};

@@ -12,6 +12,7 @@ mod changes;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
+pub mod event;
 #[cfg(feature = "redis")]
 pub mod redis;
 mod replicas;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     Fanout, LocalFanout, MemorySpent, SpentStates,
     bus::{Bus, MemoryBus},
+    event::{EventLog, MemoryEvents},
     session::{MemorySessions, Sessions},
     task::{MemoryTasks, Tasks},
 };
@@ -23,6 +24,8 @@ pub struct ReplicaStores {
     pub fanout: Arc<dyn Fanout>,
     /// States that were used.
     pub spent: Arc<dyn SpentStates>,
+    /// Events of streams, for servers with `Server::durable_streams`.
+    pub events: Arc<dyn EventLog>,
 }
 
 impl ReplicaStores {
@@ -33,6 +36,7 @@ impl ReplicaStores {
         tasks: Arc<dyn Tasks>,
         fanout: Arc<dyn Fanout>,
         spent: Arc<dyn SpentStates>,
+        events: Arc<dyn EventLog>,
     ) -> Self {
         Self {
             bus,
@@ -40,6 +44,7 @@ impl ReplicaStores {
             tasks,
             fanout,
             spent,
+            events,
         }
     }
 }
@@ -56,6 +61,7 @@ impl Default for MemoryReplicas {
             Arc::new(MemoryTasks::default()),
             Arc::new(LocalFanout::default()),
             Arc::new(MemorySpent::default()),
+            Arc::new(MemoryEvents::default()),
         ))
     }
 }

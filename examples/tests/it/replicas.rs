@@ -1,6 +1,7 @@
 //! Processes of one server, with a real Redis between them, over real HTTP.
 
 mod balancer;
+mod chaos;
 mod haproxy;
 mod sessions;
 mod wire;
@@ -95,7 +96,11 @@ async fn redis(folder: &Path) -> (Child, String) {
         }
     });
     listening.await.expect("redis-server listens");
-    (child, format!("unix://{}", socket.display()))
+    (child, redis_url(folder))
+}
+
+fn redis_url(folder: &Path) -> String {
+    format!("unix://{}", folder.join("redis.sock").display())
 }
 
 /// Some processes, Redis, and a balancer in front of them.
@@ -123,6 +128,10 @@ impl Cluster {
         }
     }
 
+    fn redis_url(&self) -> String {
+        redis_url(self.folder.path())
+    }
+
     async fn stop_redis(&mut self) {
         self.redis.kill().await.expect("it is ended");
     }
@@ -131,13 +140,24 @@ impl Cluster {
         (self.redis, _) = redis(self.folder.path()).await;
     }
 
-    /// How often Redis carried out each command that is not part of saying which nodes there are.
-    fn commands(&self) -> Vec<String> {
+    /// What Redis answers to a command.
+    fn redis_says(&self, words: &[&str]) -> String {
         let socket = self.folder.path().join("redis.sock");
         let mut command = std::process::Command::new("redis-cli");
-        let mut answered = answered_by(command.arg("-s").arg(socket));
+        let said = command.arg("-s").arg(socket).args(words).output();
+        let said = said.expect("`redis-cli` comes with `redis-server`");
+        let said = String::from_utf8(said.stdout).expect("UTF-8");
+        said.trim().to_owned()
+    }
+
+    /// How often Redis carried out each command that is not part of saying which nodes there are.
+    fn commands(&self) -> Vec<String> {
+        let answered = self.redis_says(&["INFO", "commandstats"]);
+        let mut answered: Vec<_> = answered.lines().collect();
         answered.retain(|line| {
-            let name = line.strip_prefix("cmdstat_").unwrap_or_default();
+            let Some(name) = line.strip_prefix("cmdstat_") else {
+                return false;
+            };
             let name = name.split(':').next().unwrap_or_default();
             ![
                 "evalsha",
@@ -157,14 +177,6 @@ impl Cluster {
             .map(|line| line.split(',').next().unwrap_or_default());
         calls.map(str::to_owned).collect()
     }
-}
-
-fn answered_by(command: &mut std::process::Command) -> Vec<String> {
-    let answered = command.args(["INFO", "commandstats"]).output();
-    let answered = answered.expect("`redis-cli` comes with `redis-server`");
-    let answered = String::from_utf8(answered.stdout).expect("UTF-8");
-    let lines = answered.lines().filter(|line| line.starts_with("cmdstat_"));
-    lines.map(str::to_owned).collect()
 }
 
 async fn begin(client: &Connection, tool: &str) -> TaskHandle {

@@ -1,6 +1,9 @@
 //! Proofs that a client has the key that its token is bound to (DPoP, RFC 9449).
 
+use std::{sync::Arc, time::Duration};
+
 use serde_json::{Map, Value};
+use turnbuckle_store::{Spend, SpentStates, StateUse};
 
 use super::{
     challenge::Scheme,
@@ -19,6 +22,11 @@ pub(super) const WINDOW: u64 = 300;
 
 /// Bytes of a `jti`. A UUID has 36.
 const MAX_ID_BYTES: usize = 512;
+
+/// How long to wait for the store that replicas share.
+const ASK_OTHERS_WITHIN: Duration = Duration::from_secs(5);
+
+const USED_BEFORE: &str = "the proof was used before: make one for each request";
 
 /// The algorithms of proofs: of those that we verify, the ones that clients use.
 pub(super) const ALGORITHMS: [Algorithm; 5] = [
@@ -41,11 +49,12 @@ pub(super) enum Binding {
 }
 
 /// Checks proofs.
-#[derive(Debug)]
 pub(super) struct Proofs {
     pub(super) binding: Binding,
     pub(super) nonces: Option<Nonces>,
     pub(super) replay: Replay,
+    /// Where replicas remember together which proofs were used.
+    pub(super) shared: Option<Arc<dyn SpentStates>>,
 }
 
 /// A request whose proof was good, or that needs none.
@@ -53,6 +62,23 @@ pub(super) struct Proofs {
 pub(super) struct Proved {
     /// A nonce for the next request, if it should have another.
     pub(super) next_nonce: Option<String>,
+    /// The proof, if other replicas have to be asked whether it was used there.
+    pub(super) used: Option<UsedProof>,
+}
+
+/// A proof that was not used at this process before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UsedProof {
+    id: [u8; 32],
+    /// A number of its key, for quotas.
+    key: u64,
+}
+
+impl Proved {
+    const WITHOUT_PROOF: Self = Self {
+        next_nonce: None,
+        used: None,
+    };
 }
 
 impl Proofs {
@@ -70,7 +96,7 @@ impl Proofs {
                 let reason = "only tokens that are bound to a key are taken here (DPoP)";
                 Err(Denied::Token(reason.into()))
             }
-            (Scheme::Bearer, None) => Ok(Proved { next_nonce: None }),
+            (Scheme::Bearer, None) => Ok(Proved::WITHOUT_PROOF),
             // RFC 9449, 7.2: a bound token MUST NOT be taken as a bearer token.
             (Scheme::Bearer, Some(_)) => {
                 let reason = "the token is bound to a key: send it as `Authorization: DPoP` with a \
@@ -117,8 +143,9 @@ impl Proofs {
             ));
         }
         let next_nonce = self.check_nonce(&claims, now)?;
-        self.check_first_use(text("jti"), &thumbprint, now)?;
-        Ok(Proved { next_nonce })
+        let used = self.check_first_use(text("jti"), &thumbprint, now)?;
+        let used = self.shared.is_some().then_some(used);
+        Ok(Proved { next_nonce, used })
     }
 
     fn check_nonce(&self, claims: &Map<String, Value>, now: u64) -> Result<Option<String>, Denied> {
@@ -133,20 +160,50 @@ impl Proofs {
         }
     }
 
-    fn check_first_use(&self, id: &str, thumbprint: &str, now: u64) -> Result<(), Denied> {
+    fn check_first_use(&self, id: &str, thumbprint: &str, now: u64) -> Result<UsedProof, Denied> {
         if id.is_empty() || id.len() > MAX_ID_BYTES {
             return Err(bad("the proof has no `jti`, or a very long one"));
         }
         // A thumbprint is of one length, so no two pairs read alike.
         let proof = sha256(format!("{thumbprint}{id}"));
-        match self.replay.note(proof, sha256(thumbprint), now) {
-            Use::First => Ok(()),
-            Use::Again => Err(bad("the proof was used before: make one for each request")),
+        let key = sha256(thumbprint);
+        match self.replay.note(proof, key, now) {
+            Use::First => Ok(UsedProof {
+                id: proof,
+                key: key
+                    .iter()
+                    .take(8)
+                    .fold(0, |number, byte| (number << 8) | u64::from(*byte)),
+            }),
+            Use::Again => Err(bad(USED_BEFORE)),
             Use::Crowded => Err(Denied::Unavailable("too many proofs are remembered".into())),
             Use::KeyCrowded => Err(Denied::TooMany(format!(
                 "this key has signed more proofs than are remembered ({MAX_PROOFS_OF_KEY} in ten \
                  minutes): send fewer requests, or use another key"
             ))),
+        }
+    }
+
+    /// Makes sure that no other replica has seen a proof, where replicas remember them together.
+    pub(super) async fn check_elsewhere(&self, proof: &UsedProof, now: u64) -> Result<(), Denied> {
+        let Some(shared) = &self.shared else {
+            return Ok(());
+        };
+        let expires = now.saturating_add(2 * WINDOW);
+        let spending = shared.spend(StateUse::new(&proof.id, proof.key, expires, now));
+        let unavailable = "it cannot be told whether the proof was used before: try again later";
+        match tokio::time::timeout(ASK_OTHERS_WITHIN, spending).await {
+            Ok(Ok(Spend::Now)) => Ok(()),
+            Ok(Ok(Spend::Before)) => Err(bad(USED_BEFORE)),
+            Ok(Ok(Spend::TooMany { limit })) => Err(Denied::TooMany(format!(
+                "this key has signed more proofs than are remembered ({limit}): send fewer requests, or \
+                 use another key"
+            ))),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "used proofs cannot be looked up");
+                Err(Denied::Unavailable(unavailable.into()))
+            }
+            Err(_) => Err(Denied::Unavailable(unavailable.into())),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The guard as it is written: which server, whose tokens, which scopes.
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
+
+use turnbuckle_store::SpentStates;
 
 use super::{
     attempts::Attempts,
@@ -48,6 +50,7 @@ pub struct Guard {
     hierarchy: Hierarchy,
     binding: Binding,
     nonces: NonceSource,
+    used_proofs: UsedProofs,
     about: About,
     clock: Clock,
     unknown_tokens: u32,
@@ -65,6 +68,15 @@ impl std::fmt::Debug for NonceSource {
     }
 }
 
+/// Where used proofs are remembered, besides this process.
+struct UsedProofs(Option<Arc<dyn SpentStates>>);
+
+impl std::fmt::Debug for UsedProofs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("UsedProofs")
+    }
+}
+
 impl Guard {
     /// A guard for the server that clients reach at this URL: the address of its endpoint as it is
     /// seen from outside. Tokens must be issued for this URL.
@@ -77,6 +89,7 @@ impl Guard {
             hierarchy: Hierarchy::default(),
             binding: Binding::Accepted,
             nonces: NonceSource::None,
+            used_proofs: UsedProofs(None),
             about: About::default(),
             clock: Clock::default(),
             unknown_tokens: UNKNOWN_TOKENS,
@@ -140,6 +153,14 @@ impl Guard {
     /// The same with nonces derived from this secret, which replicas share.
     pub fn nonces_of(mut self, secret: impl Into<Vec<u8>>) -> Self {
         self.nonces = NonceSource::Secret(secret.into());
+        self
+    }
+
+    /// Remembers here which proofs were used (DPoP), besides in this process: replicas that share a store
+    /// take each proof once. It costs a command of the store for each request with a proof; while the
+    /// store cannot be reached, such requests are refused.
+    pub fn used_proofs(mut self, store: Arc<dyn SpentStates>) -> Self {
+        self.used_proofs = UsedProofs(Some(store));
         self
     }
 
@@ -208,6 +229,7 @@ impl Guard {
             binding: self.binding,
             nonces: nonces(self.nonces)?,
             replay: Replay::new(WINDOW),
+            shared: self.used_proofs.0,
         };
         Ok(LiveGuard::new(Inner {
             resource,

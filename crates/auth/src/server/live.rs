@@ -13,7 +13,7 @@ use super::{
     claims::Verified,
     clock::{CLOCK_SKEW, Clock},
     credentials::{self, Credentials},
-    dpop::Proofs,
+    dpop::{Proofs, UsedProof},
     issuer::LiveIssuer,
     memory::Memory,
     refusal::{Denied, NONCE, Terms},
@@ -77,7 +77,16 @@ impl Protect for LiveGuard {
         };
         let token = sha256(&credentials.token);
         if let Some(known) = self.0.known.recall(&token, now) {
-            return Admission::Now(self.0.finish(&credentials, &known, now));
+            return match self.0.finish(&credentials, &known, now) {
+                Err(refusal) => Admission::Now(Err(refusal)),
+                Ok((admitted, None)) => Admission::Now(Ok(admitted)),
+                Ok((admitted, Some(proof))) => {
+                    let inner = Arc::clone(&self.0);
+                    Admission::Later(Box::pin(async move {
+                        inner.admit_once(admitted, Some(proof), now).await
+                    }))
+                }
+            };
         }
         if let Some(denied) = self.0.refused.recall(&token, now) {
             return Admission::Now(Err(self.0.deny(&denied)));
@@ -98,7 +107,8 @@ impl Protect for LiveGuard {
                 inner.attempts.note(origin, now);
             }
             let known = met?;
-            inner.finish(&credentials, &known, now)
+            let (admitted, proof) = inner.finish(&credentials, &known, now)?;
+            inner.admit_once(admitted, proof, now).await
         }))
     }
 
@@ -197,13 +207,28 @@ impl Inner {
         }
     }
 
-    /// The checks of every request, even if its token is cached.
+    /// Lets a request in unless its proof was used at another replica.
+    async fn admit_once(
+        &self,
+        admitted: Admitted,
+        proof: Option<UsedProof>,
+        now: u64,
+    ) -> Result<Admitted, HttpRefusal> {
+        if let Some(proof) = proof {
+            let checked = self.proofs.check_elsewhere(&proof, now).await;
+            checked.map_err(|denied| self.deny(&denied))?;
+        }
+        Ok(admitted)
+    }
+
+    /// The checks of every request, even if its token is cached. A proof that is returned has to be
+    /// checked with other replicas, too.
     fn finish(
         &self,
         credentials: &Credentials,
         known: &Known,
         now: u64,
-    ) -> Result<Admitted, HttpRefusal> {
+    ) -> Result<(Admitted, Option<UsedProof>), HttpRefusal> {
         let proved = self
             .proofs
             .check(credentials, known.key.as_deref(), &self.resource, now)
@@ -215,8 +240,8 @@ impl Inner {
         let admitted = Admitted::new(known.caller.clone());
         let nonce = proved.next_nonce;
         match nonce.and_then(|nonce| HeaderValue::from_str(&nonce).ok()) {
-            Some(nonce) => Ok(admitted.with_header(NONCE, nonce)),
-            None => Ok(admitted),
+            Some(nonce) => Ok((admitted.with_header(NONCE, nonce), proved.used)),
+            None => Ok((admitted, proved.used)),
         }
     }
 }

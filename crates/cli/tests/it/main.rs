@@ -8,6 +8,7 @@ mod calls;
 mod chat;
 mod command_line;
 mod demo;
+mod deployment;
 mod differences;
 mod doctor;
 mod ending;

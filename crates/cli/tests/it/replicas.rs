@@ -32,9 +32,7 @@ impl Redis {
             child,
             url: format!("unix://{socket}"),
         };
-        eventually("redis-server listens", || {
-            UnixStream::connect(&socket).ok()
-        });
+        eventually("redis-server listens", || UnixStream::connect(&socket).ok());
         redis
     }
 }
@@ -91,20 +89,48 @@ impl Replica {
         })
     }
 
-    /// Posts a message.
+    /// Posts a message of a session, or of no session yet.
     fn post(&self, session: Option<&str>, message: &Value) -> Answer {
+        let headers = session.map_or(String::new(), |id| {
+            format!("mcp-session-id: {id}\r\nmcp-protocol-version: 2025-11-25\r\n")
+        });
+        self.send(&headers, message)
+    }
+
+    /// Posts a call of a client of 2026-07-28 and returns its result.
+    fn call(&self, params: &Value) -> Value {
+        let text = self.call_text(params);
+        let start = text
+            .find("{\"")
+            .unwrap_or_else(|| panic!("no answer in {text}"));
+        let end = text.rfind('}').expect("it is JSON");
+        let answer: Value = serde_json::from_str(&text[start..=end])
+            .unwrap_or_else(|error| panic!("{error}: {text}"));
+        assert!(answer.get("result").is_some(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Posts a call of a client of 2026-07-28 and returns the whole answer.
+    fn call_text(&self, params: &Value) -> String {
+        let tool = params["name"].as_str().expect("a tool");
+        let headers = format!(
+            "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n"
+        );
+        let message =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        self.send(&headers, &message).whole()
+    }
+
+    fn send(&self, headers: &str, message: &Value) -> Answer {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream
             .set_read_timeout(Some(PATIENCE))
             .expect("a time is set");
         let body = message.to_string();
-        let session = session.map_or(String::new(), |id| {
-            format!("mcp-session-id: {id}\r\nmcp-protocol-version: 2025-11-25\r\n")
-        });
         let head = format!(
             "POST /mcp HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
              content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
-             {session}content-length: {}\r\n\r\n{body}",
+             {headers}content-length: {}\r\n\r\n{body}",
             self.host,
             body.len()
         );
@@ -219,16 +245,66 @@ fn sessions_of_a_gateway_outlive_its_process() {
     one_session_on_two_processes(&["up", "--no-page", "--", BINARY, "serve", "--stdio"]);
 }
 
+/// A call whose server waits in the middle, at one replica, is answered by way of the other.
+#[test]
+fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
+    let place = Place::new();
+    place.write("secret", "0123456789abcdef0123456789abcdef");
+    let redis = Redis::start(&place);
+    let words = [
+        "up",
+        "--no-page",
+        "--era",
+        "legacy",
+        "--",
+        BINARY,
+        "serve",
+        "--stdio",
+    ];
+    let mut one = Replica::start(&place, &redis, &words);
+    let other = Replica::start(&place, &redis, &words);
+    let params = json!({
+        "name": "greet", "arguments": {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+        },
+    });
+    let answered = |asked: &Value, name: &str| {
+        let key = asked["inputRequests"]
+            .as_object()
+            .and_then(|all| all.keys().next());
+        let mut retry = params.clone();
+        retry["requestState"] = asked["requestState"].clone();
+        retry["inputResponses"] = json!({
+            key.expect("a question"): {
+                "action": "accept", "content": { "name": name, "tone": "plain" },
+            },
+        });
+        retry
+    };
+    let asked = one.call(&params);
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let greeted = other.call(&answered(&asked, "Ada"));
+    assert_eq!(greeted["content"][0]["text"], "Hello, Ada!", "{greeted}");
+    // One whose replica has ended is told so, and does not hang.
+    let asked = one.call(&params);
+    one.child.kill().expect("it is killed");
+    one.ended();
+    let lost = other.call_text(&answered(&asked, "Eve"));
+    assert!(lost.contains("is gone"), "{lost}");
+}
+
 #[test]
 fn what_replicas_lack_is_named() {
     let place = Place::new();
     let lone = place.run(&["serve", "--secret-file", "secret"]);
-    assert!(stderr(&lone).contains("`--secret-file` needs `--redis`"));
+    assert!(stderr(&lone).contains("need `--redis`"));
     let redis = ["serve", "--redis", "unix:///nowhere"];
     let open = place.run(&redis);
     assert!(stderr(&open).contains("`--secret-file` or `TURNBUCKLE_SECRET`"));
     let unread = place.run(&[&redis[..], &["--secret-file", "none"]].concat());
-    assert!(stderr(&unread).contains("cannot read the secret in `none`"));
+    assert!(stderr(&unread).contains("cannot read `none`"));
     place.write("secret", "0123456789abcdef0123456789abcdef");
     let away = place.run(&[&redis[..], &["--secret-file", "secret"]].concat());
     assert!(!away.status.success(), "{}", stderr(&away));

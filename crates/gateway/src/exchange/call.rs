@@ -28,6 +28,29 @@ pub(crate) struct Context {
     pub(crate) tasks: TaskTable,
     /// Tells clients of changes, once the server is built.
     pub(crate) changes: Arc<std::sync::OnceLock<Changes>>,
+    /// The way to other replicas of the gateway, once the server is built.
+    #[cfg(feature = "http")]
+    pub(crate) replicas: std::sync::OnceLock<turnbuckle_server::ReplicaLink>,
+}
+
+impl Context {
+    /// Has another replica serve a request whose work is there; `None` if there is no such replica, or
+    /// the request cannot be served anywhere else.
+    #[cfg(feature = "http")]
+    pub(crate) async fn elsewhere(&self, node: u64, request: &FrontRequest) -> Option<RelayReply> {
+        let link = self.replicas.get()?;
+        if !request.revision.is_modern() {
+            return None;
+        }
+        let serving = link.serve_at(node, &request.front, &request.method, request.params());
+        serving.await
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_async, reason = "with HTTP there may be other replicas")]
+    pub(crate) async fn elsewhere(&self, _: u64, _: &FrontRequest) -> Option<RelayReply> {
+        None
+    }
 }
 
 /// Where a request goes.

@@ -54,6 +54,13 @@ impl Front {
         let _ = self.peer.outbox().send(&message).await;
     }
 
+    /// Sends a message that another replica wrote for the client.
+    #[cfg(feature = "http")]
+    pub(super) async fn pass_on(&self, message: &str) {
+        // A peer that is gone needs none.
+        let _ = self.peer.outbox().send(message.as_bytes()).await;
+    }
+
     /// Sends a request to a legacy client on the stream of the request and waits for its answer;
     /// `None` if the client is gone or has no session.
     ///

@@ -5,7 +5,11 @@
 //! in; the server sees to everything around them: sessions, batches, streams, headers, the guard.
 
 mod front;
+#[cfg(feature = "http")]
+mod replica_link;
 mod seam;
 
 pub use front::Front;
+#[cfg(feature = "http")]
+pub use replica_link::ReplicaLink;
 pub use seam::{KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};

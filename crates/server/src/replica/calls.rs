@@ -121,7 +121,8 @@ impl Replicas {
     pub(crate) fn tell(self: &Arc<Self>, to: Recipient, message: Message) {
         let replicas = Arc::clone(self);
         // Ends when the message is sent, or could not be.
-        tokio::spawn(async move { replicas.send_message(to, message).await });
+        let runtime = self.runtime.clone();
+        runtime.spawn(async move { replicas.send_message(to, message).await });
     }
 
     /// Tells others; when it returns, the message is on its way.

@@ -93,6 +93,21 @@ pub(crate) enum Message {
         scopes: Vec<String>,
         body: String,
     },
+    /// A client of 2026-07-28 sent a request whose work is at that replica: begins it, unless it runs
+    /// already, and asks for what came after so many messages.
+    Run {
+        /// Tells this request from all others.
+        key: String,
+        caller: Option<String>,
+        scopes: Vec<String>,
+        /// As JSON.
+        request: String,
+        after: u64,
+        /// How long to wait for something to come, in milliseconds.
+        wait_ms: u64,
+    },
+    /// Nobody waits for such a request any more.
+    Stop { key: String },
     /// Something that only a newer replica knows.
     #[serde(other)]
     Unknown,
@@ -113,7 +128,7 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// Events of a stream.
+/// Events of a stream, or messages of a request, one in each line.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pulled {
     /// As they go out.

@@ -2,14 +2,17 @@
 //! what they tell each other.
 
 mod calls;
+mod event_writer;
 mod handshake;
 mod letter;
 mod place;
 mod replicas;
 mod seen;
+mod stream_log;
 
 pub(crate) use calls::CallFailed;
 pub(crate) use handshake::{Handshake, HandshakeRest, OpenedId};
 pub(crate) use letter::{Message, Outcome, Pulled};
 pub(crate) use place::Place;
-pub(crate) use replicas::{Replicas, Station};
+pub(crate) use replicas::{Replicas, Station, StreamLife};
+pub(crate) use stream_log::StreamLog;

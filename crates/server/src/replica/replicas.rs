@@ -19,12 +19,14 @@ use turnbuckle_session::round::{
 use turnbuckle_store::{
     Joined, ReplicaStores,
     bus::{Bus, NodeId, Recipient},
+    event::EventLog,
     session::Sessions,
 };
 
 use super::{
     Handshake, HandshakeRest, Message, OpenedId, Outcome, Place,
     calls::Calls,
+    event_writer::EventWriter,
     handshake::SealedId,
     letter::{Content, Letter},
     seen::Seen,
@@ -46,6 +48,19 @@ const LETTER: &[u8] = b"letter";
 /// The keys as they are now.
 pub(crate) type Keys = Arc<dyn Fn() -> Arc<KeyRing> + Send + Sync>;
 
+/// Whether the streams of calls outlive their replica.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StreamLife {
+    /// They end with it.
+    Local,
+    /// Their events are kept in the store that replicas share.
+    #[cfg_attr(
+        not(feature = "replicas"),
+        expect(dead_code, reason = "only a server with replicas has such streams")
+    )]
+    Durable,
+}
+
 /// Takes what other replicas say. Each HTTP service has its own sessions, and so is a station.
 pub(crate) trait Station: Send + Sync {
     /// Takes a message; `None` if it is about nothing here.
@@ -65,12 +80,21 @@ pub(crate) struct Replicas {
     next_place: AtomicU64,
     at_work: Arc<Semaphore>,
     joined: Mutex<Option<Joined>>,
-    runtime: Handle,
+    pub(super) runtime: Handle,
+    /// Writes the events of streams down, if they outlive their replica.
+    pub(super) events: Option<EventWriter>,
+    pub(super) event_log: Arc<dyn EventLog>,
 }
 
 impl Replicas {
     /// Joins the others. Must be called inside a runtime.
-    pub(crate) fn join(stores: &ReplicaStores, node: NodeId, keys: Keys) -> Arc<Self> {
+    pub(crate) fn join(
+        stores: &ReplicaStores,
+        node: NodeId,
+        streams: StreamLife,
+        keys: Keys,
+    ) -> Arc<Self> {
+        let is_durable = streams == StreamLife::Durable;
         let replicas = Arc::new(Self {
             node,
             sessions: Arc::clone(&stores.sessions),
@@ -84,6 +108,8 @@ impl Replicas {
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
             joined: Mutex::default(),
             runtime: Handle::current(),
+            events: is_durable.then(|| EventWriter::start(Arc::clone(&stores.events))),
+            event_log: Arc::clone(&stores.events),
         });
         let inbox = Arc::downgrade(&replicas);
         let joined = replicas.bus.join(
@@ -108,6 +134,9 @@ impl Replicas {
 
     /// Takes no more messages, and says that this replica is gone.
     pub(crate) async fn leave(&self) {
+        if let Some(events) = &self.events {
+            events.flush().await;
+        }
         let joined = self.joined.lock().take();
         drop(joined);
         self.bus.left(self.node).await;
@@ -118,6 +147,11 @@ impl Replicas {
         let mut stations = self.stations.lock();
         stations.retain(|station| station.strong_count() > 0);
         stations.push(station);
+    }
+
+    /// A name that no other replica uses, and this one once.
+    pub(crate) fn new_key(&self) -> String {
+        self.new_place().to_string()
     }
 
     /// A place that was never used.
@@ -180,11 +214,21 @@ impl Replicas {
         }
     }
 
+    /// Seals bytes for a purpose.
+    pub(super) fn seal_for(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+        let sealed = (self.keys)().seal_bytes(purpose, bytes, new_nonce().ok()?);
+        (!sealed.is_empty()).then_some(sealed)
+    }
+
+    /// Opens what was sealed for a purpose.
+    pub(super) fn open_for(&self, purpose: &[u8], mut sealed: Vec<u8>) -> Option<Vec<u8>> {
+        let (bytes, _) = (self.keys)().open_bytes(purpose, &mut sealed)?;
+        Some(bytes)
+    }
+
     /// Seals a letter.
     pub(super) fn seal(&self, letter: &Letter) -> Option<Vec<u8>> {
-        let text = serde_json::to_vec(letter).ok()?;
-        let sealed = (self.keys)().seal_bytes(LETTER, &text, new_nonce().ok()?);
-        (!sealed.is_empty()).then_some(sealed)
+        self.seal_for(LETTER, &serde_json::to_vec(letter).ok()?)
     }
 
     /// Takes what came over the bus. It does not wait.

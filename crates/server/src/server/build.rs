@@ -52,7 +52,8 @@ impl Server {
         let rates = self.settings.rates;
         let asks = Arc::new(AskContext::new(asks, keys));
         #[cfg(feature = "http")]
-        let (replicas, tasks) = super::replicas::join(self.replicas, self.tasks, &asks)?;
+        let (replicas, tasks) =
+            super::replicas::join(self.replicas, self.streams, self.tasks, &asks)?;
         #[cfg(not(feature = "http"))]
         let tasks = self.tasks;
         let tasks = TaskHost::new(tasks, self.task_settings, Arc::clone(&kept));

@@ -62,6 +62,8 @@ pub struct Server {
     pub(super) relay: Option<Arc<dyn Relay>>,
     #[cfg(feature = "http")]
     pub(super) replicas: Option<turnbuckle_store::ReplicaStores>,
+    #[cfg(feature = "http")]
+    pub(super) streams: crate::replica::StreamLife,
 }
 
 impl Server {
@@ -92,6 +94,8 @@ impl Server {
             relay: None,
             #[cfg(feature = "http")]
             replicas: None,
+            #[cfg(feature = "http")]
+            streams: crate::replica::StreamLife::Local,
         }
     }
 

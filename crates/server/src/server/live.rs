@@ -11,7 +11,7 @@ use crate::{
     engine::Shared,
 };
 #[cfg(feature = "http")]
-use crate::{HttpService, HttpSettings};
+use crate::{HttpService, HttpSettings, ReplicaLink};
 
 /// A server that is set up: clone it, serve it on several transports, change it while it runs.
 #[derive(Clone)]
@@ -42,6 +42,13 @@ impl LiveServer {
         if let Some(replicas) = &self.0.replicas {
             replicas.ready().await;
         }
+    }
+
+    /// The way to the other replicas, where there are any, for a [`Relay`](crate::Relay) whose work
+    /// belongs to one of them.
+    #[cfg(feature = "http")]
+    pub fn replica_link(&self) -> Option<ReplicaLink> {
+        self.0.replicas.as_ref().map(ReplicaLink::new)
     }
 
     /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so

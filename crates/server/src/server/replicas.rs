@@ -9,7 +9,11 @@ use turnbuckle_store::{
 };
 
 use super::Server;
-use crate::{SetupError, handler::ask::AskContext, replica::Replicas};
+use crate::{
+    SetupError,
+    handler::ask::AskContext,
+    replica::{Replicas, StreamLife},
+};
 
 impl Server {
     /// Runs as one of several replicas behind a load balancer, which need not send a client to the same
@@ -42,6 +46,19 @@ impl Server {
         self.replicas = Some(stores);
         self
     }
+
+    /// Keeps the events of calls in the store that [replicas](Self::replicas) share, so that a client
+    /// can resume the stream of a call after the replica that ran it has ended: it gets what was sent
+    /// before, and the result if there was one. For clients until 2025-11-25; later revisions do not
+    /// resume streams.
+    ///
+    /// It costs a command of the store for each group of events. As much of a stream is kept as
+    /// `HttpSettings` says of replays, encrypted with the [secret](Self::secret).
+    #[cfg(feature = "replicas")]
+    pub fn durable_streams(mut self) -> Self {
+        self.streams = StreamLife::Durable;
+        self
+    }
 }
 
 /// Replicas that have no secret in common could not read each other's ids.
@@ -59,6 +76,7 @@ pub(super) fn check(stores: Option<&ReplicaStores>, has_secret: bool) -> Result<
 )]
 pub(super) fn join(
     stores: Option<ReplicaStores>,
+    streams: StreamLife,
     tasks: Option<Arc<dyn Tasks>>,
     asks: &Arc<AskContext>,
 ) -> Result<(Option<Arc<Replicas>>, Option<Arc<dyn Tasks>>), SetupError> {
@@ -71,6 +89,6 @@ pub(super) fn join(
     let tasks = tasks.unwrap_or(Arc::clone(&stores.tasks));
     let tasks = LeasedTasks::new(tasks, Arc::clone(&stores.bus), node);
     let asks = Arc::clone(asks);
-    let replicas = Replicas::join(&stores, node, Arc::new(move || asks.keys()));
+    let replicas = Replicas::join(&stores, node, streams, Arc::new(move || asks.keys()));
     Ok((Some(replicas), Some(Arc::new(tasks))))
 }

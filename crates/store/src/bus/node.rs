@@ -15,6 +15,11 @@ impl NodeId {
         Self(number)
     }
 
+    /// The number.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
     /// Reads a name as [`fmt::Display`] writes it.
     ///
     /// ```

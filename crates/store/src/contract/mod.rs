@@ -11,11 +11,13 @@
 //! ```
 
 mod bus;
+mod events;
 mod sessions;
 mod spent;
 mod tasks;
 
 pub use bus::bus;
+pub use events::events;
 pub use sessions::sessions;
 pub use spent::spent;
 pub use tasks::tasks;

@@ -7,7 +7,9 @@ use ::redis::{
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 
-use super::{RedisBus, RedisFanout, RedisSessions, RedisSpent, RedisTasks};
+#[cfg(feature = "tls")]
+use super::RedisTls;
+use super::{RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks};
 use crate::{ReplicaStores, StoreError};
 
 /// How long a connection may take to be made, and a command to be answered. A machine in the same
@@ -29,12 +31,28 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Connects: `redis://[user:password@]host[:port][/database]`, or `unix:///path`.
+    /// Connects: `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS with the feature
+    /// `tls`, or `unix:///path`.
     ///
     /// # Errors
-    /// If the address is none, or nobody answers there.
+    /// If the URL is invalid, or nothing answers there.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let client = Client::open(url).map_err(failed)?;
+        #[cfg(feature = "tls")]
+        super::tls::choose_provider();
+        Self::connect(Client::open(url).map_err(failed)?).await
+    }
+
+    /// Connects to a `rediss://` URL with certificates of your own.
+    ///
+    /// # Errors
+    /// If the URL is invalid or not `rediss://`, a certificate cannot be read, or nothing answers there.
+    #[cfg(feature = "tls")]
+    pub async fn open_with_tls(url: &str, tls: RedisTls) -> Result<Self, StoreError> {
+        super::tls::choose_provider();
+        Self::connect(tls.client(url).map_err(failed)?).await
+    }
+
+    async fn connect(client: Client) -> Result<Self, StoreError> {
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
@@ -80,6 +98,11 @@ impl Redis {
         RedisSessions::new(self.clone())
     }
 
+    /// Events of streams that outlive their replica.
+    pub fn events(&self) -> RedisEvents {
+        RedisEvents::new(self.clone())
+    }
+
     /// Sends a command that does no harm if it is carried out twice. One that finds its connection
     /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
     /// what stands between does so at any time.
@@ -109,6 +132,7 @@ impl From<Redis> for ReplicaStores {
             Arc::new(redis.tasks()),
             Arc::new(redis.fanout()),
             Arc::new(redis.spent()),
+            Arc::new(redis.events()),
         )
     }
 }

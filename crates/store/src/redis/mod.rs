@@ -15,17 +15,23 @@
 
 mod bus;
 mod connection;
+mod events;
 mod fanout;
 mod news;
 mod nodes;
 mod sessions;
 mod spent;
 mod tasks;
+#[cfg(feature = "tls")]
+mod tls;
 mod waiting;
 
 pub use bus::RedisBus;
 pub use connection::Redis;
+pub use events::RedisEvents;
 pub use fanout::RedisFanout;
 pub use sessions::RedisSessions;
 pub use spent::RedisSpent;
 pub use tasks::{RedisTasks, TASKS_PER_OWNER};
+#[cfg(feature = "tls")]
+pub use tls::RedisTls;

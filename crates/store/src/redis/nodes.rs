@@ -1,4 +1,4 @@
-//! Which nodes there are: a set in Redis in which each says once a second that it is there.
+//! Which nodes there are: a set in Redis in which each says twice a second that it is there.
 
 use std::{
     collections::HashMap,
@@ -12,15 +12,22 @@ use super::{Redis, connection::failed};
 use crate::{StoreError, bus::NodeId};
 
 /// How often a node says that it is there.
-pub(super) const BEAT: Duration = Duration::from_secs(1);
+pub(super) const BEAT: Duration = Duration::from_millis(500);
 
 /// How long a node counts as there after it last said so, in milliseconds: three beats, so that one
 /// that is late or lost does not count.
-const LEASE_MS: u64 = 3000;
+const LEASE_MS: u64 = 1500;
+
+/// How long Redis must have answered every beat before a node that is not in the set counts as missing:
+/// one that is started anew has all nodes again after some of their beats.
+const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
 /// How long a node must be missing before its work is given up. With the lease and a beat this makes
-/// eight seconds from its end; a Redis that is started anew has all nodes again after two.
+/// six seconds from its end.
 const GONE_AFTER: Duration = Duration::from_secs(4);
+
+/// How long a node that is missing is remembered.
+const FORGET_AFTER: Duration = Duration::from_mins(1);
 
 /// Says that a node is there: the set; the node and its lease in milliseconds. Returns all nodes that
 /// are there by the clock of Redis, and forgets those that have not been for a minute.
@@ -90,7 +97,9 @@ impl Nodes {
     /// back so recently that not every node has reported again.
     pub(super) fn may_be_there(&self, node: NodeId) -> bool {
         let seen = self.seen.lock();
-        let is_settled = seen.since.is_some_and(|since| since.elapsed() >= 3 * BEAT);
+        let is_settled = seen
+            .since
+            .is_some_and(|since| since.elapsed() >= SETTLED_AFTER);
         let last = seen.nodes.get(&node);
         !is_settled || last.is_some_and(|last| last.elapsed() < 2 * BEAT)
     }
@@ -105,7 +114,7 @@ impl Seen {
     fn see(&mut self, nodes: impl Iterator<Item = NodeId>, now: Instant) {
         self.since.get_or_insert(now);
         self.nodes.extend(nodes.map(|node| (node, now)));
-        self.nodes.retain(|_, last| now - *last < 60 * BEAT);
+        self.nodes.retain(|_, last| now - *last < FORGET_AFTER);
     }
 
     fn is_gone(&self, node: NodeId, now: Instant) -> bool {

@@ -48,13 +48,17 @@ const MAX_AWAY: Duration = Duration::from_mins(1);
 /// How many ids of an owner are looked at in one go.
 const MIN_SLICE: usize = 16;
 
-/// Begins a task: its name, its owner's list and the count; the record, how long to keep it in
-/// milliseconds (or nothing), how many the owner may have, and the id.
+/// Begins a task, whose number in the list is the time in microseconds: its name and its owner's list;
+/// the record, how long to keep it in milliseconds (or nothing), how many the owner may have, and the id.
 const CREATE: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'taken' end
 if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
 local listed = redis.call('PTTL', KEYS[2])
-redis.call('ZADD', KEYS[2], redis.call('INCR', KEYS[3]), ARGV[4])
+local time = redis.call('TIME')
+local number = time[1] * 1000000 + time[2]
+local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+if last[2] and tonumber(last[2]) >= number then number = tonumber(last[2]) + 1 end
+redis.call('ZADD', KEYS[2], string.format('%.0f', number), ARGV[4])
 if ARGV[2] == '' then
   redis.call('SET', KEYS[1], ARGV[1])
   redis.call('PERSIST', KEYS[2])
@@ -118,7 +122,6 @@ impl RedisTasks {
             let mut create = self.create.prepare_invoke();
             create.key(self.task(&record.task.task_id));
             create.key(self.list_of(&record.owner));
-            create.key(self.redis.name("count", "tasks"));
             create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
             create.arg(&record.task.task_id);
             let mut commands = self.redis.commands.clone();

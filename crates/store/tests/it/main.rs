@@ -4,7 +4,8 @@
 mod redis;
 
 use turnbuckle_store::{
-    MemorySpent, bus::MemoryBus, contract, session::MemorySessions, task::MemoryTasks,
+    MemorySpent, bus::MemoryBus, contract, event::MemoryEvents, session::MemorySessions,
+    task::MemoryTasks,
 };
 
 #[tokio::test]
@@ -36,4 +37,9 @@ async fn memory_keeps_the_contract_of_the_bus() {
 #[tokio::test]
 async fn memory_keeps_the_contract_of_notes_of_sessions() {
     contract::sessions(async || MemorySessions::default()).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_the_contract_of_logs_of_events() {
+    contract::events(async || MemoryEvents::default()).await;
 }

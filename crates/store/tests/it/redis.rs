@@ -1,5 +1,7 @@
 //! The stores in Redis, with a real one.
 
+mod tls;
+
 use std::{
     path::Path,
     process::{Child, Command, Stdio},
@@ -114,6 +116,12 @@ async fn redis_keeps_the_contract_of_the_bus() {
 async fn redis_keeps_the_contract_of_notes_of_sessions() {
     let engine = Engine::start();
     contract::sessions(async || engine.open().await.sessions()).await;
+}
+
+#[tokio::test]
+async fn redis_keeps_the_contract_of_logs_of_events() {
+    let engine = Engine::start();
+    contract::events(async || engine.open().await.events()).await;
 }
 
 /// A node whose inbox is a channel.

@@ -1,7 +1,7 @@
 //! A load balancer that sends each request to the next replica, also those of one connection.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -19,6 +19,7 @@ pub(super) struct Balancer {
     /// The URL of the endpoint.
     pub(super) url: String,
     pub(super) address: String,
+    replicas: Arc<Mutex<Vec<String>>>,
     serving: JoinHandle<()>,
 }
 
@@ -27,7 +28,11 @@ impl Balancer {
     pub(super) async fn start(replicas: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let address = listener.local_addr().expect("an address").to_string();
-        let (replicas, next) = (Arc::new(replicas), Arc::new(AtomicUsize::new(0)));
+        let (replicas, next) = (
+            Arc::new(Mutex::new(replicas)),
+            Arc::new(AtomicUsize::new(0)),
+        );
+        let kept = Arc::clone(&replicas);
         let serving = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (replicas, next) = (Arc::clone(&replicas), Arc::clone(&next));
@@ -40,8 +45,14 @@ impl Balancer {
         Self {
             url: format!("http://{address}/mcp"),
             address,
+            replicas: kept,
             serving,
         }
+    }
+
+    /// Another replica takes the place of one.
+    pub(super) fn replace(&self, number: usize, replica: String) {
+        self.replicas.lock().expect("nothing panics")[number] = replica;
     }
 }
 
@@ -55,7 +66,7 @@ impl Drop for Balancer {
 /// comes on another one.
 async fn forward(
     mut client: TcpStream,
-    replicas: &[String],
+    replicas: &Mutex<Vec<String>>,
     next: &AtomicUsize,
 ) -> std::io::Result<()> {
     let mut head = Vec::new();
@@ -78,7 +89,8 @@ async fn forward(
     }
     request.extend_from_slice(b"connection: close\r\n");
     request.extend_from_slice(&head[end + 2..]);
-    let mut replica = connect(replicas, next).await?;
+    let known = replicas.lock().expect("nothing panics").clone();
+    let mut replica = connect(&known, next).await?;
     replica.write_all(&request).await?;
     copy_bidirectional(&mut client, &mut replica).await?;
     Ok(())

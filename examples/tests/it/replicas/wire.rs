@@ -25,8 +25,19 @@ pub(super) async fn ask(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reading {
+    let asked = try_ask(address, method, headers, body).await;
+    asked.expect("it is answered")
+}
+
+/// The same where whatever answers may end in between.
+pub(super) async fn try_ask(
+    address: &str,
+    method: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> std::io::Result<Reading> {
     let asking = async {
-        let mut stream = TcpStream::connect(address).await.expect("it listens");
+        let mut stream = TcpStream::connect(address).await?;
         let mut request = format!(
             "{method} /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n",
@@ -39,30 +50,28 @@ pub(super) async fn ask(
             request.push_str("accept: application/json, text/event-stream\r\n");
         }
         request.extend(["\r\n", body]);
-        stream
-            .write_all(request.as_bytes())
-            .await
-            .expect("it is sent");
+        stream.write_all(request.as_bytes()).await?;
         let mut text = Vec::new();
         let end = loop {
             if let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end;
             }
-            let read = stream.read_buf(&mut text).await.expect("it is answered");
-            assert_ne!(read, 0, "the connection ended before the head of an answer");
+            if stream.read_buf(&mut text).await? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
         };
         let head = String::from_utf8(text[..end].to_vec()).expect("a head is ASCII");
         let status = head
             .split(' ')
             .nth(1)
             .and_then(|status| status.parse().ok());
-        Reading {
+        Ok(Reading {
             stream,
             status: status.expect("a status"),
             head,
             body: String::from_utf8(text[end + 4..].to_vec()).expect("UTF-8"),
             read: 0,
-        }
+        })
     };
     timeout(PATIENCE, asking)
         .await
@@ -112,9 +121,14 @@ impl Reading {
         }
     }
 
+    /// Whether the answer is a stream.
+    pub(super) fn is_stream(&self) -> bool {
+        self.header("content-type") == Some("text/event-stream")
+    }
+
     /// The answer to the request with this id, which may be the whole body, or on a stream.
     pub(super) async fn result(mut self, id: u64) -> Value {
-        if self.header("content-type") == Some("text/event-stream") {
+        if self.is_stream() {
             loop {
                 let (_, message) = self.message().await.expect("an answer");
                 if message["id"] == id {
@@ -122,10 +136,15 @@ impl Reading {
                 }
             }
         }
+        self.whole().await.expect("an answer")
+    }
+
+    /// The JSON of an answer that is no stream; `None` if it breaks off.
+    pub(super) async fn whole(mut self) -> Option<Value> {
         while self.more().await {}
-        let start = self.body.find('{').expect("JSON");
-        let end = self.body.rfind('}').expect("JSON");
-        serde_json::from_str(&self.body[start..=end]).expect("JSON")
+        let start = self.body.find('{')?;
+        let end = self.body.rfind('}')?;
+        serde_json::from_str(self.body.get(start..=end)?).ok()
     }
 }
 
@@ -181,11 +200,23 @@ impl Session {
     }
 
     async fn ask(&self, address: &str, method: &str, more: &[(&str, &str)], body: &str) -> Reading {
+        let asked = self.try_ask(address, method, more, body).await;
+        asked.expect("it is answered")
+    }
+
+    /// A request of the session where whatever answers may end in between.
+    pub(super) async fn try_ask(
+        &self,
+        address: &str,
+        method: &str,
+        more: &[(&str, &str)],
+        body: &str,
+    ) -> std::io::Result<Reading> {
         let mut headers = vec![
             ("mcp-session-id", &*self.id),
             ("mcp-protocol-version", self.revision),
         ];
         headers.extend_from_slice(more);
-        ask(address, method, &headers, body).await
+        try_ask(address, method, &headers, body).await
     }
 }

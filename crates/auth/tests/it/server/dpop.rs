@@ -1,12 +1,16 @@
 //! Tokens that are bound to a key, and the proofs that go with them (RFC 9449).
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{SigningKey, digest};
+use turnbuckle_store::{BoxFuture, Spend, SpentStates, StateUse, StoreError};
 
 use super::site::{Answer, Site};
 
@@ -79,6 +83,39 @@ async fn a_key_holder_is_admitted_with_a_fresh_proof_each_time() {
             .status,
         200
     );
+}
+
+/// What another replica has seen.
+struct Elsewhere(Mutex<Vec<Result<Spend, StoreError>>>);
+
+impl SpentStates for Elsewhere {
+    fn spend<'a>(&'a self, _: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
+        let next = self.0.lock().expect("nothing panics").pop();
+        Box::pin(std::future::ready(
+            next.expect("it is asked once for each proof"),
+        ))
+    }
+}
+
+#[tokio::test]
+async fn a_proof_that_another_replica_has_seen_is_refused() {
+    let away = StoreError::new("test", "it is away".to_owned());
+    let elsewhere = Elsewhere(Mutex::new(vec![
+        Ok(Spend::Now),
+        Err(away),
+        Ok(Spend::Before),
+        Ok(Spend::Now),
+    ]));
+    let site = Site::with(|guard| guard.used_proofs(Arc::new(elsewhere))).await;
+    let holder = Holder::new(&site);
+    let call = async || {
+        let proof = holder.proof(&site, &json!({}));
+        holder.call(&site, &proof).await
+    };
+    assert_eq!(call().await.status, 200);
+    call().await.is_refused(401, "used before");
+    assert_eq!(call().await.status, 503, "it cannot be told");
+    assert_eq!(call().await.status, 200);
 }
 
 #[tokio::test]

@@ -114,6 +114,9 @@ pub(crate) async fn resume(
         server,
     } = parked;
     if node != context.parked.node() {
+        if let Some(reply) = context.elsewhere(node, request).await {
+            return reply;
+        }
         return unavailable(
             server,
             "the call was kept by another process, which is gone",

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -37,7 +37,7 @@ const MAX_KEPT_BYTES_OF_CALLER: usize = 8 * 1024 * 1024;
 /// The calls that wait for answers, and the outcomes of those that are over.
 pub(crate) struct ParkTable {
     /// Which process this is.
-    node: u64,
+    node: OnceLock<u64>,
     next: AtomicU64,
     calls: Mutex<ParkedCalls>,
 }
@@ -59,7 +59,7 @@ struct KeptOutcome {
 impl Default for ParkTable {
     fn default() -> Self {
         Self {
-            node: u64::from_le_bytes(random()),
+            node: OnceLock::new(),
             next: AtomicU64::new(1),
             calls: Mutex::default(),
         }
@@ -69,7 +69,13 @@ impl Default for ParkTable {
 impl ParkTable {
     /// Which process this is.
     pub(crate) fn node(&self) -> u64 {
-        self.node
+        *self.node.get_or_init(|| u64::from_le_bytes(random()))
+    }
+
+    /// Says by which number other replicas know this process. It counts before the first call.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_node(&self, node: u64) {
+        let _ = self.node.set(node);
     }
 
     /// The questions that wait for their clients.

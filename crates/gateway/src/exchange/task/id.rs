@@ -33,6 +33,12 @@ impl TaskId {
         }
     }
 
+    /// The process of the gateway that has its session, if that is another one.
+    pub(super) fn other_node(&self, context: &Context) -> Option<u64> {
+        let (node, _) = self.session?;
+        (node != context.parked.node()).then_some(node)
+    }
+
     /// The number of its session, if it has one here. An error if it was another process's.
     pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
         match self.session {

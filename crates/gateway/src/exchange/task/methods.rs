@@ -86,6 +86,11 @@ impl TaskCall {
         members: &[Arc<Member>],
     ) -> Result<Self, RelayReply> {
         let (id, sealed) = TaskId::open(&context, &request)?;
+        if let Some(node) = id.other_node(&context)
+            && let Some(reply) = context.elsewhere(node, &request).await
+        {
+            return Err(reply);
+        }
         Self::of(context, request, members, id, sealed).await
     }
 

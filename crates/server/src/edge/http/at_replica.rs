@@ -1,13 +1,16 @@
 //! What a session has where there are replicas.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use turnbuckle_base::lock::Mutex;
 
-use crate::replica::Place;
+use crate::replica::{Place, Replicas, StreamLog};
 
 /// How long to wait after a store could not be read before it is tried again: a session must not wait
 /// for it with each call.
@@ -19,6 +22,7 @@ pub(super) struct AtReplica {
     pub(super) place: Place,
     /// What stores know the session by.
     pub(super) key: Box<str>,
+    replicas: Arc<Replicas>,
     /// When the id of the session is not taken any more.
     ends: Instant,
     changes: Mutex<ChangeCount>,
@@ -36,10 +40,11 @@ struct ChangeCount {
 
 impl AtReplica {
     /// A session that begins here.
-    pub(super) fn new(place: Place, key: String, left: Duration) -> Self {
+    pub(super) fn new(replicas: &Arc<Replicas>, place: Place, key: String, left: Duration) -> Self {
         Self {
             place,
             key: key.into(),
+            replicas: Arc::clone(replicas),
             ends: Instant::now() + left,
             changes: Mutex::new(ChangeCount {
                 made: 0,
@@ -51,11 +56,21 @@ impl AtReplica {
     }
 
     /// A session that began elsewhere, or was forgotten here. What its client changed is not known yet.
-    pub(super) fn reopened(place: Place, key: String, left: Duration) -> Self {
-        let at = Self::new(place, key, left);
+    pub(super) fn reopened(
+        replicas: &Arc<Replicas>,
+        place: Place,
+        key: String,
+        left: Duration,
+    ) -> Self {
+        let at = Self::new(replicas, place, key, left);
         at.changed();
         at.has_gap.store(true, Ordering::Relaxed);
         at
+    }
+
+    /// Where the events of a stream are written down, if streams outlive their replica.
+    pub(super) fn stream_log(&self, stream: u64) -> Option<StreamLog> {
+        self.replicas.stream_log(self.place, stream, &self.key)
     }
 
     /// Whether the time of the session is over.

@@ -1,6 +1,7 @@
 //! A stream of a session: messages on their way to a client, over one connection after another.
 
 use std::{
+    future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
@@ -15,7 +16,7 @@ use super::{
     settings::HttpSettings,
     turn::Source,
 };
-use crate::quota::Share;
+use crate::{quota::Share, replica::StreamLog};
 
 /// One stream.
 pub(super) struct EventStream {
@@ -23,6 +24,8 @@ pub(super) struct EventStream {
     name: StreamName,
     pub(super) source: Arc<Source>,
     state: Mutex<StreamState>,
+    /// Where its events are written down, if it outlives this replica.
+    log: Option<StreamLog>,
 }
 
 struct StreamState {
@@ -32,7 +35,7 @@ struct StreamState {
 
 impl StreamState {
     fn is_read_by(&self, reader: u64) -> bool {
-        matches!(self.reading, ReadBy::Reader(own) if own == reader)
+        matches!(self.reading, ReadBy::Reader(own) | ReadBy::Log(own, _) if own == reader)
     }
 }
 
@@ -41,6 +44,8 @@ impl StreamState {
 enum ReadBy {
     /// The reader with this number.
     Reader(u64),
+    /// The log alone, with this number, since then.
+    Log(u64, Instant),
     /// Nobody since then.
     Nobody(Instant),
 }
@@ -53,11 +58,19 @@ pub(super) enum Begin {
     With(Vec<u8>),
     /// With what came after an event.
     After(u64),
+    /// With nothing, for the log.
+    Logging,
 }
 
 impl EventStream {
     /// `kept` pays for the events that are kept.
-    pub(super) fn new(number: u64, name: StreamName, source: Arc<Source>, kept: Share) -> Self {
+    pub(super) fn new(
+        number: u64,
+        name: StreamName,
+        source: Arc<Source>,
+        kept: Share,
+        log: Option<StreamLog>,
+    ) -> Self {
         Self {
             number,
             name,
@@ -66,6 +79,7 @@ impl EventStream {
                 replay: Replay::new(kept),
                 reading: ReadBy::Nobody(Instant::now()),
             }),
+            log,
         }
     }
 
@@ -78,7 +92,7 @@ impl EventStream {
     pub(super) fn left_for(&self) -> Duration {
         match self.state().reading {
             ReadBy::Reader(_) => Duration::ZERO,
-            ReadBy::Nobody(at) => at.elapsed(),
+            ReadBy::Log(_, at) | ReadBy::Nobody(at) => at.elapsed(),
         }
     }
 
@@ -86,7 +100,7 @@ impl EventStream {
     /// is for one that may come back.
     pub(super) fn has_room_for(&self, bytes: usize) -> bool {
         let mut state = self.state();
-        matches!(state.reading, ReadBy::Reader(_)) || state.replay.reserve(bytes)
+        !matches!(state.reading, ReadBy::Nobody(_)) || state.replay.reserve(bytes)
     }
 
     /// How many bytes are kept of it.
@@ -103,6 +117,11 @@ impl EventStream {
         let reader = self.source.join();
         let mut state = self.state();
         let StreamState { replay, reading } = &mut *state;
+        let last = replay.last();
+        let reads = match begin {
+            Begin::Logging => ReadBy::Log(reader, Instant::now()),
+            _ => ReadBy::Reader(reader),
+        };
         match begin {
             Begin::Primed(lines) => {
                 // The first event of a connection names the place to come back to.
@@ -116,10 +135,12 @@ impl EventStream {
                 then = replay.record(&self.name, &lines, settings, &mut start);
             }
             Begin::After(event) => replay.after(event, settings, &mut start),
+            Begin::Logging => {}
         }
-        let before = std::mem::replace(reading, ReadBy::Reader(reader));
+        self.write_down(replay, last, settings);
+        let before = std::mem::replace(reading, reads);
         drop(state);
-        if let ReadBy::Reader(before) = before {
+        if let ReadBy::Reader(before) | ReadBy::Log(before, _) = before {
             self.source.leave(before);
         }
         (reader, start, then)
@@ -148,8 +169,20 @@ impl EventStream {
             Poll::Pending => Some(Then::Stay),
             Poll::Ready(None) => None,
             Poll::Ready(Some(())) => {
-                Some(state.replay.record(&self.name, &lines, settings, events))
+                let last = state.replay.last();
+                let then = state.replay.record(&self.name, &lines, settings, events);
+                self.write_down(&state.replay, last, settings);
+                Some(then)
             }
+        }
+    }
+
+    /// Writes the events after this one down, if the stream outlives its replica.
+    fn write_down(&self, replay: &Replay, last: u64, settings: &HttpSettings) {
+        let Some(log) = &self.log else { return };
+        let from = replay.oldest();
+        for (number, event) in replay.newer(last) {
+            log.write(number, event, from, settings.replay_age);
         }
     }
 
@@ -161,6 +194,37 @@ impl EventStream {
         }
         drop(state);
         self.source.leave(reader);
+    }
+
+    /// Goes on writing events down while nobody reads the stream, if it outlives its replica: otherwise
+    /// they would wait here for a client that may come back elsewhere.
+    pub(super) fn log_on(self: &Arc<Self>, settings: &HttpSettings) {
+        let Some(log) = &self.log else { return };
+        let is_left = matches!(self.state().reading, ReadBy::Nobody(_));
+        if !is_left || self.source.outbox.is_closed() && self.source.outbox.pending_bytes() == 0 {
+            return;
+        }
+        let (stream, settings) = (Arc::clone(self), settings.clone());
+        // Ends with the stream, or when somebody reads it.
+        log.spawn(async move {
+            let (reader, mut events, _) = stream.join(Begin::Logging, &settings);
+            poll_fn(|context| {
+                loop {
+                    events.clear();
+                    // Nothing is sent, so nothing has to be held until it is.
+                    let mut held = Held::default();
+                    let polled =
+                        stream.poll_events(reader, context, &settings, &mut events, &mut held);
+                    match polled {
+                        None => return Poll::Ready(()),
+                        Some(Then::Stay) if events.is_empty() => return Poll::Pending,
+                        Some(_) => {}
+                    }
+                }
+            })
+            .await;
+            stream.leave(reader);
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, StreamState> {
@@ -180,8 +244,8 @@ mod tests {
         let (ada, quota) = (CallerKey::digest("ada"), Quota::new(2000, 200));
         let settings = HttpSettings::default();
         let source = || Arc::new(Source::new(Outbox::new(Limits::default())));
-        let stream = EventStream::new(1, StreamName::Local(1), source(), quota.share(ada));
-        let other = EventStream::new(2, StreamName::Local(2), source(), quota.share(ada));
+        let stream = EventStream::new(1, StreamName::Local(1), source(), quota.share(ada), None);
+        let other = EventStream::new(2, StreamName::Local(2), source(), quota.share(ada), None);
         // Half of what one caller may have is for such things.
         assert!(stream.has_room_for(80));
         assert!(!other.has_room_for(80));

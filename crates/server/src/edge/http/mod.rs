@@ -43,6 +43,7 @@ mod replay;
 mod reply;
 mod route;
 mod routed;
+mod runs;
 mod service;
 mod session;
 mod session_exchange;

@@ -45,6 +45,8 @@ struct Remote {
     node: NodeId,
     place: u64,
     session: String,
+    /// What stores know the session by.
+    key: String,
     caller: Option<String>,
     last: EventId,
 }
@@ -64,12 +66,16 @@ pub(super) async fn resume(
         node: place.node,
         place: place.number,
         session: session.id.to_string(),
+        key: session
+            .at
+            .as_ref()
+            .map_or(String::new(), |at| at.key.to_string()),
         caller: session.peer.caller().id().map(str::to_owned),
         last,
     };
     match remote.pull(Duration::ZERO).await {
         Ok(Some(first)) => remote.read(site, first),
-        Ok(None) | Err(CallFailed::NoSuchNode) => remote.lost(site, session),
+        Ok(None) | Err(CallFailed::NoSuchNode) => remote.lost(site, session).await,
         Err(late @ CallFailed::Late) => routed::unreachable(&late),
     }
 }
@@ -124,7 +130,7 @@ impl Remote {
                     pulled
                 }
                 Ok(None) | Err(CallFailed::NoSuchNode) => Pulled {
-                    events: self.lost_call().map(error_event).unwrap_or_default(),
+                    events: self.afterwards().await.unwrap_or_default(),
                     is_over: true,
                 },
                 // The client comes back with the event that it has.
@@ -145,18 +151,44 @@ impl Remote {
         }
     }
 
-    /// Says what became of a stream that is not there any more: a call is answered with an error, and
-    /// what the session as a whole is told goes on here.
-    fn lost(&self, site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
+    /// What a client is told of a call whose replica has ended: what that replica wrote down, and an
+    /// error if the call was not answered. `None` if nothing is known of it.
+    async fn afterwards(&self) -> Option<String> {
+        let (stream, event) = (self.last.stream, self.last.event);
+        let logged = match self.last.place {
+            Some(place) => {
+                let reading = self.replicas.logged(place, stream, &self.key, event);
+                tokio::time::timeout(ANSWER_WITHIN, reading)
+                    .await
+                    .ok()
+                    .flatten()
+            }
+            None => None,
+        };
+        let logged = logged.unwrap_or_default();
+        let error = if logged.is_answered {
+            None
+        } else {
+            self.lost_call().map(error_event)
+        };
+        if logged.events.is_empty() && error.is_none() && !logged.is_answered {
+            return None;
+        }
+        Some(logged.events + error.as_deref().unwrap_or_default())
+    }
+
+    /// Says what became of a stream that is not there any more: a call is answered with what is known of
+    /// it, or an error, and what the session as a whole is told goes on here.
+    async fn lost(&self, site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
         if self.last.carries == Carries::Standing {
             return session_stream::open_standing(site, session);
         }
-        match self.lost_call() {
-            Some(request) => {
-                let (sender, events) = mpsc::channel(1);
+        match self.afterwards().await {
+            Some(events) => {
+                let (sender, receiver) = mpsc::channel(1);
                 // There is room for one.
-                let _ = sender.try_send(error_event(request).into_bytes());
-                answer(site, events)
+                let _ = sender.try_send(events.into_bytes());
+                answer(site, receiver)
             }
             None => session_get::not_resumable(),
         }

@@ -53,7 +53,7 @@ pub(super) async fn reopen(
         info: rest.info,
         capabilities: rest.capabilities,
     };
-    let at = AtReplica::reopened(place, opened.key, left);
+    let at = AtReplica::reopened(replicas, place, opened.key, left);
     let lifecycle = Session::new(site.shared.context.changes.hub(), key)
         .with_prefix(&place.prefix())
         .with_handshake(handshake.revision, Opened { client, promised });

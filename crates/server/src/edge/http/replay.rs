@@ -102,6 +102,17 @@ impl Replay {
         }
     }
 
+    /// The events after this one that are kept, with their numbers.
+    pub(super) fn newer(&self, number: u64) -> impl Iterator<Item = (u64, &Bytes)> {
+        let newer = self.kept.iter().filter(move |kept| kept.number > number);
+        newer.map(|kept| (kept.number, &kept.event))
+    }
+
+    /// The number of the oldest event that is kept; 0 if there is none.
+    pub(super) fn oldest(&self) -> u64 {
+        self.kept.front().map_or(0, |oldest| oldest.number)
+    }
+
     fn keep(&mut self, event: Bytes, settings: &HttpSettings) {
         let at = Instant::now();
         // Where there is no memory, the past is forgotten, and then the present: a client that

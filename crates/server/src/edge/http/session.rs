@@ -114,7 +114,13 @@ impl HttpSession {
             Some(at) => StreamName::at(at.place, number, carries),
             None => StreamName::Local(number),
         };
-        let stream = Arc::new(EventStream::new(number, name, source, self.payer.share()));
+        // What the session as a whole is told is not kept: a new stream says what may have changed.
+        let log = match (&self.at, carries) {
+            (Some(at), Carries::Call(_)) => at.stream_log(number),
+            _ => None,
+        };
+        let stream = EventStream::new(number, name, source, self.payer.share(), log);
+        let stream = Arc::new(stream);
         let mut streams = self.streams();
         self.forget(&mut streams, settings);
         streams.push(Arc::clone(&stream));

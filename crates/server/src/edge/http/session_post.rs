@@ -119,7 +119,7 @@ async fn named(
     };
     let left = replicas.time_left(&handshake);
     let (id, key) = replicas.make_id(handshake).await.map_err(NoSession::NoId)?;
-    Ok((id.into(), Some(AtReplica::new(place, key, left))))
+    Ok((id.into(), Some(AtReplica::new(replicas, place, key, left))))
 }
 
 /// A notification or a response.

@@ -150,6 +150,7 @@ impl StreamBody for EventBody {
 impl Drop for EventBody {
     fn drop(&mut self) {
         self.stream.leave(self.reader);
+        self.stream.log_on(&self.site.settings);
         self.session.touch();
     }
 }

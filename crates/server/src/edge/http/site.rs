@@ -5,7 +5,9 @@ use std::sync::{Arc, Weak};
 use http::request::Parts;
 use turnbuckle_transport::http::Peer;
 
-use super::{payer::Payer, protect::Protect, sessions::Sessions, settings::HttpSettings};
+use super::{
+    payer::Payer, protect::Protect, runs::Runs, sessions::Sessions, settings::HttpSettings,
+};
 use crate::{
     Caller,
     client::caller::Anybody,
@@ -45,6 +47,8 @@ pub(super) struct Site {
     pub(super) shared: Arc<Shared>,
     pub(super) settings: HttpSettings,
     pub(super) sessions: Sessions,
+    /// Requests that other replicas were sent.
+    pub(super) runs: Runs,
     pub(super) endpoint: Option<String>,
     /// Where the service is mounted, if it was told.
     pub(super) mount: Option<Mount>,
@@ -66,6 +70,7 @@ impl Site {
         let site = Arc::new(Self {
             shared,
             sessions: Sessions::new(&settings),
+            runs: Runs::default(),
             settings,
             endpoint,
             mount,

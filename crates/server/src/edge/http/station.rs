@@ -16,6 +16,7 @@ use super::{
     event_stream::{Begin, EventStream},
     http_sse, notes,
     replay::Then,
+    runs::{self, GuestRequest},
     session::HttpSession,
     site::Site,
 };
@@ -61,12 +62,7 @@ impl Station for Site {
             }
             Message::RootsChanged { session, caller } => {
                 let session = self.of_caller(session, caller.as_deref())?;
-                session.peer.forget_roots();
-                if let Some(hook) = &self.shared.on_roots_changed
-                    && session.is_listening()
-                {
-                    roots::changed(hook, Arc::clone(&session.peer));
-                }
+                self.forget_roots(&session);
                 Some(done())
             }
             Message::Noted { session } => {
@@ -107,6 +103,28 @@ impl Station for Site {
                 scopes,
                 body,
             } => http_sse::forwarded(&self, session, caller.as_deref(), scopes, body),
+            Message::Run {
+                key,
+                caller,
+                scopes,
+                request,
+                after,
+                wait_ms,
+            } => {
+                let guest = GuestRequest {
+                    key,
+                    caller: caller.as_deref(),
+                    scopes,
+                    request,
+                    after: *after,
+                    wait: Duration::from_millis(*wait_ms),
+                };
+                runs::run(&self, &guest)
+            }
+            Message::Stop { key } => {
+                runs::stop(&self, key)?;
+                Some(done())
+            }
             Message::Unknown => None,
         }
     }
@@ -120,6 +138,18 @@ impl Site {
     }
 }
 
+impl Site {
+    /// Forgets the roots of a session, and asks for them anew if its client listens here.
+    fn forget_roots(&self, session: &HttpSession) {
+        session.peer.forget_roots();
+        if let Some(hook) = &self.shared.on_roots_changed
+            && session.is_listening()
+        {
+            roots::changed(hook, Arc::clone(&session.peer));
+        }
+    }
+}
+
 /// Takes an answer of the client that was posted elsewhere. Whether somebody waits for it.
 fn reply(session: &HttpSession, response: &str) -> bool {
     match envelope::parse(response.as_bytes()) {
@@ -130,6 +160,7 @@ fn reply(session: &HttpSession, response: &str) -> bool {
 
 /// A reader of a stream that is elsewhere.
 struct RemoteReader {
+    site: Arc<Site>,
     session: Arc<HttpSession>,
     stream: Arc<EventStream>,
     number: u64,
@@ -138,6 +169,7 @@ struct RemoteReader {
 impl Drop for RemoteReader {
     fn drop(&mut self) {
         self.stream.leave(self.number);
+        self.stream.log_on(&self.site.settings);
         self.session.touch();
     }
 }
@@ -152,6 +184,7 @@ async fn pull(
 ) -> Outcome {
     let (number, mut events, mut then) = stream.join(Begin::After(event), &site.settings);
     let reader = RemoteReader {
+        site: Arc::clone(&site),
         session,
         stream,
         number,

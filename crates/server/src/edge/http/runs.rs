@@ -1,0 +1,180 @@
+//! Requests that clients sent to other replicas, and whose work is here.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Weak},
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::envelope::{self, Frame, Message as Incoming};
+use turnbuckle_transport::Outbox;
+
+use super::site::Site;
+use crate::{
+    Caller,
+    client::caller::Anybody,
+    edge::{connection::Connection, running::Owner},
+    replica::{Outcome, Pulled},
+};
+
+/// How many requests of other replicas run here at a time.
+const MAX_RUNS: usize = 1024;
+
+/// How long a request is kept that the other replica does not ask for: that one has ended, or its client
+/// has gone.
+const KEPT: Duration = Duration::from_mins(1);
+
+/// The longest time that another replica waits for the next message. It asks again.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// The requests of other replicas.
+#[derive(Default)]
+pub(super) struct Runs(Mutex<HashMap<String, Arc<GuestRun>>>);
+
+/// A request of another replica: a connection that carries nothing else.
+struct GuestRun {
+    outbox: Outbox,
+    said: Mutex<Said>,
+    /// When it was dropped, so is what runs.
+    _owner: Owner,
+}
+
+/// What the request was told.
+struct Said {
+    /// The number of the first line that is still here.
+    first: u64,
+    lines: VecDeque<String>,
+    is_over: bool,
+    asked: Instant,
+}
+
+/// A request as it comes from another replica.
+pub(super) struct GuestRequest<'a> {
+    pub(super) key: &'a str,
+    pub(super) caller: Option<&'a str>,
+    pub(super) scopes: &'a [String],
+    pub(super) request: &'a str,
+    /// How many lines the other replica has.
+    pub(super) after: u64,
+    pub(super) wait: Duration,
+}
+
+/// Runs a request, or goes on with one that runs, and waits for the next messages.
+pub(super) fn run(
+    site: &Arc<Site>,
+    guest: &GuestRequest<'_>,
+) -> Option<BoxFuture<'static, Outcome>> {
+    let run = {
+        let mut runs = site.runs.0.lock();
+        match runs.get(guest.key) {
+            Some(run) => Arc::clone(run),
+            // It ran, and was forgotten.
+            None if guest.after > 0 => return None,
+            None if runs.len() >= MAX_RUNS => return None,
+            None => {
+                let run = Arc::new(begin(site, guest));
+                runs.insert(guest.key.to_owned(), Arc::clone(&run));
+                forget_later(Arc::downgrade(site), guest.key.to_owned());
+                run
+            }
+        }
+    };
+    let (after, wait) = (guest.after, guest.wait.min(MAX_WAIT));
+    Some(Box::pin(async move { run.pull(after, wait).await }))
+}
+
+/// Ends a request that nobody waits for any more.
+pub(super) fn stop(site: &Site, key: &str) -> Option<()> {
+    let run = site.runs.0.lock().remove(key);
+    // What it held is dropped outside of the lock.
+    run.map(drop)
+}
+
+fn begin(site: &Arc<Site>, guest: &GuestRequest<'_>) -> GuestRun {
+    let caller = match guest.caller {
+        Some(id) => Caller::new(id).with_scopes(guest.scopes.iter().cloned()),
+        None => Caller::local().with(Anybody),
+    };
+    let outbox = Outbox::new(site.shared.settings.limits);
+    let connection = Connection::new(Arc::clone(&site.shared), caller, outbox.clone());
+    let run = GuestRun {
+        outbox,
+        said: Mutex::new(Said {
+            first: 0,
+            lines: VecDeque::new(),
+            is_over: false,
+            asked: Instant::now(),
+        }),
+        _owner: connection.owner(),
+    };
+    connection.receive_paid(guest.request.as_bytes(), None);
+    run
+}
+
+/// Forgets a request that is not asked for any more. Must be called inside a runtime.
+fn forget_later(site: Weak<Site>, key: String) {
+    // Ends with the request, or with the service.
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(KEPT).await;
+            let Some(site) = site.upgrade() else { return };
+            let run = site.runs.0.lock().get(&key).cloned();
+            let Some(run) = run else { return };
+            if run.said.lock().asked.elapsed() >= KEPT {
+                stop(&site, &key);
+                return;
+            }
+        }
+    });
+}
+
+impl GuestRun {
+    /// The messages after so many: those that are there at once, or what comes first within `wait`.
+    async fn pull(&self, after: u64, wait: Duration) -> Outcome {
+        let mut late = pin!(tokio::time::sleep(wait));
+        let pulled = poll_fn(|context| match self.poll_said(after, context) {
+            Poll::Ready(pulled) => Poll::Ready(pulled),
+            Poll::Pending => late.as_mut().poll(context).map(|()| Pulled::default()),
+        });
+        Outcome::Pulled(pulled.await)
+    }
+
+    fn poll_said(&self, after: u64, context: &mut Context<'_>) -> Poll<Pulled> {
+        let mut said = self.said.lock();
+        said.asked = Instant::now();
+        while said.first < after && said.lines.pop_front().is_some() {
+            said.first += 1;
+        }
+        loop {
+            if !said.lines.is_empty() || said.is_over {
+                let lines: Vec<_> = said.lines.iter().map(String::as_str).collect();
+                return Poll::Ready(Pulled {
+                    events: lines.join("\n"),
+                    is_over: said.is_over,
+                });
+            }
+            let mut bytes = Vec::new();
+            match self.outbox.poll_lines(context, &mut bytes) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => said.is_over = true,
+                Poll::Ready(Some(())) => {
+                    let lines = String::from_utf8(bytes).unwrap_or_default();
+                    for line in lines.lines().filter(|line| !line.is_empty()) {
+                        said.is_over |= is_answer(line);
+                        said.lines.push_back(line.to_owned());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_answer(line: &str) -> bool {
+    let parsed = envelope::parse(line.as_bytes());
+    matches!(parsed, Ok(Frame::One(Incoming::Response(_))))
+}

@@ -1,0 +1,133 @@
+//! The way to other replicas, for a relay whose work belongs to one of them.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_protocol::{
+    envelope::{self, Frame, Message as Incoming, Raw, RawText},
+    error::code,
+};
+use turnbuckle_store::bus::{NodeId, Recipient};
+
+use super::{Front, RelayReply};
+use crate::{
+    Reject,
+    replica::{CallFailed, Message, Outcome, Replicas},
+};
+
+/// How long the other replica waits for something to say before it says that there is nothing yet.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// How long its answer may take beyond that.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often in a row the other replica may fail to answer.
+const MAX_LATE: usize = 3;
+
+/// The id of the request at the other replica, where it is the only one of its connection.
+const ID: &str = "1";
+
+/// The way to the other replicas of a server with
+/// [`Server::replicas`](crate::Server::replicas). Clones are the same.
+#[derive(Clone)]
+pub struct ReplicaLink(Arc<Replicas>);
+
+impl ReplicaLink {
+    pub(crate) fn new(replicas: &Arc<Replicas>) -> Self {
+        Self(Arc::clone(replicas))
+    }
+
+    /// The number of this replica among the others.
+    pub fn node(&self) -> u64 {
+        self.0.node.number()
+    }
+
+    /// Has another replica serve a request of a client of 2026-07-28, with what that one tells the
+    /// client on the way. `None` if there is no such replica any more.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request there.
+    pub async fn serve_at(
+        &self,
+        node: u64,
+        front: &Front,
+        method: &str,
+        params: Raw<'_>,
+    ) -> Option<RelayReply> {
+        let run = RemoteRun {
+            replicas: Arc::clone(&self.0),
+            node: NodeId::new(node),
+            key: self.0.new_key(),
+        };
+        let caller = front.caller();
+        let method = serde_json::to_string(method).unwrap_or_default();
+        let params = params.get();
+        let request =
+            format!(r#"{{"jsonrpc":"2.0","id":{ID},"method":{method},"params":{params}}}"#);
+        let (mut after, mut late) = (0, 0);
+        loop {
+            let message = Message::Run {
+                key: run.key.clone(),
+                caller: caller.id().map(str::to_owned),
+                scopes: caller.scopes().to_vec(),
+                request: request.clone(),
+                after,
+                wait_ms: u64::try_from(WAIT.as_millis()).unwrap_or(u64::MAX),
+            };
+            let called = run.replicas.call(run.node, message, WAIT + ANSWER_WITHIN);
+            let pulled = match called.await {
+                Ok(Outcome::Pulled(pulled)) => pulled,
+                Ok(_) | Err(CallFailed::NoSuchNode) => return None,
+                Err(CallFailed::Late) if late < MAX_LATE => {
+                    late += 1;
+                    continue;
+                }
+                Err(failed @ CallFailed::Late) => {
+                    let message = format!("{failed}: send the request again");
+                    return Some(Reject::new(code::INTERNAL_ERROR, message).into());
+                }
+            };
+            late = 0;
+            for line in pulled.events.lines() {
+                after += 1;
+                match reply(line) {
+                    Some(reply) => return Some(reply),
+                    None => front.pass_on(line).await,
+                }
+            }
+            if pulled.is_over {
+                return None;
+            }
+        }
+    }
+}
+
+/// What a message says of the request, if it is the answer to it.
+fn reply(line: &str) -> Option<RelayReply> {
+    let Ok(Frame::One(Incoming::Response(response))) = envelope::parse(line.as_bytes()) else {
+        return None;
+    };
+    Some(match response.outcome {
+        Ok(result) => RelayReply::Result(result.get().as_bytes().to_vec()),
+        Err(error) => {
+            let code = error.member("code").and_then(|raw| raw.parse().ok());
+            RelayReply::Error(code.unwrap_or(code::INTERNAL_ERROR), RawText::from(error))
+        }
+    })
+}
+
+/// A request at another replica, which is cancelled there when nobody waits for it any more. One that is
+/// over is forgotten.
+struct RemoteRun {
+    replicas: Arc<Replicas>,
+    node: NodeId,
+    key: String,
+}
+
+impl Drop for RemoteRun {
+    fn drop(&mut self) {
+        let stop = Message::Stop {
+            key: std::mem::take(&mut self.key),
+        };
+        self.replicas.tell(Recipient::Node(self.node), stop);
+    }
+}

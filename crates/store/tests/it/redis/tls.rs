@@ -1,0 +1,122 @@
+//! `rediss://`, with a user, a password and a database.
+
+use std::{
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Instant,
+};
+
+use turnbuckle_store::{
+    Spend, SpentStates as _, StateUse,
+    redis::{Redis, RedisTls},
+};
+
+use super::PATIENCE;
+
+/// How often another port is tried, should it be taken between the look and the use.
+const ATTEMPTS: usize = 5;
+
+/// A Redis that speaks TLS alone, until it is dropped.
+struct TlsEngine {
+    child: Child,
+    port: u16,
+}
+
+impl TlsEngine {
+    fn start(folder: &Path) -> Self {
+        for _ in 0..ATTEMPTS {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = free.local_addr().unwrap().port();
+            drop(free);
+            let child = Command::new("redis-server")
+                .args(["--port", "0", "--tls-port", &port.to_string()])
+                .args([
+                    "--bind",
+                    "127.0.0.1",
+                    "--save",
+                    "",
+                    "--tls-auth-clients",
+                    "optional",
+                ])
+                .args(["--tls-cert-file", "cert.pem", "--tls-key-file", "key.pem"])
+                .args([
+                    "--tls-ca-cert-file",
+                    "cert.pem",
+                    "--requirepass",
+                    "open sesame",
+                ])
+                .args(["--user", "ada", "on", ">hunter:2", "~*", "&*", "+@all"])
+                .current_dir(folder)
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("`redis-server` is installed; `./scripts/test redis` installs it");
+            let mut engine = Self { child, port };
+            if engine.listens() {
+                return engine;
+            }
+        }
+        panic!("redis-server does not listen");
+    }
+
+    fn listens(&mut self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            if std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        false
+    }
+
+    fn url(&self, user: &str, database: u8) -> String {
+        format!("rediss://{user}@localhost:{}/{database}", self.port)
+    }
+}
+
+impl Drop for TlsEngine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(folder.path().join("cert.pem"), made.cert.pem()).unwrap();
+    let key = made.signing_key.serialize_pem();
+    std::fs::write(folder.path().join("key.pem"), &key).unwrap();
+    let engine = TlsEngine::start(folder.path());
+    let trusting = || RedisTls::new().root(made.cert.pem());
+    let used = StateUse::new(b"one", 7, 10, 0);
+
+    let ada = engine.url("ada:hunter%3A2", 0);
+    let redis = Redis::open_with_tls(&ada, trusting()).await.unwrap();
+    assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Now);
+    assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Before);
+    // What listens has a connection of its own.
+    let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
+    let (_joined, _) = super::node(&bus, node);
+    let ready = turnbuckle_store::bus::Bus::ready(&bus, node);
+    tokio::time::timeout(PATIENCE, ready).await.unwrap();
+
+    let other = engine.url(":open%20sesame", 3);
+    let tls = trusting().client_certificate(made.cert.pem(), key);
+    let other = Redis::open_with_tls(&other, tls).await.unwrap();
+    let spent = other.spent().spend(used).await.unwrap();
+    assert_eq!(spent, Spend::Now, "another database is another");
+
+    let unknown = Redis::open(&ada).await.unwrap_err().to_string();
+    assert!(unknown.contains("certificate"), "{unknown}");
+    let stranger = engine.url("ada:wrong", 0);
+    let refused = Redis::open_with_tls(&stranger, trusting()).await;
+    assert!(refused.is_err(), "a wrong password");
+    let plain = Redis::open_with_tls("redis://127.0.0.1/", trusting()).await;
+    assert!(plain.is_err(), "no TLS where it is not said");
+}
