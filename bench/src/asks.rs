@@ -1,6 +1,6 @@
 //! Asks: a modern call that asks once next to two plain calls, which are as many requests.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     Result,
     load::{
         call::{self, FIRST_ID},
-        http::{Connection, modern_headers, post},
+        http::{Connection, modern_headers},
         stdio::Lines,
     },
     peers::Peer,
@@ -128,14 +128,14 @@ struct Caller {
 }
 
 enum Road {
-    Http(Connection, SocketAddr),
+    Http(Connection),
     Stdio(ChildStdin, Lines),
 }
 
 impl Caller {
     async fn http(server: Peer) -> Result<Self> {
         let (process, address) = Running::http(&server.http()).await?;
-        let road = Road::Http(Connection::open(address).await?, address);
+        let road = Road::Http(Connection::open(address).await?);
         Ok(Self {
             process,
             road,
@@ -203,9 +203,9 @@ impl Caller {
         let mut message = call::request("tools/call", self.id, params);
         self.id += 1;
         let body = match &mut self.road {
-            Road::Http(connection, address) => {
+            Road::Http(connection) => {
                 let headers = modern_headers("tools/call", Some(tool));
-                let request = post(*address, &headers, &message);
+                let request = connection.post(&headers, &message);
                 let mut body = Vec::new();
                 let answer = connection.exchange(&request, Some(&mut body)).await?;
                 answer.expect(200, &body)?;

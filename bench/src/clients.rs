@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Result,
     measure::valgrind::{Place, client_instructions},
-    peers::{Peer, build, built, cargo_build, own},
+    peers::{Peer, build, build_own, built, own},
     process::Running,
     speed::Extent,
 };
@@ -22,7 +22,7 @@ pub(crate) struct ClientCost {
 
 pub(crate) fn prepare() -> Result<()> {
     eprintln!("preparing the clients");
-    cargo_build(&["--package", "bench", "--bin", "bench-client"])?;
+    build_own("bench-client")?;
     build("rmcp", "rmcp-client")
 }
 

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use crate::{
-    Result, asks, building, clients, growth, idle, instructions, listeners,
+    Result, asks, building, clients,
+    gateway::programs::Program,
+    growth, idle, instructions, listeners,
     paths::PATHS,
     peers::{Peer, said},
     process, profile,
@@ -19,6 +21,7 @@ pub(crate) async fn command(extent: Extent) -> Result<()> {
     }
     startup::prepare()?;
     clients::prepare()?;
+    Program::Library.prepare()?;
     let began = Instant::now();
     let results = measure(extent).await?;
     results.save(extent)?;
@@ -63,5 +66,7 @@ async fn measure(extent: Extent) -> Result<Results> {
         building,
         growth,
         profiles,
+        // They are measured by themselves, and kept.
+        gateways: Results::open(Extent::Full).ok().and_then(|it| it.gateways),
     })
 }

@@ -58,14 +58,14 @@ pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Vec<Idle
     for _ in 0..rounds {
         for (idle, server) in all.iter_mut().zip(servers) {
             eprintln!("weighing: {}", server.name());
-            let (started, each) = weigh(*server, Crowd::Streams).await?;
+            let (started, each) = weigh(&server.http(), Crowd::Streams).await?;
             idle.started.push(started);
             idle.sessions.push(each);
             // The control knows no listeners, and would let them wait.
             if *server == Peer::Control {
                 continue;
             }
-            match weigh(*server, Crowd::Listeners).await {
+            match weigh(&server.http(), Crowd::Listeners).await {
                 Ok((_, each)) => idle.listeners.push(each),
                 Err(error) => eprintln!("warning: no listeners at {}: {error}", server.name()),
             }
@@ -86,8 +86,8 @@ impl Idle {
 }
 
 /// Megabytes of a server when it was started, and for each thousand of a crowd.
-async fn weigh(server: Peer, crowd: fn(usize) -> Crowd) -> Result<(f64, f64)> {
-    let (process, address) = Running::http(&server.http()).await?;
+pub(crate) async fn weigh(command: &[String], crowd: fn(usize) -> Crowd) -> Result<(f64, f64)> {
+    let (process, address) = Running::http(command).await?;
     let started = megabytes(process.pid, "VmRSS");
     let first = gather(crowd(BEFORE), address).await?;
     sleep(SETTLING).await;

@@ -1,6 +1,6 @@
 //! Listeners: what ten thousand of them weigh, and what it costs to tell them all of one change.
 
-use std::{cell::Cell, net::SocketAddr, rc::Rc, time::Duration};
+use std::{cell::Cell, rc::Rc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::{
     Result,
     load::{
         call::{self, FIRST_ID},
-        http::{Connection, modern_headers, post},
+        http::{Connection, modern_headers},
     },
     measure::crowd::listener,
     peers::Peer,
@@ -86,7 +86,7 @@ pub(crate) async fn measure() -> Result<Listeners> {
     eprintln!("listening: {LISTENERS} streams");
     let (process, address) = Running::http(&Peer::Turnbuckle.http()).await?;
     let mut caller = Connection::open(address).await?;
-    touch(&mut caller, address).await?;
+    touch(&mut caller).await?;
     let before = megabytes(process.pid, "VmRSS");
     let heard = Rc::new(Cell::new(0));
     let mut reading = JoinSet::new();
@@ -102,7 +102,7 @@ pub(crate) async fn measure() -> Result<Listeners> {
     for change in 0..CHANGES {
         heard.set(0);
         let ran = Ran::of(process.pid);
-        touch(&mut caller, address).await?;
+        touch(&mut caller).await?;
         let all = async {
             while heard.get() < LISTENERS {
                 sleep(LOOKING).await;
@@ -123,14 +123,10 @@ pub(crate) async fn measure() -> Result<Listeners> {
 }
 
 /// Has the server say that the resource has changed.
-async fn touch(connection: &mut Connection, address: SocketAddr) -> Result<()> {
+async fn touch(connection: &mut Connection) -> Result<()> {
     let params = json!({"name": "touch", "arguments": {}, "_meta": call::meta()});
     let message = call::request("tools/call", FIRST_ID, &params);
-    let request = post(
-        address,
-        &modern_headers("tools/call", Some("touch")),
-        &message,
-    );
+    let request = connection.post(&modern_headers("tools/call", Some("touch")), &message);
     let mut body = Vec::new();
     let answer = connection.exchange(&request, Some(&mut body)).await?;
     answer.expect(200, &body)

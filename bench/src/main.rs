@@ -6,6 +6,9 @@
 //! bench docs                    docs/performance.md anew, from results.json
 //! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
 //! bench host                    what a host adds to a call of a client, and what a merged list costs
+//! bench gateway                 what gateways add to a call, next to a direct connection and to each other
+//! bench gateway --quick         the same with fewer and shorter turns; not kept
+//! bench gateway PART…           of it: instructions, memory, ready, times
 //! bench listeners               what 10,000 of them weigh, and what it costs to tell them of a change
 //! bench growth                  instructions of a call with more and more tools, sessions, listeners
 //! bench profile                 where instructions and allocations of a call go
@@ -19,6 +22,7 @@ mod building;
 mod ceilings;
 mod clients;
 mod compare;
+mod gateway;
 mod growth;
 mod host;
 mod idle;
@@ -40,12 +44,14 @@ use std::{error::Error, process::ExitCode};
 
 use tokio::task::LocalSet;
 
-use crate::{instructions::Purpose, report::page, results::Results, speed::Extent};
+use crate::{
+    gateway::command::Part, instructions::Purpose, report::page, results::Results, speed::Extent,
+};
 
 /// What a measurement comes to. Whatever fails is told to the person who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | listeners | growth | profile | instructions [--check|--record]";
+const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | gateway [--quick] [PART…] | listeners | growth | profile | instructions [--check|--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -67,12 +73,21 @@ fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[&str]) -> Result<()> {
-    match arguments {
+    match *arguments {
         ["compare"] => compare::command(Extent::Full).await,
         ["compare", "--quick"] => compare::command(Extent::Quick).await,
         ["docs"] => page::write(&Results::open(Extent::Full)?),
         ["asks"] => asks::command().await,
         ["host"] => host::command(),
+        ["gateway"] => gateway::command::command(&Part::ALL, Extent::Full).await,
+        ["gateway", "--quick"] => gateway::command::command(&Part::ALL, Extent::Quick).await,
+        ["gateway", "--quick", ref parts @ ..] => {
+            gateway::command::command(&named(parts)?, Extent::Quick).await
+        }
+        ["gateway", ref parts @ ..] => {
+            gateway::command::command(&named(parts)?, Extent::Full).await
+        }
+        ["forward", port, to] => gateway::forward::command(port, to).await,
         ["listeners"] => listeners::command().await,
         ["growth"] => growth::command().await,
         ["profile"] => profile::command().await,
@@ -81,4 +96,8 @@ async fn run(arguments: &[&str]) -> Result<()> {
         ["instructions", "--record"] => instructions::command(Purpose::Record).await,
         _ => Err(USAGE.into()),
     }
+}
+
+fn named(parts: &[&str]) -> Result<Vec<Part>> {
+    parts.iter().map(|it| Part::named(it)).collect()
 }

@@ -1,7 +1,7 @@
 //! The ways through a server that are measured, with what each may cost.
 
 use crate::{
-    load::{Call, Era, Operation},
+    load::{Call, Operation},
     measure::valgrind::Transport,
 };
 
@@ -28,81 +28,67 @@ pub(crate) const PATHS: [Path; 9] = [
     Path {
         name: "modern HTTP call, 100 B",
         transport: Transport::Http,
-        call: modern(Operation::Echo(100)),
+        call: Call::modern(Operation::Echo(100)),
         counted: 400,
         aim: aim(1.3, 3.0),
     },
     Path {
         name: "modern HTTP call with output schema",
         transport: Transport::Http,
-        call: modern(Operation::Add),
+        call: Call::modern(Operation::Add),
         counted: 400,
         aim: aim(1.5, 3.0),
     },
     Path {
         name: "legacy HTTP call, 100 B",
         transport: Transport::Http,
-        call: legacy(Operation::Echo(100)),
+        call: Call::legacy(Operation::Echo(100)),
         counted: 400,
         aim: aim(1.45, 2.8),
     },
     Path {
         name: "modern HTTP list of 100 tools",
         transport: Transport::Http,
-        call: modern(Operation::List),
+        call: Call::modern(Operation::List),
         counted: 200,
         aim: aim(1.1, 6.0),
     },
     Path {
         name: "legacy HTTP list of 100 tools",
         transport: Transport::Http,
-        call: legacy(Operation::List),
+        call: Call::legacy(Operation::List),
         counted: 200,
         aim: None,
     },
     Path {
         name: "modern HTTP call, 100 KB",
         transport: Transport::Http,
-        call: modern(Operation::Echo(100_000)),
+        call: Call::modern(Operation::Echo(100_000)),
         counted: 40,
         aim: aim(1.0, 1.5),
     },
     Path {
         name: "modern stdio call, 100 B",
         transport: Transport::Stdio,
-        call: modern(Operation::Echo(100)),
+        call: Call::modern(Operation::Echo(100)),
         counted: 1000,
         aim: aim(2.5, 5.0),
     },
     Path {
         name: "legacy stdio call, 100 B",
         transport: Transport::Stdio,
-        call: legacy(Operation::Echo(100)),
+        call: Call::legacy(Operation::Echo(100)),
         counted: 1000,
         aim: None,
     },
     Path {
         name: "modern stdio list of 100 tools",
         transport: Transport::Stdio,
-        call: modern(Operation::List),
+        call: Call::modern(Operation::List),
         counted: 200,
         aim: aim(1.3, 10.0),
     },
 ];
-
-const fn modern(operation: Operation) -> Call {
-    Call {
-        era: Era::Modern,
-        operation,
-    }
-}
-
-const fn legacy(operation: Operation) -> Call {
-    Call {
-        era: Era::Legacy,
-        operation,
-    }
-}
 
 #[expect(clippy::unnecessary_wraps, reason = "the field is optional")]
 const fn aim(of_control: f64, against_rmcp: f64) -> Option<Aim> {

@@ -72,7 +72,7 @@ impl Peer {
     pub(crate) fn prepare(self) -> Result<()> {
         eprintln!("preparing {}", self.name());
         match self {
-            Self::Turnbuckle => cargo_build(&["--package", "bench", "--bin", "bench-server"]),
+            Self::Turnbuckle => build_own("bench-server"),
             Self::Control => build("control", "control"),
             Self::Rmcp => build("rmcp", "rmcp-server"),
             Self::Node => install_node(),
@@ -80,6 +80,9 @@ impl Peer {
         }
     }
 }
+
+/// The profile of what is measured, the same in each workspace. `release` is built faster.
+const PROFILE: &str = "measured";
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -94,7 +97,7 @@ pub(crate) fn target() -> PathBuf {
 
 /// A program of this package.
 pub(crate) fn own(program: &str) -> PathBuf {
-    target().join("release").join(program)
+    target().join(PROFILE).join(program)
 }
 
 /// A program of a peer.
@@ -102,7 +105,7 @@ pub(crate) fn built(workspace: &str, program: &str) -> PathBuf {
     target()
         .join("bench-peers")
         .join(workspace)
-        .join("release")
+        .join(PROFILE)
         .join(program)
 }
 
@@ -125,7 +128,19 @@ pub(crate) fn build(workspace: &str, program: &str) -> Result<()> {
     ])
 }
 
-/// A release build. With `NO_BUILD` in the environment, what was built before is measured.
+/// Builds a program of this package, without the gateway.
+pub(crate) fn build_own(program: &str) -> Result<()> {
+    let without_gateway = ["--no-default-features", "--features", "programs"];
+    cargo_build(
+        &[
+            &["--package", "bench", "--bin", program],
+            &without_gateway[..],
+        ]
+        .concat(),
+    )
+}
+
+/// Builds what is measured. With `NO_BUILD` in the environment, what was built before is measured.
 pub(crate) fn cargo_build(arguments: &[&str]) -> Result<()> {
     if std::env::var_os("NO_BUILD").is_some() {
         return Ok(());
@@ -133,11 +148,11 @@ pub(crate) fn cargo_build(arguments: &[&str]) -> Result<()> {
     always_build(arguments)
 }
 
-/// A release build that is itself what is measured.
+/// A build that is itself what is measured.
 pub(crate) fn always_build(arguments: &[&str]) -> Result<()> {
     let mut command = Command::new("cargo");
     command
-        .args(["build", "--release", "--quiet"])
+        .args(["build", "--profile", PROFILE, "--quiet"])
         .args(arguments)
         .current_dir(root());
     // Symbols for `profile` are in the profile of each workspace; nothing else may change them.
@@ -180,7 +195,7 @@ fn install_python() -> Result<()> {
     run(Command::new("touch").arg(done))
 }
 
-fn is_newer(made: &Path, than: &Path) -> bool {
+pub(crate) fn is_newer(made: &Path, than: &Path) -> bool {
     let time = |path: &Path| path.metadata().and_then(|it| it.modified());
     matches!((time(made), time(than)), (Ok(made), Ok(than)) if made >= than)
 }

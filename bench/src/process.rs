@@ -19,10 +19,10 @@ use tokio::{
 use crate::Result;
 
 /// The core of every server, so that requests a second are for one core.
-const SERVER_CORE: &str = "0";
+pub(crate) const SERVER_CORE: &str = "0";
 
 /// The core of the generator of load.
-const GENERATOR_CORE: &str = "1";
+pub(crate) const GENERATOR_CORE: &str = "1";
 
 /// How long a server may take until it listens. Python under load needs several seconds, and
 /// valgrind makes everything fifty times slower.
@@ -65,29 +65,42 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a command with pipes for input and output.
     pub(crate) fn piped(command: &[String]) -> Result<Self> {
-        Self::spawn(command, Stdio::piped)
+        Self::spawn(command, Stdio::piped, SERVER_CORE)
     }
 
     /// Starts a server of HTTP, `{PORT}` in its command being filled in, and waits until it listens.
     /// A server that finds its port taken is started again at another.
     pub(crate) async fn http(command: &[String]) -> Result<(Self, SocketAddr)> {
+        Self::http_with(SERVER_CORE, &|port| Ok(at_port(command, port))).await
+    }
+
+    /// The same on the core of the generator, for a server behind the one that is measured.
+    pub(crate) async fn upstream(command: &[String]) -> Result<(Self, SocketAddr)> {
+        Self::http_with(GENERATOR_CORE, &|port| Ok(at_port(command, port))).await
+    }
+
+    /// The same with a command that is made for each port, on this core.
+    pub(crate) async fn http_with(
+        core: &str,
+        command: &dyn Fn(u16) -> Result<Vec<String>>,
+    ) -> Result<(Self, SocketAddr)> {
         for _ in 1..ATTEMPTS {
             let address = reserve()?;
-            match Self::http_at(command, address).await {
+            match Self::http_at(core, command(address.port())?, address).await {
                 Err(_) if TcpListener::bind(address).is_err() => {}
                 outcome => return outcome,
             }
         }
-        Self::http_at(command, reserve()?).await
+        let address = reserve()?;
+        Self::http_at(core, command(address.port())?, address).await
     }
 
-    async fn http_at(command: &[String], address: SocketAddr) -> Result<(Self, SocketAddr)> {
-        let port = address.port().to_string();
-        let command: Vec<_> = command
-            .iter()
-            .map(|it| it.replace("{PORT}", &port))
-            .collect();
-        let mut running = Self::spawn(&command, Stdio::null)?;
+    async fn http_at(
+        core: &str,
+        command: Vec<String>,
+        address: SocketAddr,
+    ) -> Result<(Self, SocketAddr)> {
+        let mut running = Self::spawn(&command, Stdio::null, core)?;
         let deadline = Instant::now() + STARTING;
         while TcpStream::connect(address).await.is_err() {
             if let Some(status) = running.child.try_wait()? {
@@ -105,11 +118,11 @@ impl Running {
         Ok((running, address))
     }
 
-    fn spawn(command: &[String], pipe: fn() -> Stdio) -> Result<Self> {
+    fn spawn(command: &[String], pipe: fn() -> Stdio, core: &str) -> Result<Self> {
         // Instructions are the same on any core, and counting them takes all that there are.
         let pinning: &[&str] = match command.first() {
             Some(program) if program == "valgrind" => &["env"],
-            _ => &["taskset", "-c", SERVER_CORE],
+            _ => &["taskset", "-c", core],
         };
         let child = Command::new(pinning[0])
             .args(&pinning[1..])
@@ -126,11 +139,24 @@ impl Running {
 
     /// Tells the process to end, and waits for it.
     pub(crate) async fn end(self) -> Result<()> {
-        let pid = self.pid.to_string();
-        std::process::Command::new("kill")
-            .args(["-TERM", &pid])
-            .status()?;
+        signal("-TERM", self.pid)?;
         self.wait().await
+    }
+
+    /// The same for a program that starts others: what it leaves behind is killed.
+    pub(crate) async fn end_with_others(self) -> Result<()> {
+        let others: Vec<_> = Relation::all()
+            .descendants(self.pid)
+            .map(|it| (it.pid, it.began.clone()))
+            .collect();
+        self.end().await?;
+        let left = Relation::all();
+        for (pid, began) in others {
+            if left.0.iter().any(|it| it.pid == pid && it.began == began) {
+                signal("-KILL", pid)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for the process, whose input has ended, and kills it if it stays.
@@ -144,7 +170,7 @@ impl Running {
 
 /// An unused address, for a server that takes its port as an argument. Its port is
 /// not one of those that the system gives to outgoing connections.
-fn reserve() -> Result<SocketAddr> {
+pub(crate) fn reserve() -> Result<SocketAddr> {
     let outgoing = outgoing_ports();
     let ports: Vec<u16> = (LOWEST_PORT..=u16::MAX)
         .filter(|port| !outgoing.contains(port))
@@ -171,12 +197,87 @@ fn outgoing_ports() -> RangeInclusive<u16> {
     }
 }
 
-/// How long each thread of a process has run, in nanoseconds.
+fn at_port(command: &[String], port: u16) -> Vec<String> {
+    let port = port.to_string();
+    command
+        .iter()
+        .map(|it| it.replace("{PORT}", &port))
+        .collect()
+}
+
+pub(crate) fn signal(name: &str, pid: u32) -> Result<()> {
+    std::process::Command::new("kill")
+        .args([name, &pid.to_string()])
+        .stderr(Stdio::null())
+        .status()?;
+    Ok(())
+}
+
+/// Who started whom.
+struct Relation(Vec<Process>);
+
+struct Process {
+    pid: u32,
+    parent: u32,
+    program: String,
+    /// When it began, in a unit of the system: a number of a process may be used again.
+    began: String,
+}
+
+impl Relation {
+    fn all() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let process = |entry: fs::DirEntry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let text = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let (start, rest) = text.rsplit_once(')')?;
+            let fields: Vec<_> = rest.split_whitespace().collect();
+            Some(Process {
+                pid,
+                parent: fields.get(1)?.parse().ok()?,
+                program: start.split_once('(')?.1.to_owned(),
+                began: (*fields.get(19)?).to_owned(),
+            })
+        };
+        Self(entries.filter_map(process).collect())
+    }
+
+    fn descendants(&self, pid: u32) -> impl Iterator<Item = &Process> {
+        let is_below = move |process: &&Process| {
+            let mut at = process.parent;
+            while at != pid {
+                match self.0.iter().find(|it| it.pid == at) {
+                    Some(above) => at = above.parent,
+                    None => return false,
+                }
+            }
+            true
+        };
+        self.0.iter().filter(is_below)
+    }
+}
+
+/// The program that is behind gateways: what it costs is not theirs.
+const UPSTREAM: &str = "bench-server";
+
+/// How long each thread of a process has run, in nanoseconds, and of those that it has started, but
+/// for the server behind a gateway.
 #[derive(Default)]
 pub(crate) struct Ran(HashMap<String, u64>);
 
 impl Ran {
     pub(crate) fn of(pid: u32) -> Self {
+        let relation = Relation::all();
+        let others = relation.descendants(pid);
+        let others = others.filter(|it| it.program != UPSTREAM);
+        let mut threads = Self::of_one(pid);
+        for other in others {
+            threads.extend(Self::of_one(other.pid));
+        }
+        Self(threads)
+    }
+
+    fn of_one(pid: u32) -> HashMap<String, u64> {
         let mut threads = HashMap::new();
         for thread in fs::read_dir(format!("/proc/{pid}/task"))
             .into_iter()
@@ -188,7 +289,7 @@ impl Ran {
             let name = thread.file_name().to_string_lossy().into_owned();
             threads.insert(name, nanoseconds.unwrap_or(0));
         }
-        Self(threads)
+        threads
     }
 
     /// Seconds between an earlier look and this one; what ended between them is lost.

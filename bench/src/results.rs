@@ -9,6 +9,7 @@ use crate::{
     asks::Asks,
     building::Building,
     clients::ClientCost,
+    gateway::results::Gateways,
     growth::Growth,
     idle::Idle,
     instructions::Counts,
@@ -38,6 +39,9 @@ pub(crate) struct Results {
     pub(crate) growth: Vec<Growth>,
     /// Of a full comparison, or of `bench profile`.
     pub(crate) profiles: Vec<Profile>,
+    /// Of `bench gateway`.
+    #[serde(default)]
+    pub(crate) gateways: Option<Gateways>,
 }
 
 /// What the comparison ran on.

@@ -37,7 +37,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    fn measured(self) -> Duration {
+    pub(crate) fn measured(self) -> Duration {
         match self {
             Self::Quick => Duration::from_millis(300),
             Self::Full => Duration::from_secs(1),

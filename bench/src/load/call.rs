@@ -32,24 +32,43 @@ pub(crate) enum Operation {
     List,
 }
 
+/// How a server is to be addressed: gateways of others have names of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Front {
+    /// The path of the endpoint.
+    pub(crate) path: &'static str,
+    /// What the names of tools begin with.
+    pub(crate) prefix: &'static str,
+}
+
+impl Front {
+    pub(crate) const USUAL: Self = Self {
+        path: "/mcp",
+        prefix: "",
+    };
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Call {
     pub(crate) era: Era,
     pub(crate) operation: Operation,
+    pub(crate) front: Front,
 }
 
 impl Call {
-    pub(crate) fn modern(operation: Operation) -> Self {
-        Self {
-            era: Era::Modern,
-            operation,
-        }
+    pub(crate) const fn modern(operation: Operation) -> Self {
+        Self::new(Era::Modern, operation)
     }
 
-    pub(crate) fn legacy(operation: Operation) -> Self {
+    pub(crate) const fn legacy(operation: Operation) -> Self {
+        Self::new(Era::Legacy, operation)
+    }
+
+    pub(crate) const fn new(era: Era, operation: Operation) -> Self {
         Self {
-            era: Era::Legacy,
+            era,
             operation,
+            front: Front::USUAL,
         }
     }
 
@@ -60,21 +79,25 @@ impl Call {
         }
     }
 
-    pub(crate) fn tool(self) -> Option<&'static str> {
-        match self.operation {
-            Operation::Echo(_) => Some("echo"),
-            Operation::Add => Some("add"),
-            Operation::List => None,
-        }
+    pub(crate) fn tool(self) -> Option<String> {
+        let name = match self.operation {
+            Operation::Echo(_) => "echo",
+            Operation::Add => "add",
+            Operation::List => return None,
+        };
+        Some(format!("{}{name}", self.front.prefix))
     }
 
     /// The request, with the first id.
     pub(crate) fn message(self) -> Vec<u8> {
         let mut params = match self.operation {
-            Operation::Echo(bytes) => json!({"name": "echo", "arguments": {"text": text(bytes)}}),
-            Operation::Add => json!({"name": "add", "arguments": {"a": 20, "b": 22}}),
+            Operation::Echo(bytes) => json!({"arguments": {"text": text(bytes)}}),
+            Operation::Add => json!({"arguments": {"a": 20, "b": 22}}),
             Operation::List => json!({}),
         };
+        if let Some(tool) = self.tool() {
+            params["name"] = tool.into();
+        }
         if self.era == Era::Modern {
             params["_meta"] = meta();
         }

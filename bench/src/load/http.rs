@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    call::{self, Call, Era},
+    call::{self, Call, Era, Front},
     tally::{CHECKED, Measured, SLACK, Tally, Until},
 };
 use crate::Result;
@@ -63,14 +63,16 @@ struct Client {
 
 impl Client {
     async fn open(address: SocketAddr, call: Call) -> Result<Self> {
-        let mut connection = Connection::open(address).await?;
-        let mut headers = String::new();
-        match call.era {
-            Era::Legacy => headers += &session_headers(&connection.handshake().await?),
-            Era::Modern => headers += &modern_headers(call.method(), call.tool()),
-        }
+        let mut connection = Connection::open_at(address, call.front.path).await?;
+        let headers = match call.era {
+            Era::Legacy => match connection.greet().await? {
+                Some(session) => session_headers(&session),
+                None => "mcp-protocol-version: 2025-11-25\r\n".to_owned(),
+            },
+            Era::Modern => modern_headers(call.method(), call.tool().as_deref()),
+        };
         let message = call.message();
-        let request = post(address, &headers, &message);
+        let request = connection.post(&headers, &message);
         let body_at = request.len() - message.len();
         Ok(Self {
             connection,
@@ -126,17 +128,23 @@ impl Answer {
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     address: SocketAddr,
+    path: &'static str,
     buffer: Vec<u8>,
     filled: usize,
 }
 
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Result<Self> {
+        Self::open_at(address, Front::USUAL.path).await
+    }
+
+    pub(crate) async fn open_at(address: SocketAddr, path: &'static str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
             address,
+            path,
             buffer: vec![0; BUFFER],
             filled: 0,
         })
@@ -144,16 +152,32 @@ impl Connection {
 
     /// Opens a session, and returns its id.
     pub(crate) async fn handshake(&mut self) -> Result<String> {
+        let session = self.greet().await?;
+        Ok(session.ok_or("`initialize` gave no session id")?)
+    }
+
+    /// Greets a server, and returns the id of the session if there is one.
+    pub(crate) async fn greet(&mut self) -> Result<Option<String>> {
         let mut body = Vec::new();
-        let opening = post(self.address, "", &call::initialize());
+        let opening = self.post("", &call::initialize());
         let answer = self.exchange(&opening, Some(&mut body)).await?;
         answer.expect(200, &body)?;
-        let session = answer.session.ok_or("`initialize` gave no session id")?;
-        let told = post(self.address, &session_headers(&session), call::INITIALIZED);
+        let headers = answer.session.as_deref().map(session_headers);
+        let told = self.post(&headers.unwrap_or_default(), call::INITIALIZED);
         body.clear();
-        let answer = self.exchange(&told, Some(&mut body)).await?;
-        answer.expect(202, &body)?;
-        Ok(session)
+        let accepted = self.exchange(&told, Some(&mut body)).await?;
+        accepted.expect(202, &body)?;
+        Ok(answer.session)
+    }
+
+    /// A whole request. `headers` are lines, each with its end.
+    pub(crate) fn post(&self, headers: &str, body: &[u8]) -> Vec<u8> {
+        let (address, path, length) = (self.address, self.path, body.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\n{headers}content-length: {length}\r\n\r\n"
+        );
+        [head.as_bytes(), body].concat()
     }
 
     /// Sends a request and reads the answer; its body goes to `keep`.
@@ -265,25 +289,22 @@ impl Head {
             session: None,
             end: end + 4,
         };
+        let mut is_chunked = false;
         for (name, value) in lines.filter_map(|it| it.split_once(':')) {
             if name.eq_ignore_ascii_case("content-length") {
                 head.length = Some(value.trim().parse()?);
             } else if name.eq_ignore_ascii_case("mcp-session-id") {
                 head.session = Some(value.trim().to_owned());
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                is_chunked = true;
             }
+        }
+        // What is accepted without a word has no body.
+        if matches!(head.status, 202 | 204) && !is_chunked {
+            head.length.get_or_insert(0);
         }
         Ok(Some(head))
     }
-}
-
-/// A whole request. `headers` are lines, each with its end.
-pub(crate) fn post(address: SocketAddr, headers: &str, body: &[u8]) -> Vec<u8> {
-    let length = body.len();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\n{headers}content-length: {length}\r\n\r\n"
-    );
-    [head.as_bytes(), body].concat()
 }
 
 pub(crate) fn session_headers(session: &str) -> String {

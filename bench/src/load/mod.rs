@@ -5,5 +5,5 @@ pub(crate) mod http;
 pub(crate) mod stdio;
 pub(crate) mod tally;
 
-pub(crate) use call::{Call, Era, Operation};
+pub(crate) use call::{Call, Era, Front, Operation};
 pub(crate) use tally::{Measured, Until};

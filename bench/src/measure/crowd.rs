@@ -14,7 +14,7 @@ use crate::{
     Result,
     load::{
         call::{self, FIRST_ID},
-        http::{Connection, modern_headers, post, session_headers},
+        http::{Connection, modern_headers, session_headers},
     },
 };
 
@@ -89,7 +89,7 @@ pub(crate) async fn listener(address: SocketAddr, filter: &Value) -> Result<Conn
     let params = json!({"notifications": filter, "_meta": call::meta()});
     let body = call::request(METHOD, FIRST_ID, &params);
     let mut connection = Connection::open(address).await?;
-    let request = post(address, &modern_headers(METHOD, None), &body);
+    let request = connection.post(&modern_headers(METHOD, None), &body);
     connection.stream.write_all(&request).await?;
     timeout(PATIENCE, confirmed(&mut connection))
         .await

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Requests outstanding, as many connections over HTTP: as in a server that is a little busy.
-const OUTSTANDING: usize = 4;
+pub(crate) const OUTSTANDING: usize = 4;
 
 /// Which of valgrind's tools runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub(crate) enum Transport {
 pub(crate) struct Profile(PathBuf);
 
 impl Profile {
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = target().join("tmp");
@@ -53,7 +53,7 @@ impl Profile {
         ))
     }
 
-    fn under(&self, tool: Tool, command: &[String]) -> Vec<String> {
+    pub(crate) fn under(&self, tool: Tool, command: &[String]) -> Vec<String> {
         let file = self.0.display();
         let options = match tool {
             Tool::Callgrind => [

@@ -7,7 +7,9 @@ use super::{
     table::{Table, count, dash, spread},
 };
 use crate::{
-    Result, asks, growth,
+    Result, asks,
+    gateway::report as gateways,
+    growth,
     idle::Idle,
     listeners,
     load::Measured,
@@ -67,6 +69,7 @@ pub(crate) fn write(results: &Results) -> Result<()> {
         ),
         ("failures", failures(results)),
     ];
+    let parts = parts.into_iter().chain(gateway_parts(results));
     let mut page = TEMPLATE.to_owned();
     for (name, part) in parts {
         page = page.replace(&format!("{{{{{name}}}}}"), part.trim_end());
@@ -76,6 +79,39 @@ pub(crate) fn write(results: &Results) -> Result<()> {
     std::fs::write(docs.join("performance.svg"), chart::svg(results))?;
     eprintln!("docs/performance.md and docs/performance.svg are written");
     Ok(())
+}
+
+/// The parts of the section about gateways.
+fn gateway_parts(results: &Results) -> Vec<(&'static str, String)> {
+    let Some(gateways) = &results.gateways else {
+        let names = [
+            "gateway-date",
+            "gateway-aims",
+            "gateway-times",
+            "gateway-instructions",
+            "gateway-waiting",
+            "gateway-failures",
+        ];
+        return names
+            .map(|it| (it, "*Not measured yet.*".to_owned()))
+            .to_vec();
+    };
+    let machine = &gateways.machine;
+    let date = format!(
+        "Made on {}, on {} cores, load {} before it began.",
+        gateways.date, machine.cores, machine.load
+    );
+    vec![
+        ("gateway-date", date),
+        ("gateway-aims", gateways::aims(gateways).to_string()),
+        ("gateway-times", gateways::time(gateways).to_string()),
+        (
+            "gateway-instructions",
+            gateways::instructions(gateways).to_string(),
+        ),
+        ("gateway-waiting", gateways::waiting(gateways).to_string()),
+        ("gateway-failures", gateways::failures(gateways)),
+    ]
 }
 
 /// What is printed at the end of a comparison.

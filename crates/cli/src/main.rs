@@ -61,6 +61,8 @@ enum Command {
     Test(command::test::Test),
     Doctor(command::doctor::Doctor),
     Servers(command::servers::Servers),
+    New(command::new::New),
+    Pack(command::pack::Pack),
     Completions(command::completions::Completions),
     Man(command::man::Man),
     #[command(name = "__complete", hide = true)]
@@ -118,6 +120,8 @@ fn main() -> ExitCode {
         Command::Test(test) => command::test::run(test),
         Command::Doctor(doctor) => command::doctor::run(doctor),
         Command::Servers(servers) => command::servers::run(servers),
+        Command::New(new) => command::new::run(new),
+        Command::Pack(pack) => command::pack::run(pack),
         Command::Completions(completions) => {
             command::completions::run(completions);
             Ok(())

@@ -13,6 +13,8 @@ pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod login;
 pub(crate) mod man;
+pub(crate) mod new;
+pub(crate) mod pack;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod replay;

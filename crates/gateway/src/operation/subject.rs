@@ -15,6 +15,10 @@ pub(crate) struct EntryFacts {
     /// What the server calls it.
     pub(crate) own: String,
     /// Hints of a tool, as the server wrote them.
+    #[cfg_attr(
+        not(feature = "cel"),
+        expect(dead_code, reason = "conditions in CEL read it")
+    )]
     pub(crate) annotations: Value,
 }
 
@@ -37,6 +41,10 @@ pub(super) enum Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subject<'a> {
     pub(super) caller: Option<&'a str>,
+    #[cfg_attr(
+        not(feature = "cel"),
+        expect(dead_code, reason = "conditions in CEL read it")
+    )]
     pub(super) scopes: &'a [String],
     pub(super) kind: EntryKind,
     pub(super) name: &'a str,

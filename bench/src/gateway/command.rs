@@ -1,0 +1,113 @@
+//! `bench gateway`: everything, or one part of it.
+
+use super::{counted, memory, programs::Program, ready, report, results::Gateways, timed};
+use crate::{
+    Result,
+    peers::{Peer, build_own, said},
+    process,
+    results::{Machine, Results},
+    speed::Extent,
+};
+
+/// What is measured of gateways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    Instructions,
+    Memory,
+    Ready,
+    Times,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 4] = [Self::Instructions, Self::Memory, Self::Ready, Self::Times];
+
+    /// The part with this name.
+    pub(crate) fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "instructions" => Self::Instructions,
+            "memory" => Self::Memory,
+            "ready" => Self::Ready,
+            "times" => Self::Times,
+            _ => {
+                return Err(format!(
+                    "gateways have no part `{name}`: instructions, memory, ready or times"
+                )
+                .into());
+            }
+        })
+    }
+}
+
+pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
+    Peer::Turnbuckle.prepare()?;
+    build_own("bench-client")?;
+    let mut gateways = Gateways::new(said("date", &["-u", "+%-d %B %Y"])?, Machine::look()?);
+    let mut there = Vec::new();
+    for program in Program::TIMED {
+        match program.prepare() {
+            Ok(()) => there.push(program),
+            // Not every machine has every registry.
+            Err(error) if program.is_peer() => {
+                let failure = format!("{} could not be installed: {error}", program.name());
+                eprintln!("warning: {failure}");
+                gateways.failures.push(failure);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let of = |programs: &[Program]| -> Vec<Program> {
+        let is_there = |it: &Program| there.contains(it);
+        programs.iter().copied().filter(is_there).collect()
+    };
+    process::allow_files(8192)?;
+    // Counting takes all cores, so it comes before the generator is put on one of them.
+    if parts.contains(&Part::Instructions) {
+        counted::measure(&of(&Program::COUNTED), extent, &mut gateways).await?;
+    }
+    if parts.contains(&Part::Ready) {
+        gateways.ready = ready::measure(extent).await?;
+    }
+    process::settle()?;
+    if parts.contains(&Part::Memory) {
+        gateways.memory = Some(memory::measure(extent).await?);
+    }
+    if parts.contains(&Part::Times) {
+        timed::measure(&of(&Program::TIMED), extent, &mut gateways).await?;
+    }
+    println!("{}", report::text(&gateways));
+    if extent == Extent::Full {
+        Results::update(|results| merge(results, gateways, parts))?;
+    }
+    Ok(())
+}
+
+/// Takes over the parts that were measured.
+fn merge(results: &mut Results, new: Gateways, parts: &[Part]) {
+    let Some(old) = &mut results.gateways else {
+        results.gateways = Some(new);
+        return;
+    };
+    if parts.contains(&Part::Instructions) {
+        old.counts = new.counts;
+    }
+    if parts.contains(&Part::Memory) {
+        old.memory = new.memory;
+    }
+    if parts.contains(&Part::Ready) {
+        old.ready = new.ready;
+    }
+    if parts.contains(&Part::Times) {
+        old.times = new.times;
+        old.machine = new.machine;
+        old.date = new.date;
+    }
+    old.failures.retain(|it| {
+        let part = if it.starts_with("instructions of") {
+            Part::Instructions
+        } else {
+            Part::Times
+        };
+        !parts.contains(&part)
+    });
+    old.failures.extend(new.failures);
+}

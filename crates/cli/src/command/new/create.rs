@@ -1,0 +1,124 @@
+//! Makes the folder of a new project.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Code, Failed, Outcome},
+};
+
+use super::{
+    name,
+    project::{Form, Library, files},
+};
+use crate::show::print;
+
+/// Make a project with a server that builds and passes its test.
+///
+/// The last part of PATH is the name of the package and of the program. The server has one tool, and a
+/// test that calls it as a client does. Without options it serves on stdin and stdout.
+#[derive(Args)]
+pub(crate) struct New {
+    /// The folder to make. It must not exist yet.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+
+    /// Serve over HTTP.
+    #[arg(long)]
+    http: bool,
+
+    /// Serve over HTTP, and let in only callers with a token of an OAuth authorization server.
+    #[arg(long)]
+    auth: bool,
+
+    /// Use the library in this checkout. Without it, a program that was built in a checkout uses that one,
+    /// and any other the published crate.
+    #[arg(long, value_name = "FOLDER")]
+    library: Option<PathBuf>,
+}
+
+pub(crate) fn run(new: &New) -> Outcome {
+    let folder = &new.path;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name::check(&name).map_err(|reason| {
+        Failed::usage(format!("the name `{name}` {reason}"))
+            .hint("the last part of the path is the name of the package")
+    })?;
+    let form = match (new.auth, new.http) {
+        (true, _) => Form::Protected,
+        (false, true) => Form::Http,
+        (false, false) => Form::Stdio,
+    };
+    let library = new.library()?;
+    let files = files(&name, form, &library);
+    // Creating the folder is also the check that nothing is overwritten.
+    fs::create_dir(folder).map_err(|error| not_made(folder, &error))?;
+    for (path, content) in &files {
+        let path = folder.join(path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, content))
+            .map_err(|error| {
+                let place = path.display();
+                Failed::new(Code::Output, format!("cannot write {place}: {error}"))
+            })?;
+    }
+    print(&format!("created {}", folder.display()));
+    for (path, _) in &files {
+        print(&format!("  {path}"));
+    }
+    print("next:");
+    print(&format!("  cd {}", folder.display()));
+    for command in form.commands(&name) {
+        print(&format!("  {command}"));
+    }
+    if let Some(workspace) = workspace_around(folder) {
+        tell(&format!(
+            "note: {} is a workspace: add the new package to its `members`",
+            workspace.display()
+        ));
+    }
+    Ok(())
+}
+
+impl New {
+    fn library(&self) -> Outcome<Library> {
+        if let Some(folder) = &self.library {
+            return Library::at(folder).ok_or_else(|| {
+                let place = folder.display();
+                Failed::usage(format!("{place} is not a checkout of Turnbuckle"))
+                    .hint("name the folder that has crates/turnbuckle in it")
+            });
+        }
+        let program = std::env::current_exe();
+        Ok(program.map_or(Library::Published, |path| Library::of_program(&path)))
+    }
+}
+
+fn not_made(folder: &Path, error: &io::Error) -> Failed {
+    let place = folder.display();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Failed::usage(format!("{place} exists already"))
+            .hint("choose another name, or remove it first"),
+        io::ErrorKind::NotFound => {
+            Failed::usage(format!("the folder for {place} does not exist")).hint("make it first")
+        }
+        _ => Failed::new(Code::Output, format!("cannot make {place}: {error}")),
+    }
+}
+
+/// The manifest of a workspace that the folder is in.
+fn workspace_around(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let manifests = folder.ancestors().skip(1).map(|it| it.join("Cargo.toml"));
+    let mut manifests = manifests.filter(|it| it.is_file());
+    manifests.find(|it| {
+        let text = fs::read_to_string(it).unwrap_or_default();
+        let read: Result<toml::Table, _> = toml::from_str(&text);
+        read.is_ok_and(|table| table.contains_key("workspace"))
+    })
+}

@@ -1,0 +1,211 @@
+//! Asks the server what it is, and writes the files.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use sha2::{Digest as _, Sha256};
+use turnbuckle::protocol::Implementation;
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    target::ServerArguments,
+};
+
+use super::{
+    bundle,
+    manifest::{self, About, Start},
+    registry,
+};
+use crate::{
+    offer::Offer,
+    runtime::block_on,
+    session::{self, Session},
+    show::print,
+};
+
+/// Make a bundle (MCPB) of a server, which applications install with a click.
+///
+/// The program after `--` is started once and asked for its name, version, description and tools. The
+/// bundle has the program in it, so build it for release first; it runs on systems like this one.
+/// With `--registry`, a `server.json` for the registry of MCP servers is written too.
+#[derive(Args)]
+pub(crate) struct Pack {
+    /// Who made the server. Applications show it before they install the bundle.
+    #[arg(long, value_name = "NAME")]
+    author: String,
+
+    /// What the server does, in a sentence. Without it, its own description is used.
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// A page about the server.
+    #[arg(long, value_name = "URL")]
+    homepage: Option<String>,
+
+    /// A variable of the environment that the user is asked for when the bundle is installed. Can be
+    /// given several times.
+    #[arg(long = "user-env", value_name = "NAME")]
+    variables: Vec<String>,
+
+    /// The name of the server in the registry, such as `io.github.ada/greeter`.
+    #[arg(long, value_name = "NAME", requires = "url")]
+    registry: Option<String>,
+
+    /// Where the bundle can be downloaded once you have uploaded it.
+    #[arg(long, value_name = "URL", requires = "registry")]
+    url: Option<String>,
+
+    /// The folder for the files.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    server: ServerArguments,
+}
+
+pub(crate) fn run(pack: &Pack) -> Outcome {
+    let Some((program, arguments)) = pack.server.command.split_first() else {
+        return Err(Failed::usage("name the program of the server")
+            .hint("turnbuckle pack --author NAME -- target/release/greeter"));
+    };
+    let program = Path::new(program);
+    if !program.is_file() {
+        let place = program.display();
+        return Err(Failed::usage(format!("there is no program at {place}"))
+            .hint("a bundle needs the path of the program, not a name that is searched for"));
+    }
+    if let Some(name) = &pack.registry {
+        registry::check_name(name)?;
+    }
+    for variable in &pack.variables {
+        check_variable(variable)?;
+    }
+    let (server, _) = pack.server.split(&[])?;
+    let work = async |session: Session| {
+        let offer = Offer::read(&session.connection).await?;
+        let implementation = session.connection.server().implementation().cloned();
+        Ok((offer, implementation))
+    };
+    let (offer, implementation) =
+        block_on(session::with(&pack.server.options, None, &server, work))?;
+    let about = pack.about(implementation.as_ref())?;
+    let file = program.file_name().unwrap_or_default().to_string_lossy();
+    let start = Start {
+        program: &file,
+        arguments,
+        variables: &pack.variables,
+    };
+    let manifest = manifest::write(&about, &start, &offer);
+    let place = pack
+        .output
+        .join(format!("{}-{}.mcpb", about.name, about.version));
+    let written = fs::create_dir_all(&pack.output).and_then(|()| {
+        replace(&place, |to| {
+            bundle::write(to, &manifest, program, &manifest::path_of(&file))
+        })
+    });
+    written.map_err(|error| not_written(&place, &error))?;
+    print(&place.display().to_string());
+    if let (Some(name), Some(url)) = (&pack.registry, &pack.url) {
+        let digest = digest(&place).map_err(|error| not_written(&place, &error))?;
+        let entry = registry::write(name, &about, url, &digest, &pack.variables);
+        let place = pack.output.join("server.json");
+        let written = replace(&place, |to| Ok(serde_json::to_writer_pretty(to, &entry)?));
+        written.map_err(|error| not_written(&place, &error))?;
+        print(&place.display().to_string());
+    }
+    Ok(())
+}
+
+impl Pack {
+    fn about(&self, implementation: Option<&Implementation>) -> Outcome<About> {
+        let Some(server) = implementation else {
+            return Err(Failed::new(
+                Code::Protocol,
+                "the server does not say what it is called: a bundle needs its name and version",
+            ));
+        };
+        let description = self
+            .description
+            .clone()
+            .or_else(|| server.description.clone());
+        let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
+            return Err(Failed::usage("the server does not describe itself")
+                .hint("say what it does with --description TEXT"));
+        };
+        // The name becomes the name of a file.
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let name = server.name.replace(|c| !is_allowed(c), "-");
+        let name = name.trim_start_matches(['.', '-']).to_owned();
+        let version = server.version.replace(|c| !is_allowed(c) && c != '+', "-");
+        if name.is_empty() || version.is_empty() {
+            return Err(Failed::new(
+                Code::Protocol,
+                "the server has no name or no version, and a bundle needs both",
+            ));
+        }
+        Ok(About {
+            name,
+            title: server.title.clone(),
+            version,
+            description,
+            author: self.author.clone(),
+            homepage: self.homepage.clone(),
+        })
+    }
+}
+
+fn check_variable(name: &str) -> Outcome {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = name.chars().all(is_allowed) && name.starts_with(|c: char| !c.is_ascii_digit());
+    if is_name && !name.is_empty() {
+        return Ok(());
+    }
+    Err(Failed::usage(format!(
+        "`{name}` is not the name of an environment variable"
+    )))
+}
+
+/// Writes a file beside the old one, and puts it in its place once it is whole.
+fn replace(place: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
+    let mut unfinished = place.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    let mut file = fs::File::create(unfinished)?;
+    let written = write(&mut file).and_then(|()| file.sync_all());
+    match written {
+        Ok(()) => fs::rename(unfinished, place),
+        Err(error) => {
+            // The first error is the one to report.
+            let _ = fs::remove_file(unfinished);
+            Err(error)
+        }
+    }
+}
+
+fn digest(place: &Path) -> io::Result<String> {
+    use std::{fmt::Write as _, io::Read as _};
+
+    let mut hasher = Sha256::new();
+    let mut file = fs::File::open(place)?;
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let length = file.read(&mut piece)?;
+        if length == 0 {
+            break;
+        }
+        hasher.update(&piece[..length]);
+    }
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+fn not_written(place: &Path, error: &io::Error) -> Failed {
+    let place = place.display();
+    Failed::new(Code::Output, format!("cannot write {place}: {error}"))
+}

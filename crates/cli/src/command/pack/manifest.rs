@@ -1,0 +1,96 @@
+//! The `manifest.json` of a bundle.
+
+use serde_json::{Map, Value, json};
+
+use crate::offer::Offer;
+
+/// The version of the format.
+const FORMAT: &str = "0.3";
+
+/// What a bundle says about its server.
+pub(super) struct About {
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    pub(super) version: String,
+    pub(super) description: String,
+    pub(super) author: String,
+    pub(super) homepage: Option<String>,
+}
+
+/// How the server of a bundle is started.
+pub(super) struct Start<'a> {
+    /// The name of the program in the bundle.
+    pub(super) program: &'a str,
+    pub(super) arguments: &'a [String],
+    /// Variables of the environment that the user gives a value when the bundle is installed.
+    pub(super) variables: &'a [String],
+}
+
+/// The path of a program in a bundle.
+pub(super) fn path_of(program: &str) -> String {
+    format!("server/{program}")
+}
+
+/// The manifest.
+pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
+    let entry = path_of(start.program);
+    let mut environment = Map::new();
+    let mut settings = Map::new();
+    for variable in start.variables {
+        let key = variable.to_lowercase();
+        environment.insert(variable.clone(), format!("${{user_config.{key}}}").into());
+        // What a server takes from the environment is a key or a password more often than not.
+        let setting = json!({
+            "type": "string",
+            "title": variable,
+            "description": format!("The value of {variable} for the server"),
+            "required": true,
+            "sensitive": true,
+        });
+        settings.insert(key, setting);
+    }
+    let mut manifest = json!({
+        "manifest_version": FORMAT,
+        "name": about.name,
+        "version": about.version,
+        "description": about.description,
+        "author": { "name": about.author },
+        "server": {
+            "type": "binary",
+            "entry_point": entry,
+            "mcp_config": {
+                "command": format!("${{__dirname}}/{entry}"),
+                "args": start.arguments,
+                "env": environment,
+            },
+        },
+        "tools": offer.tools.iter().map(|tool| {
+            match &tool.description {
+                Some(description) => json!({ "name": tool.name, "description": description }),
+                None => json!({ "name": tool.name }),
+            }
+        }).collect::<Vec<_>>(),
+        // Prompts in a manifest need their whole text, which the server makes when it is asked.
+        "prompts_generated": !offer.prompts.is_empty(),
+        "compatibility": { "platforms": [platform()] },
+    });
+    if let Some(title) = &about.title {
+        manifest["display_name"] = title.as_str().into();
+    }
+    if let Some(homepage) = &about.homepage {
+        manifest["homepage"] = homepage.as_str().into();
+    }
+    if !settings.is_empty() {
+        manifest["user_config"] = settings.into();
+    }
+    manifest
+}
+
+/// The platform that a program of this machine runs on, in the format's words.
+fn platform() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    }
+}

@@ -1,0 +1,67 @@
+//! `turnbuckle new`. That what it writes builds and passes its test is seen where the files are examples.
+
+use std::{fs, process::Command};
+
+use crate::program::Place;
+
+#[test]
+fn each_form_is_a_package_that_cargo_reads() {
+    for (options, feature) in [
+        (&[][..], "server"),
+        (&["--http"][..], "http"),
+        (&["--auth"][..], "auth"),
+    ] {
+        let place = Place::new();
+        let output = place.run(&[&["new", "greeter"], options].concat());
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("cargo test"), "{said}");
+        let folder = place.path().join("greeter");
+        for file in ["Cargo.toml", "src/main.rs", "README.md", ".gitignore"] {
+            assert!(folder.join(file).is_file(), "{file}");
+        }
+        // Cargo finds the library in this checkout, with the features that the package names.
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+        let read = Command::new(env!("CARGO"))
+            .args(["metadata", "--offline", "--format-version=1"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(
+            read.status.success(),
+            "{}",
+            String::from_utf8_lossy(&read.stderr)
+        );
+        let read: serde_json::Value = serde_json::from_slice(&read.stdout).unwrap();
+        let nodes = read["resolve"]["nodes"].as_array().unwrap();
+        let library = nodes.iter().find(|node| {
+            let id = node["id"].as_str().unwrap();
+            id.contains("/crates/turnbuckle#")
+        });
+        let features = library.unwrap()["features"].as_array().unwrap();
+        assert!(features.contains(&feature.into()), "{features:?}");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("greeter")).unwrap();
+    let output = place.run(&["new", "greeter"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("exists already"), "{said}");
+    assert_eq!(
+        fs::read_dir(place.path().join("greeter")).unwrap().count(),
+        0
+    );
+}
+
+#[test]
+fn a_name_that_cargo_refuses_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    let output = place.run(&["new", "2fast"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(!place.path().join("2fast").exists());
+}
