@@ -58,8 +58,6 @@ pub(super) enum Begin {
     With(Vec<u8>),
     /// With what came after an event.
     After(u64),
-    /// With nothing, for the log.
-    Logging,
 }
 
 impl EventStream {
@@ -118,10 +116,6 @@ impl EventStream {
         let mut state = self.state();
         let StreamState { replay, reading } = &mut *state;
         let last = replay.last();
-        let reads = match begin {
-            Begin::Logging => ReadBy::Log(reader, Instant::now()),
-            _ => ReadBy::Reader(reader),
-        };
         match begin {
             Begin::Primed(lines) => {
                 // The first event of a connection names the place to come back to.
@@ -135,10 +129,9 @@ impl EventStream {
                 then = replay.record(&self.name, &lines, settings, &mut start);
             }
             Begin::After(event) => replay.after(event, settings, &mut start),
-            Begin::Logging => {}
         }
         self.write_down(replay, last, settings);
-        let before = std::mem::replace(reading, reads);
+        let before = std::mem::replace(reading, ReadBy::Reader(reader));
         drop(state);
         if let ReadBy::Reader(before) | ReadBy::Log(before, _) = before {
             self.source.leave(before);
@@ -200,14 +193,17 @@ impl EventStream {
     /// they would wait here for a client that may come back elsewhere.
     pub(super) fn log_on(self: &Arc<Self>, settings: &HttpSettings) {
         let Some(log) = &self.log else { return };
-        let is_left = matches!(self.state().reading, ReadBy::Nobody(_));
-        if !is_left || self.source.outbox.is_closed() && self.source.outbox.pending_bytes() == 0 {
+        if self.source.outbox.is_closed() && self.source.outbox.pending_bytes() == 0 {
             return;
         }
+        // Not in the task: by the time that it runs, a client may read the stream again, and would lose it to the log.
+        let Some(reader) = self.join_log() else {
+            return;
+        };
         let (stream, settings) = (Arc::clone(self), settings.clone());
-        // Ends with the stream, or when somebody reads it.
+        // Ends with the stream, or when a client reads it.
         log.spawn(async move {
-            let (reader, mut events, _) = stream.join(Begin::Logging, &settings);
+            let mut events = Vec::new();
             poll_fn(|context| {
                 loop {
                     events.clear();
@@ -227,6 +223,19 @@ impl EventStream {
         });
     }
 
+    /// Makes the log the reader, unless a connection or the log reads already.
+    fn join_log(&self) -> Option<u64> {
+        let reader = self.source.join();
+        let mut state = self.state();
+        if matches!(state.reading, ReadBy::Nobody(_)) {
+            state.reading = ReadBy::Log(reader, Instant::now());
+            return Some(reader);
+        }
+        drop(state);
+        self.source.leave(reader);
+        None
+    }
+
     fn state(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock()
     }
@@ -238,6 +247,22 @@ mod tests {
 
     use super::*;
     use crate::quota::{CallerKey, Quota};
+
+    #[test]
+    fn the_log_reads_only_what_no_client_reads() {
+        let (ada, quota) = (CallerKey::digest("ada"), Quota::new(2000, 200));
+        let source = Arc::new(Source::new(Outbox::new(Limits::default())));
+        let stream = EventStream::new(1, StreamName::Local(1), source, quota.share(ada), None);
+        let (client, _, _) = stream.join(Begin::With(Vec::new()), &HttpSettings::default());
+        assert_eq!(stream.join_log(), None);
+        assert!(stream.state().is_read_by(client));
+        stream.leave(client);
+        let log = stream.join_log().unwrap();
+        assert_eq!(stream.join_log(), None);
+        let (client, _, _) = stream.join(Begin::After(0), &HttpSettings::default());
+        assert!(!stream.state().is_read_by(log));
+        assert!(stream.state().is_read_by(client));
+    }
 
     #[test]
     fn what_waits_for_a_client_that_is_gone_is_paid_for() {
