@@ -22,7 +22,7 @@ pub(crate) struct ClientCost {
 
 pub(crate) fn prepare() -> Result<()> {
     eprintln!("preparing the clients");
-    build_own("bench-client")?;
+    build_own("bench-client", "programs")?;
     build("rmcp", "rmcp-client")
 }
 

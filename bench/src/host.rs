@@ -18,7 +18,7 @@ const MAX_LIST_RATIO: f64 = 1.2;
 
 /// `bench host`: measures, prints a table, and fails if the host costs more than it may.
 pub(crate) fn command() -> Result<()> {
-    build_own("bench-host")?;
+    build_own("bench-host", "programs")?;
     let output = Command::new(own("bench-host")).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

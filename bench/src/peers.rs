@@ -72,7 +72,7 @@ impl Peer {
     pub(crate) fn prepare(self) -> Result<()> {
         eprintln!("preparing {}", self.name());
         match self {
-            Self::Turnbuckle => build_own("bench-server"),
+            Self::Turnbuckle => build_own("bench-server", "server"),
             Self::Control => build("control", "control"),
             Self::Rmcp => build("rmcp", "rmcp-server"),
             Self::Node => install_node(),
@@ -128,16 +128,10 @@ pub(crate) fn build(workspace: &str, program: &str) -> Result<()> {
     ])
 }
 
-/// Builds a program of this package, without the gateway.
-pub(crate) fn build_own(program: &str) -> Result<()> {
-    let without_gateway = ["--no-default-features", "--features", "programs"];
-    cargo_build(
-        &[
-            &["--package", "bench", "--bin", program],
-            &without_gateway[..],
-        ]
-        .concat(),
-    )
+/// Builds a program of this package with the feature that it needs. The others take long to build.
+pub(crate) fn build_own(program: &str, feature: &str) -> Result<()> {
+    let only = ["--no-default-features", "--features", feature];
+    cargo_build(&[&["--package", "bench", "--bin", program], &only[..]].concat())
 }
 
 /// Builds what is measured. With `NO_BUILD` in the environment, what was built before is measured.

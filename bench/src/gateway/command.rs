@@ -40,7 +40,7 @@ impl Part {
 
 pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
     Peer::Turnbuckle.prepare()?;
-    build_own("bench-client")?;
+    build_own("bench-client", "programs")?;
     let mut gateways = Gateways::new(said("date", &["-u", "+%-d %B %Y"])?, Machine::look()?);
     let mut there = Vec::new();
     for program in Program::TIMED {
