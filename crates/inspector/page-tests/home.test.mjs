@@ -71,6 +71,8 @@ await claim("a server is added by a command with environment, folder and inputs,
       throw new Error(JSON.stringify({ name, entry, inputs }));
     }
     if (document.inputs[0].id !== "dsn" || !document.inputs[0].password) throw new Error(JSON.stringify(document));
+    // The page goes to the server that was added; only then may it be sent elsewhere.
+    await page.waitForURL((url) => /^#\/[^?]/.test(url.hash));
     await page.goto(`${page.url().split("#")[0]}#/?add=1`);
     await page.getByText("URL", { exact: true }).first().click();
     await page.getByRole("textbox", { name: "URL" }).fill("https://example.com/mcp");
