@@ -175,7 +175,7 @@ impl Catalog {
         self.edit().replace_resource(resource).apply()
     }
 
-    /// Removes the resource or the template with this URI; `false` if there is none.
+    /// Removes the resource or the template with this URI; `false` if the server has no such entry.
     pub fn remove_resource(&self, uri: &str) -> bool {
         is_changed(self.edit().remove_resource(uri))
     }

@@ -58,7 +58,7 @@ use crate::Secret;
 /// }
 /// ```
 pub trait TokenStore: Send + Sync {
-    /// Loads the value of a key; `None` if there is none.
+    /// Loads the value of a key; `None` if the store has no value for it.
     ///
     /// # Errors
     /// If the store cannot be read. The user may have to sign in again.
@@ -75,7 +75,7 @@ pub trait TokenStore: Send + Sync {
         value: &'a Secret,
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Removes a value. It is not an error if there is none.
+    /// Removes a value. It is not an error if the key has no value.
     ///
     /// # Errors
     /// If the value may still be there.

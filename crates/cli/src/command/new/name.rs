@@ -64,7 +64,7 @@ pub(super) fn check(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if let Some(other) = name.chars().find(|c| !is_allowed(*c)) {
         return Err(format!(
-            "has the character {other:?}; use letters of ASCII, digits, `-` and `_`"
+            "has the character {other:?}; use ASCII letters, digits, `-` and `_`"
         ));
     }
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {

@@ -189,14 +189,15 @@ impl EventStream {
         self.source.leave(reader);
     }
 
-    /// Goes on writing events down while nobody reads the stream, if it outlives its replica: otherwise
+    /// Goes on writing events down while no client reads the stream, if it outlives its replica: otherwise
     /// they would wait here for a client that may come back elsewhere.
     pub(super) fn log_on(self: &Arc<Self>, settings: &HttpSettings) {
         let Some(log) = &self.log else { return };
         if self.source.outbox.is_closed() && self.source.outbox.pending_bytes() == 0 {
             return;
         }
-        // Not in the task: by the time that it runs, a client may read the stream again, and would lose it to the log.
+        // The log joins here, not in the task below: when the task begins, a client may read the stream again,
+        // and the log would take it away from that client.
         let Some(reader) = self.join_log() else {
             return;
         };

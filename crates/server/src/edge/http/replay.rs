@@ -108,7 +108,7 @@ impl Replay {
         newer.map(|kept| (kept.number, &kept.event))
     }
 
-    /// The number of the oldest event that is kept; 0 if there is none.
+    /// The number of the oldest event that is kept; 0 if no event is kept.
     pub(super) fn oldest(&self) -> u64 {
         self.kept.front().map_or(0, |oldest| oldest.number)
     }
