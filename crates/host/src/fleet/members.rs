@@ -9,7 +9,8 @@ use turnbuckle_base::lock::RwLock;
 use super::{FleetHooks, FleetShared, Pacing, ServerSpec, Upstream, known, supervise};
 use crate::id::ServerId;
 
-/// How many servers start at a time. Starting is what costs most, and `npx` starts many processes.
+/// How many servers are in the first moments of their start at a time. Starting is what costs most,
+/// and `npx` starts many processes.
 const MAX_STARTS: usize = 4;
 
 /// The servers of a host or a gateway. Dropping it ends them.

@@ -19,7 +19,8 @@ pub struct Pacing {
     pub longest_pause: Duration,
     /// After this many failures within the window the server rests. 5.
     pub max_failures: usize,
-    /// The window in which failures are counted. 60 s.
+    /// The window in which failures are counted. Time that the server spends on starting does not
+    /// count, so that servers that fail slowly rest too. 60 s.
     pub window: Duration,
     /// How long a server rests. 60 s.
     pub rest: Duration,
@@ -38,6 +39,15 @@ impl Default for Pacing {
             stable: Duration::from_secs(10),
         }
     }
+}
+
+/// How far a server got before it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// It did not start; trying took this long.
+    NotStarted(Duration),
+    /// It was ready for this long.
+    WasReady(Duration),
 }
 
 /// What to do after a failure.
@@ -77,10 +87,18 @@ impl Pace {
         }
     }
 
-    /// The server failed, after it was ready for some time, or not at all.
-    pub(crate) fn failed(&mut self, now: Instant, was_ready_for: Option<Duration>) -> Pause {
-        if was_ready_for.is_some_and(|time| time >= self.pacing.stable) {
-            self.in_a_row = 0;
+    /// The server failed.
+    pub(crate) fn failed(&mut self, now: Instant, attempt: Attempt) -> Pause {
+        match attempt {
+            Attempt::WasReady(time) if time >= self.pacing.stable => self.in_a_row = 0,
+            Attempt::WasReady(_) => {}
+            // A start may take as long as the window. Earlier failures do not age meanwhile, or a
+            // server that never answers would never have enough of them to rest.
+            Attempt::NotStarted(took) => {
+                for failure in &mut self.failures {
+                    *failure = failure.checked_add(took).unwrap_or(now).min(now);
+                }
+            }
         }
         let window = self.pacing.window;
         self.failures
@@ -111,6 +129,9 @@ impl Pace {
 mod tests {
     use super::*;
 
+    /// A start that fails without taking time.
+    const AT_ONCE: Attempt = Attempt::NotStarted(Duration::ZERO);
+
     fn at(start: Instant, seconds: u64) -> Instant {
         start + Duration::from_secs(seconds)
     }
@@ -123,14 +144,14 @@ mod tests {
         });
         let start = Instant::now();
         for (failure, longest) in [100, 200, 400, 800, 1_600].into_iter().enumerate() {
-            let Pause::Short(pause) = pace.failed(at(start, failure as u64), None) else {
+            let Pause::Short(pause) = pace.failed(at(start, failure as u64), AT_ONCE) else {
                 panic!("100 failures are allowed")
             };
             let longest = Duration::from_millis(longest);
             assert!(pause <= longest && pause >= longest / 4 * 3, "{pause:?}");
         }
         for second in 5..60 {
-            let pause = pace.failed(at(start, second), None).duration();
+            let pause = pace.failed(at(start, second), AT_ONCE).duration();
             assert!(pause <= Duration::from_secs(30), "{pause:?}");
         }
     }
@@ -141,15 +162,34 @@ mod tests {
         let start = Instant::now();
         for second in 0..4 {
             assert!(matches!(
-                pace.failed(at(start, second), None),
+                pace.failed(at(start, second), AT_ONCE),
                 Pause::Short(_)
             ));
         }
         let rest = Pause::Rest(Duration::from_mins(1));
-        assert_eq!(pace.failed(at(start, 4), None), rest);
-        assert_eq!(pace.failed(at(start, 5), None), rest);
+        assert_eq!(pace.failed(at(start, 4), AT_ONCE), rest);
+        assert_eq!(pace.failed(at(start, 5), AT_ONCE), rest);
         // The failures of long ago do not count.
-        assert!(matches!(pace.failed(at(start, 200), None), Pause::Short(_)));
+        assert!(matches!(
+            pace.failed(at(start, 200), AT_ONCE),
+            Pause::Short(_)
+        ));
+    }
+
+    #[test]
+    fn a_server_that_takes_the_whole_window_to_fail_rests_too() {
+        let pacing = Pacing::default();
+        let mut pace = Pace::new(pacing);
+        let start = Instant::now();
+        let slowly = Attempt::NotStarted(pacing.window);
+        for minute in 1..5 {
+            assert!(matches!(
+                pace.failed(at(start, 60 * minute), slowly),
+                Pause::Short(_)
+            ));
+        }
+        let rest = Pause::Rest(pacing.rest);
+        assert_eq!(pace.failed(at(start, 300), slowly), rest);
     }
 
     #[test]
@@ -157,9 +197,9 @@ mod tests {
         let mut pace = Pace::new(Pacing::default());
         let start = Instant::now();
         for second in 0..3 {
-            pace.failed(at(start, second), None);
+            pace.failed(at(start, second), AT_ONCE);
         }
-        let pause = pace.failed(at(start, 100), Some(Duration::from_secs(90)));
+        let pause = pace.failed(at(start, 100), Attempt::WasReady(Duration::from_secs(90)));
         assert!(pause.duration() <= Duration::from_millis(100), "{pause:?}");
     }
 }

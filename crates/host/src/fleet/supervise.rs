@@ -17,7 +17,7 @@ use turnbuckle_protocol::Tool;
 use super::{
     Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, known,
     listing::{self, Kind, List},
-    pace::{Pace, Pause},
+    pace::{Attempt, Pace, Pause},
 };
 
 /// The least time between two readings of the lists. A server that says in a loop that its lists
@@ -27,6 +27,10 @@ const MIN_RELIST_PAUSE: Duration = Duration::from_millis(100);
 /// How long reading one whole list may take, so that a server that is slow with each page does not
 /// keep its host from getting ready.
 const LIST_DEADLINE: Duration = Duration::from_mins(1);
+
+/// How long a server that is starting keeps others from starting. Most servers answer sooner; one
+/// that does not must not hold up the others for its whole start timeout.
+const START_TURN: Duration = Duration::from_secs(2);
 
 /// How long a server may take to end when it is removed.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
@@ -58,7 +62,7 @@ pub trait FleetHooks: Send + Sync + 'static {
 /// The shared state of all servers of a fleet.
 pub(crate) struct FleetShared {
     pub(crate) hooks: Arc<dyn FleetHooks>,
-    /// How many servers may be starting at a time.
+    /// How many servers may be in the first moments of their start at a time.
     pub(crate) starts: Semaphore,
     pub(crate) pacing: Pacing,
     /// Where the lists of servers are kept from one run to the next.
@@ -105,21 +109,22 @@ impl Supervisor<'_> {
                 self.upstream.wanted.notified().await;
             }
             self.become_state(ServerState::Starting);
-            let (failure, was_ready_for) = match self.start().await {
+            let began_at = Instant::now();
+            let (failure, attempt) = match self.start().await {
                 Ok(connection) => {
                     let ready_at = Instant::now();
                     let failure = self.serve(&connection).await;
                     self.upstream.set_live(None);
-                    (failure, Some(ready_at.elapsed()))
+                    (failure, Attempt::WasReady(ready_at.elapsed()))
                 }
-                Err(failure) => (failure, None),
+                Err(failure) => (failure, Attempt::NotStarted(began_at.elapsed())),
             };
-            self.after(&mut pace, failure, was_ready_for).await;
+            self.after(&mut pace, failure, attempt).await;
         }
     }
 
     /// Waits some time after a failure, or until the server is needed.
-    async fn after(&self, pace: &mut Pace, failure: Failure, was_ready_for: Option<Duration>) {
+    async fn after(&self, pace: &mut Pace, failure: Failure, attempt: Attempt) {
         let kind = failure.kind;
         let failure = Arc::new(failure);
         if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
@@ -130,9 +135,9 @@ impl Supervisor<'_> {
                 retry_after: None,
             });
         }
-        let pause = pace.failed(Instant::now(), was_ready_for);
+        let pause = pace.failed(Instant::now(), attempt);
         let is_on_demand = self.upstream.spec.start == Start::OnDemand;
-        let was_never_ready = was_ready_for.is_none();
+        let was_never_ready = matches!(attempt, Attempt::NotStarted(_));
         if is_on_demand {
             self.upstream.forget_want();
         }
@@ -160,16 +165,23 @@ impl Supervisor<'_> {
         let (client, target) = self.shared.hooks.prepare(self.upstream).await?;
         let not_started = |reason: String| Failure::new(FailureKind::NotStarted, reason);
         let permit = self.shared.starts.acquire().await;
-        let _permit = permit.map_err(|_| not_started("the host is closed".to_owned()))?;
+        let permit = permit.map_err(|_| not_started("the host is closed".to_owned()))?;
         let connecting = client
             .handshake_timeout(spec.start_timeout)
             .connect(target)
             .named(self.upstream.id().shared());
-        let connected = time::timeout(
+        let mut connected = std::pin::pin!(time::timeout(
             spec.start_timeout,
             std::future::IntoFuture::into_future(connecting),
-        );
-        match connected.await {
+        ));
+        let connected = tokio::select! {
+            connected = &mut connected => connected,
+            () = time::sleep(START_TURN) => {
+                drop(permit);
+                connected.await
+            }
+        };
+        match connected {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(Failure::connecting(&error)),
             Err(_) => Err(not_started(format!(

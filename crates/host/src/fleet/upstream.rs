@@ -9,7 +9,10 @@ use std::{
     time::Instant,
 };
 
-use tokio::sync::{Notify, watch};
+use tokio::{
+    sync::{Notify, watch},
+    time,
+};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_client::{Connection, Roots};
 use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Root, Tool};
@@ -53,6 +56,27 @@ pub(crate) struct AllowedRoot {
     pub(crate) is_granted: bool,
 }
 
+/// The state of a server, and what led to it.
+struct StateRecord {
+    /// The number of changes so far, by which waiters tell a new failure from an old one.
+    changes: u64,
+    state: ServerState,
+    /// The last failure since the server was last [settled](ServerState::is_settled).
+    failure: Option<Arc<Failure>>,
+}
+
+impl StateRecord {
+    fn become_state(&mut self, state: ServerState) {
+        self.changes += 1;
+        if let ServerState::Restarting { failure, .. } = &state {
+            self.failure = Some(failure.clone());
+        } else if state.is_settled() {
+            self.failure = None;
+        }
+        self.state = state;
+    }
+}
+
 /// One server of the fleet.
 pub struct Upstream {
     pub(crate) origin: Arc<Origin>,
@@ -62,8 +86,7 @@ pub struct Upstream {
     pub(crate) roots: Roots,
     /// The roots that it may be told of, as far as they are there.
     allowed_roots: Mutex<Vec<AllowedRoot>>,
-    /// With the number of changes so far, by which waiters tell a new failure from an old one.
-    state: watch::Sender<(u64, ServerState)>,
+    state: watch::Sender<StateRecord>,
     live: RwLock<Option<Connection>>,
     lists: RwLock<Lists>,
     is_wanted: AtomicBool,
@@ -94,7 +117,11 @@ impl Upstream {
             )),
             roots: Roots::from(Vec::new()),
             allowed_roots: Mutex::new(Vec::new()),
-            state: watch::Sender::new((0, state)),
+            state: watch::Sender::new(StateRecord {
+                changes: 0,
+                state,
+                failure: None,
+            }),
             live: RwLock::new(None),
             lists: RwLock::new(Lists::default()),
             is_wanted: AtomicBool::new(spec.is_enabled && spec.start == Start::AtOnce),
@@ -116,14 +143,11 @@ impl Upstream {
 
     /// Its state.
     pub fn state(&self) -> ServerState {
-        self.state.borrow().1.clone()
+        self.state.borrow().state.clone()
     }
 
     pub(super) fn set_state(&self, state: ServerState) {
-        self.state.send_modify(|(count, now)| {
-            *count += 1;
-            *now = state;
-        });
+        self.state.send_modify(|record| record.become_state(state));
     }
 
     /// Its lists.
@@ -202,7 +226,8 @@ impl Upstream {
         };
         self.nudge();
         loop {
-            if !states.borrow_and_update().1.is_ready() || *listed.borrow_and_update() >= wanted {
+            if !states.borrow_and_update().state.is_ready() || *listed.borrow_and_update() >= wanted
+            {
                 return;
             }
             tokio::select! {
@@ -212,19 +237,36 @@ impl Upstream {
         }
     }
 
-    /// Waits until the server is ready, failed, or waits to be asked for.
+    /// Waits until the server is ready, failed, or waits to be asked for. A server that is being
+    /// restarted after a failure is waited for as long as one start may take, and no longer.
     pub async fn settled(&self) -> ServerState {
         let mut states = self.state.subscribe();
-        match states.wait_for(|(_, state)| state.is_settled()).await {
-            Ok(settled) => settled.1.clone(),
-            Err(_) => ServerState::Removed,
+        let settled = states.wait_for(|record| record.state.is_settled());
+        tokio::select! {
+            settled = settled => match settled {
+                Ok(settled) => settled.state.clone(),
+                Err(_) => ServerState::Removed,
+            },
+            _ = self.failed_for_a_start() => self.state(),
         }
+    }
+
+    /// Waits until the server has failed and the time that one start may take is over, counted from
+    /// now. Before its first failure a server may be waiting for the user's consent, which has no
+    /// time limit.
+    async fn failed_for_a_start(&self) -> Arc<Failure> {
+        time::sleep(self.spec.start_timeout).await;
+        let mut states = self.state.subscribe();
+        let failed = states.wait_for(|record| record.failure.is_some()).await;
+        let failure = failed.ok().and_then(|record| record.failure.clone());
+        failure.unwrap_or_else(|| gone("it was removed"))
     }
 
     /// The connection, started if necessary.
     ///
     /// # Errors
-    /// Why the server is not there. While it rests after many failures, that is said at once.
+    /// Why the server is not there. While it rests after many failures, that is said at once; while
+    /// it fails and is restarted, after the time that one start may take.
     pub async fn connection(&self) -> Result<Connection, Arc<Failure>> {
         if let Some(connection) = self.live()
             && !connection.is_closed()
@@ -232,8 +274,8 @@ impl Upstream {
             return Ok(connection);
         }
         let mut states = self.state.subscribe();
-        let (first, _) = *states.borrow_and_update();
-        match &states.borrow().1 {
+        let first = states.borrow_and_update().changes;
+        match &states.borrow().state {
             ServerState::Failed {
                 failure,
                 retry_after: Some(_),
@@ -245,11 +287,12 @@ impl Upstream {
             _ => {}
         }
         self.want();
+        let mut failed = std::pin::pin!(self.failed_for_a_start());
         loop {
             {
                 let now = states.borrow_and_update();
-                match &now.1 {
-                    ServerState::Failed { failure, .. } if now.0 > first => {
+                match &now.state {
+                    ServerState::Failed { failure, .. } if now.changes > first => {
                         return Err(failure.clone());
                     }
                     ServerState::Removed => return Err(gone("it was removed")),
@@ -261,8 +304,11 @@ impl Upstream {
             {
                 return Ok(connection);
             }
-            if states.changed().await.is_err() {
-                return Err(gone("it was removed"));
+            tokio::select! {
+                changed = states.changed() => if changed.is_err() {
+                    return Err(gone("it was removed"));
+                },
+                failure = &mut failed => return Err(failure),
             }
         }
     }

@@ -144,8 +144,9 @@ impl Host {
         self.inner.notes.lock().clone()
     }
 
-    /// Waits until each server is ready, has failed, or is idle until it is needed. Each server has
-    /// its start timeout; a question to the user has no time limit.
+    /// Waits until each server is ready, has failed, or is idle until it is needed. A server that
+    /// never answers has failed when its start timeout is over; one that fails and is started again
+    /// is not waited for any longer than that either. A question to the user has no time limit.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.

@@ -158,6 +158,84 @@ async fn a_server_that_never_answers_fails_by_itself() {
     host.close().await;
 }
 
+/// Failures that are further apart than the window in which they are counted, as those of servers that
+/// never answer are by default.
+fn narrow() -> Pacing {
+    Pacing {
+        max_failures: 3,
+        window: Duration::from_millis(1_500),
+        rest: Duration::from_mins(10),
+        ..quick()
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_not_waited_for_and_rests_in_the_end() {
+    let silent = server(&["--mode", "silent"]).start_timeout(Duration::from_secs(1));
+    let host = trusting()
+        .pacing(narrow())
+        .server("silent", silent)
+        .open()
+        .await;
+    within("the end of waiting", host.ready()).await;
+    let error = within("the refusal", host.connection("silent")).await;
+    assert!(
+        matches!(&error, Err(HostError::Unavailable { source, .. }) if source.kind == FailureKind::NotStarted),
+        "{error:?}"
+    );
+    let resting = |state: &ServerState| {
+        matches!(
+            state,
+            ServerState::Failed {
+                retry_after: Some(_),
+                ..
+            }
+        )
+    };
+    until(&host, "silent", "the rest", resting).await;
+    host.close().await;
+}
+
+/// The default start timeout is longer than this test waits.
+#[tokio::test]
+async fn servers_that_never_answer_do_not_keep_another_from_starting() {
+    let mut builder = trusting();
+    for number in 0..8 {
+        builder = builder.server(format!("silent{number}"), server(&["--mode", "silent"]));
+    }
+    let host = builder.server("good", server(&[])).open().await;
+    until_ready(&host, "good").await;
+    let output = within("a call", host.call("good__echo", json!({"text": "on"}))).await;
+    assert_eq!(output.unwrap().text(), "on");
+    host.close().await;
+}
+
+/// Some servers start only when something else is there, and fail until then.
+#[tokio::test]
+async fn a_server_that_fails_at_first_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("needed");
+    let host = trusting()
+        .pacing(Pacing {
+            max_failures: 1_000,
+            ..quick()
+        })
+        .server(
+            "late",
+            server(&["--fail-if-missing", file.to_str().unwrap()]),
+        )
+        .open()
+        .await;
+    until(&host, "late", "a failure", |state| {
+        state.failure().is_some()
+    })
+    .await;
+    std::fs::write(&file, "").unwrap();
+    within("the start", host.ready()).await;
+    assert!(host.state("late").unwrap().is_ready());
+    host.close().await;
+}
+
 #[tokio::test]
 async fn a_server_that_cannot_start_rests_after_some_attempts_and_calls_are_told_at_once() {
     let pacing = Pacing {
