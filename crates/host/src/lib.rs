@@ -43,7 +43,8 @@ pub use consent::{
 pub use context::Attachment;
 pub use error::HostError;
 pub use fleet::{
-    Failure, FailureKind, Pacing, Ready, ServerSpec, ServerState, Start, StateChange, StateStream,
+    Failure, FailureKind, InheritedVariables, Pacing, Ready, ServerSpec, ServerState, Start,
+    StateChange, StateStream,
 };
 pub use host::{
     ConfigNote, Conversation, Host, HostBuilder, HostCall, Reloaded, ResourceUpdate, ServerStatus,

@@ -44,6 +44,53 @@ fn a_prompt_goes_in_and_the_answer_comes_out() {
     assert!(said.contains("✓ add {\"sum\":3} ("), "{said}");
 }
 
+/// A server of the tests of the host, which can be told to misbehave.
+pub(crate) const MISBEHAVING: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/server.py");
+
+/// A key in the environment is for the model. A server has it only if its entry sets it.
+#[test]
+fn servers_do_not_inherit_the_keys_of_models() {
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let entry =
+        |file: &str| json!({"command": "python3", "args": [MISBEHAVING, "--environment", file]});
+    let mut given = entry("given");
+    given["env"] = json!({"OPENAI_API_KEY": "${OPENAI_API_KEY}"});
+    let servers = json!({"mcpServers": {"plain": entry("plain"), "given": given}});
+    place.write("two.json", &servers.to_string());
+    let mut command = place.command(crate::program::BINARY);
+    for variable in [
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "TURNBUCKLE_MODEL_KEY",
+    ] {
+        command.env(variable, "sk-secret");
+    }
+    let words = [
+        "chat",
+        "--config",
+        "two.json",
+        "--model",
+        "scripted:script",
+        "-p",
+        "x",
+    ];
+    let output = command
+        .args(words)
+        .env("GREETING", "hello")
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let plain = place.read("plain");
+    assert!(!plain.contains("sk-secret"), "{plain}");
+    // Everything else is inherited.
+    assert!(plain.contains("\"GREETING\": \"hello\""), "{plain}");
+    let given: Value = serde_json::from_str(&place.read("given")).expect("it is JSON");
+    assert_eq!(given["OPENAI_API_KEY"], "sk-secret");
+    assert_eq!(given["ANTHROPIC_API_KEY"], Value::Null);
+}
+
 #[test]
 fn events_are_lines_of_json() {
     let place = Place::with_lab();

@@ -15,7 +15,7 @@ pub enum Launch {
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// What is set in its environment, besides what is there already.
+        /// What is set in its environment, besides what it inherits.
         environment: Vec<(String, String)>,
         /// Where it runs.
         folder: Option<PathBuf>,

@@ -71,7 +71,7 @@ const WITHOUT_EFFECT: [(&str, &str); 16] = [
     ),
     (
         "env_vars",
-        "the server inherits the whole environment of the host",
+        "the server inherits the environment of the host, except the keys of models; set those in `env`",
     ),
     ("dev", "the host watches no source files"),
     ("sandbox", "the host has no sandbox"),

@@ -5,6 +5,7 @@
 
 mod failure;
 mod filter;
+mod inherited;
 mod known;
 mod listing;
 mod members;
@@ -18,6 +19,7 @@ mod upstream;
 
 pub use failure::{Failure, FailureKind};
 pub(crate) use filter::{ToolFilter, matches};
+pub use inherited::InheritedVariables;
 pub use listing::{List, Listed};
 pub use members::Fleet;
 pub(crate) use origin::{Attribution, Origin};

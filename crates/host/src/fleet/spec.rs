@@ -8,7 +8,7 @@ use turnbuckle_client::Target;
 use turnbuckle_protocol::{LoggingLevel, Root};
 use turnbuckle_transport::Command;
 
-use super::{Failure, FailureKind, ToolFilter, reach::Reach};
+use super::{Failure, FailureKind, InheritedVariables, ToolFilter, reach::Reach};
 use crate::config::{Launch, Settings};
 #[cfg(feature = "http")]
 use crate::id::ServerId;
@@ -194,10 +194,11 @@ impl ServerSpec {
         self.start_timeout
     }
 
-    /// The way to the server as it is written.
+    /// The way to the server as it is written. A process inherits all variables.
     #[doc(hidden)]
     pub fn way(&self) -> Result<Target, Failure> {
         self.target(&Customise {
+            inherited: &InheritedVariables::all(),
             #[cfg(feature = "http")]
             server: ServerId::new(""),
             #[cfg(feature = "http")]
@@ -206,7 +207,7 @@ impl ServerSpec {
     }
 
     /// The way to the server.
-    pub(crate) fn target(&self, customise: &Customise) -> Result<Target, Failure> {
+    pub(crate) fn target(&self, customise: &Customise<'_>) -> Result<Target, Failure> {
         match &self.reach {
             Reach::Custom(open) => Ok(open()),
             Reach::Unusable(reason) => {
@@ -219,6 +220,9 @@ impl ServerSpec {
                 folder,
             }) => {
                 let mut command = Command::new(program).args(arguments);
+                for name in customise.inherited.left_out() {
+                    command = command.env_remove(name);
+                }
                 for (name, value) in environment {
                     command = command.env(name, value);
                 }
@@ -243,14 +247,15 @@ impl From<Launch> for ServerSpec {
 pub(crate) type ReachHook = Arc<dyn Fn(&ServerId, HttpTarget) -> HttpTarget + Send + Sync>;
 
 /// The application's own settings for the connection to one server.
-pub(crate) struct Customise {
+pub(crate) struct Customise<'a> {
+    pub(crate) inherited: &'a InheritedVariables,
     #[cfg(feature = "http")]
     pub(crate) server: ServerId,
     #[cfg(feature = "http")]
     pub(crate) hook: Option<ReachHook>,
 }
 
-impl Customise {
+impl Customise<'_> {
     #[cfg(feature = "http")]
     #[expect(
         clippy::unnecessary_wraps,

@@ -22,7 +22,7 @@ use crate::{
     config::{ConfigError, Entry, Environment, Variables},
     consent::{Audit, Consent, GrantFileError, Grants, Policy, Rules, UserInterface},
     context::Contexts,
-    fleet::{Fleet, MAX_WAITING_STATES, Pacing, ServerSpec},
+    fleet::{Fleet, InheritedVariables, MAX_WAITING_STATES, Pacing, ServerSpec},
     id::ServerId,
     sampling::SamplingModel,
 };
@@ -62,6 +62,7 @@ pub struct HostBuilder {
     audit: Audit,
     model: Option<Arc<dyn SamplingModel>>,
     roots: Vec<Root>,
+    inherited: InheritedVariables,
     pacing: Pacing,
     on_log: Option<LogListener>,
     on_wire: Option<WireListener>,
@@ -93,6 +94,7 @@ impl HostBuilder {
             audit: Audit::nowhere(),
             model: None,
             roots: Vec::new(),
+            inherited: InheritedVariables::default(),
             pacing: Pacing::default(),
             on_log: None,
             on_wire: None,
@@ -204,6 +206,13 @@ impl HostBuilder {
         self
     }
 
+    /// Sets which environment variables of this process the processes of servers inherit. Defaults
+    /// to all except the keys of models.
+    pub fn inherit(mut self, variables: InheritedVariables) -> Self {
+        self.inherited = variables;
+        self
+    }
+
     /// Sets how soon servers that fail are started again. The defaults are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
@@ -264,6 +273,7 @@ impl HostBuilder {
             model: self.model,
             contexts: Contexts::default(),
             roots: self.roots,
+            inherited: self.inherited,
             on_log: self.on_log,
             on_wire: self.on_wire,
             #[cfg(feature = "http")]

@@ -16,7 +16,10 @@ use crate::fleet::ReachHook;
 use crate::{
     consent::{Action, AuditRecord, Consent, Denied, Party},
     context::Contexts,
-    fleet::{AllowedRoot, Customise, Failure, FailureKind, FleetHooks, ServerState, Upstream},
+    fleet::{
+        AllowedRoot, Customise, Failure, FailureKind, FleetHooks, InheritedVariables, ServerState,
+        Upstream,
+    },
     id::ServerId,
     roots,
     sampling::SamplingModel,
@@ -33,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) model: Option<Arc<dyn SamplingModel>>,
     pub(crate) contexts: Contexts,
     pub(super) roots: Vec<Root>,
+    pub(super) inherited: InheritedVariables,
     pub(super) on_log: Option<LogListener>,
     pub(super) on_wire: Option<WireListener>,
     #[cfg(feature = "http")]
@@ -138,17 +142,19 @@ impl Hooks {
     }
 
     #[cfg(feature = "http")]
-    fn customise(&self, server: &Upstream) -> Customise {
+    fn customise(&self, server: &Upstream) -> Customise<'_> {
         Customise {
+            inherited: &self.0.inherited,
             server: server.id().clone(),
             hook: self.0.reach.clone(),
         }
     }
 
     #[cfg(not(feature = "http"))]
-    #[expect(clippy::unused_self, reason = "with the feature `http` it is used")]
-    fn customise(&self, _: &Upstream) -> Customise {
-        Customise {}
+    fn customise(&self, _: &Upstream) -> Customise<'_> {
+        Customise {
+            inherited: &self.0.inherited,
+        }
     }
 
     /// The client for one server. Nothing in it comes from another server.

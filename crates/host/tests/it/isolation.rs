@@ -1,17 +1,19 @@
 //! A server never learns of other servers, of their roots, or of what they were sent. Looked at on
 //! the wire: each server writes down every line that it gets.
 
-use std::{fs, path::Path};
+use std::{collections::HashMap, fs, path::Path};
 
 use serde_json::json;
 use turnbuckle_host::{
-    ActionKind, ConsentAnswer, Review, Rules, SamplingError, SamplingRequest, Scope,
+    ActionKind, ConsentAnswer, InheritedVariables, Review, Rules, SamplingError, SamplingRequest,
+    Scope, ServerSpec,
+    config::Launch,
     protocol::{CreateMessageResult, Root},
 };
 
 use crate::{
     person::{Person, shared},
-    program::{server, trusting, within},
+    program::{arguments, server, trusting, within},
 };
 
 fn root(folder: &Path) -> Root {
@@ -139,4 +141,34 @@ async fn context_of_other_servers_goes_to_the_model_only_with_consent() {
         assert!(output.text().contains("1 messages"), "{}", output.text());
         host.close().await;
     }
+}
+
+/// Cargo sets the variables of the package for its tests.
+#[tokio::test]
+async fn a_server_inherits_what_it_may_and_has_what_its_entry_sets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("environment");
+    let own = "CARGO_PKG_NAME";
+    assert!(std::env::var_os(own).is_some() && std::env::var_os("CARGO_PKG_VERSION").is_some());
+    let spec = ServerSpec::from(Launch::Command {
+        program: "python3".to_owned(),
+        arguments: arguments(&["--environment", file.to_str().unwrap()]),
+        environment: vec![(own.to_owned(), "of the entry".to_owned())],
+        folder: None,
+    });
+    let host = trusting()
+        .inherit(InheritedVariables::default().except(["CARGO_PKG_*"]))
+        .server("one", spec)
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    host.close().await;
+    let written = fs::read_to_string(file).unwrap();
+    let variables: HashMap<String, String> = serde_json::from_str(&written).unwrap();
+    assert_eq!(variables.get(own).unwrap(), "of the entry");
+    assert!(
+        !variables.contains_key("CARGO_PKG_VERSION"),
+        "{variables:?}"
+    );
+    assert!(variables.contains_key("PATH"), "{variables:?}");
 }

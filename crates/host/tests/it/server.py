@@ -1,6 +1,6 @@
 """A server for tests of the host, over stdio, that can be told to misbehave.
 
-    server.py [--record FILE] [--name NAME] [--tools COUNT] [--mode MODE] [--pid FILE]
+    server.py [--record FILE] [--name NAME] [--tools COUNT] [--mode MODE] [--pid FILE] [--environment FILE]
 
 It speaks 2025-11-25, writes every line that it is sent to FILE, and says on stderr that it is there.
 """
@@ -18,6 +18,7 @@ arguments.add_argument("--tools", type=int, default=0)
 arguments.add_argument("--mode", default="plain")
 arguments.add_argument("--fail-if-missing")
 arguments.add_argument("--pid", help="a file to write the process id to")
+arguments.add_argument("--environment", help="a file to write the environment to, as JSON")
 options = arguments.parse_args()
 
 lock = threading.Lock()
@@ -175,6 +176,9 @@ def answer(method, id, params):
 if options.pid:
     with open(options.pid, "w") as pid:
         pid.write(str(os.getpid()))
+if options.environment:
+    with open(options.environment, "w") as file:
+        json.dump(dict(os.environ), file)
 print("the server is there", file=sys.stderr, flush=True)
 if options.fail_if_missing and not os.path.exists(options.fail_if_missing):
     print("a file is missing", file=sys.stderr, flush=True)

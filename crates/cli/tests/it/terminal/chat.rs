@@ -1,7 +1,10 @@
 //! `turnbuckle chat` at a real terminal.
 
 use super::Terminal;
-use crate::program::{Place, needs};
+use crate::{
+    chat::MISBEHAVING,
+    program::{Place, needs},
+};
 
 /// A chat with the demo server, and a script in place of a model.
 fn chat<'p>(place: &'p Place, script: &str) -> Terminal<'p> {
@@ -192,9 +195,6 @@ fn sampling_is_shown_before_and_after_the_model() {
     say(&terminal, "a public line");
     terminal.see("✓ write a public line (scripted)");
 }
-
-/// A server of the tests of the host, which can be told to misbehave.
-const MISBEHAVING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/server.py");
 
 /// A question whose server dies is taken back with what was typed, and the chat goes on.
 #[test]
