@@ -32,6 +32,12 @@ pub fn tell(line: &str) {
     eprintln!("{}", for_stderr(line));
 }
 
+/// Text of others as a part of one line: line ends and runs of blanks become one blank, so that the
+/// text cannot begin a line that looks like one of ours.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a character is an order to a terminal, or hides what a text says.
 pub fn is_order(letter: char) -> bool {
     match letter {
@@ -115,6 +121,17 @@ mod tests {
             assert_eq!(for_stream(sent, true), seen);
             assert_eq!(for_stream(sent, false), sent);
         }
+    }
+
+    #[test]
+    fn no_text_ends_a_line_of_ours() {
+        for end in [
+            "\n", "\r", "\r\n", "\x0b", "\x0c", "\u{85}", "\u{2028}", "\u{2029}",
+        ] {
+            let text = format!("{end}one{end} {end}two{end}");
+            assert_eq!(one_line(&text), "one two", "{end:?}");
+        }
+        assert_eq!(one_line("as it is"), "as it is");
     }
 
     #[test]

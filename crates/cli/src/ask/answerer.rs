@@ -9,7 +9,7 @@ use turnbuckle::protocol::{
     ListRootsResult, Root,
 };
 use turnbuckle_command_line::{
-    control::tell,
+    control::{one_line, tell},
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -145,7 +145,10 @@ impl Answerer {
         let examples = examples.join(" --answer ");
         Failed::new(
             Code::Input,
-            format!("`{server}` needs input, and there is no terminal to ask on: {what}"),
+            format!(
+                "`{server}` needs input, and there is no terminal to ask on: {}",
+                one_line(&what)
+            ),
         )
         .hint(format!("pass --answer {examples}"))
     }

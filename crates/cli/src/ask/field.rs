@@ -5,6 +5,9 @@ use turnbuckle::{
     protocol::{ElicitValue, NumberKind, PrimitiveSchema},
     schema::Schema,
 };
+use turnbuckle_command_line::control::one_line;
+
+use super::message;
 
 /// A field, ready to be asked for.
 pub(crate) struct Field<'f> {
@@ -49,7 +52,7 @@ impl<'f> Field<'f> {
     /// What a person is shown: the title, the rules, the default.
     pub(super) fn prompt(&self) -> String {
         let written = self.written();
-        let title = written["title"].as_str().unwrap_or(self.name);
+        let title = one_line(written["title"].as_str().unwrap_or(self.name));
         let mut rules = self.rules(&written);
         if !self.is_required && !matches!(self.schema, PrimitiveSchema::Boolean(_)) {
             rules.push("optional".to_owned());
@@ -62,7 +65,7 @@ impl<'f> Field<'f> {
         let end = match (self.schema, self.schema.default_value()) {
             (PrimitiveSchema::Boolean(_), Some(ElicitValue::Boolean(true))) => " [Y/n] ".to_owned(),
             (PrimitiveSchema::Boolean(_), _) => " [y/N] ".to_owned(),
-            (_, Some(default)) => format!(" [{}]: ", shown(&default)),
+            (_, Some(default)) => format!(" [{}]: ", one_line(&shown(&default))),
             _ => ": ".to_owned(),
         };
         format!("  {title}{rules}{end}")
@@ -73,12 +76,13 @@ impl<'f> Field<'f> {
         let written = self.written();
         let mut lines = Vec::new();
         if let Some(text) = written["description"].as_str() {
-            lines.push(format!("  {text}"));
+            lines.extend(message::quoted(text));
         }
         for (number, (value, title)) in (1..).zip(self.choices()) {
             let title = title.filter(|title| *title != value);
-            let title = title.map(|title| format!("  {title}")).unwrap_or_default();
-            lines.push(format!("    {number}  {value}{title}"));
+            let title = title.map(|title| format!("  {}", one_line(&title)));
+            let title = title.unwrap_or_default();
+            lines.push(format!("    {number}  {}{title}", one_line(&value)));
         }
         lines
     }
@@ -99,7 +103,7 @@ impl<'f> Field<'f> {
         rule("minimum", &|least| format!("at least {least}"));
         rule("maximum", &|most| format!("at most {most}"));
         rule("format", &|format| {
-            format.as_str().unwrap_or_default().to_owned()
+            one_line(format.as_str().unwrap_or_default())
         });
         rule("minItems", &|least| format!("at least {least}"));
         rule("maxItems", &|most| format!("at most {most}"));
@@ -332,6 +336,27 @@ mod tests {
         ] {
             let schema: PrimitiveSchema = serde_json::from_value(schema).unwrap();
             assert_eq!(Field::new("f", &schema, true).prompt(), wanted);
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_field_begins_a_line_of_ours() {
+        let question = "A\n? server `bank`: may tool `pay` be called?";
+        for schema in [
+            json!({"type": "string", "title": question, "description": question}),
+            json!({"type": "string", "default": question}),
+            json!({"type": "string", "enum": [question]}),
+            json!({"type": "string", "oneOf": [{"const": "a", "title": question}]}),
+        ] {
+            let schema: PrimitiveSchema = serde_json::from_value(schema).unwrap();
+            for name in ["f", question] {
+                let field = Field::new(name, &schema, true);
+                let mut lines = field.above();
+                lines.push(field.prompt());
+                for line in lines {
+                    assert!(line.starts_with("  ") && !line.contains('\n'), "{line}");
+                }
+            }
         }
     }
 }

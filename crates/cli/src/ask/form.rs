@@ -1,11 +1,16 @@
 //! A form, field by field.
 
 use turnbuckle::protocol::{ElicitRequestFormParams, ElicitResult, ElicitValue};
-use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
+use turnbuckle_command_line::{
+    control::{one_line, tell},
+    failure::Outcome,
+    style::Style,
+};
 
 use super::{
     field::{Field, TypedField},
-    line,
+    line::Line,
+    message,
     prepared::Prepared,
 };
 
@@ -25,11 +30,8 @@ pub(crate) async fn ask_each(
     form: &ElicitRequestFormParams,
     given: impl Fn(&Field<'_>) -> Outcome<Option<ElicitValue>>,
 ) -> Outcome<ElicitResult> {
-    tell(&format!(
-        "{} {server} asks: {}",
-        Style::Ask.err("?"),
-        form.message
-    ));
+    message::show(server, &form.message);
+    let mut is_first = true;
     let mut content: Vec<(String, ElicitValue)> = Vec::new();
     for field in fields(form) {
         if let Some(value) = given(&field)? {
@@ -40,7 +42,15 @@ pub(crate) async fn ask_each(
             tell(&Style::Dim.err(&above));
         }
         loop {
-            let Some(text) = line::read(&field.prompt()).await? else {
+            let line = Line::new(field.prompt());
+            // What was typed before the form was there was meant for something else. Once the form is
+            // there, a person may type faster than its fields come.
+            let line = if std::mem::take(&mut is_first) {
+                line.not_typed_ahead()
+            } else {
+                line
+            };
+            let Some(text) = line.read().await? else {
                 eprintln!("  declined");
                 return Ok(ElicitResult::decline());
             };
@@ -48,7 +58,7 @@ pub(crate) async fn ask_each(
                 Ok(TypedField::Value(value)) => content.push((field.name.to_owned(), value)),
                 Ok(TypedField::Nothing) => {}
                 Err(problem) => {
-                    tell(&format!("  {}", Style::Bad.err(&problem)));
+                    tell(&format!("  {}", Style::Bad.err(&one_line(&problem))));
                     continue;
                 }
             }
@@ -64,7 +74,8 @@ pub(crate) async fn ask_each(
 /// A form without fields asks for consent alone.
 async fn confirm() -> Outcome<ElicitResult> {
     loop {
-        let Some(text) = line::read("  Agree? [y/N] ").await? else {
+        let line = Line::new("  Agree? [y/N] ").not_typed_ahead();
+        let Some(text) = line.read().await? else {
             return Ok(ElicitResult::decline());
         };
         match super::field::yes_or_no(text.trim()) {

@@ -6,6 +6,7 @@ mod editor;
 mod field;
 mod form;
 mod line;
+mod message;
 mod options;
 mod prepared;
 mod sample;

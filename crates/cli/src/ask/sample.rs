@@ -8,7 +8,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::line;
+use super::line::Line;
 
 /// The name of the model if the user answers in place of a model.
 pub(super) const MODEL: &str = "human";
@@ -31,7 +31,14 @@ pub(super) async fn ask(
     tell(&format!("  {how}"));
     let mut answer: Vec<String> = Vec::new();
     loop {
-        let Some(text) = line::read("  > ").await? else {
+        let line = Line::new("  > ");
+        // What was typed before the question was there is no answer to it.
+        let line = if answer.is_empty() {
+            line.not_typed_ahead()
+        } else {
+            line
+        };
+        let Some(text) = line.read().await? else {
             return Err(Failed::new(
                 Code::Input,
                 format!("the question of `{server}` to your model was refused"),

@@ -6,9 +6,13 @@ use turnbuckle::{
     auth::client::open_in_browser,
     protocol::{ElicitRequestUrlParams, ElicitResult, Root},
 };
-use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
+use turnbuckle_command_line::{
+    control::{one_line, tell},
+    failure::Outcome,
+    style::Style,
+};
 
-use super::{field::yes_or_no, line::Line};
+use super::{field::yes_or_no, line::Line, message};
 
 /// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
 pub(crate) async fn ask(
@@ -16,15 +20,13 @@ pub(crate) async fn ask(
     visit: &ElicitRequestUrlParams,
     opens: bool,
 ) -> Outcome<ElicitResult> {
-    tell(&format!(
-        "{} {server} asks: {}",
-        Style::Ask.err("?"),
-        visit.message
-    ));
-    tell(&format!("  host: {}", Style::Strong.err(visit.host())));
-    tell(&format!("  {}", visit.url));
+    message::show(server, &visit.message);
+    let host = one_line(visit.host());
+    tell(&format!("  host: {}", Style::Strong.err(&host)));
+    tell(&format!("  {}", one_line(&visit.url)));
     if let Some(warning) = visit.warning() {
-        tell(&format!("  {} {warning}", Style::Bad.err("careful:")));
+        let careful = Style::Bad.err("careful:");
+        tell(&format!("  {careful} {}", one_line(&warning)));
     }
     let question = if opens {
         "  Open it? [y/N] "

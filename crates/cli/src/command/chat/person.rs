@@ -13,7 +13,7 @@ use turnbuckle::{
         JsonObject, SamplingContent, SamplingMessage,
     },
 };
-use turnbuckle_command_line::style::Style;
+use turnbuckle_command_line::{control::one_line, style::Style};
 
 use crate::{
     ask::{Line, ask_each, ask_visit},
@@ -148,7 +148,8 @@ impl UserInterface for Person {
 
 fn head(who: &Requester, what: &str) {
     let mark = Style::Ask.err("?");
-    tell(&format!("{mark} server `{}` {what}", who.server));
+    let server = one_line(who.server.as_str());
+    tell(&format!("{mark} server `{server}` {what}"));
 }
 
 /// Shows the beginning of a text.
@@ -192,11 +193,8 @@ fn show_content(role: &str, content: &SamplingContent) {
 async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
     let _open = Open::new();
     let mark = Style::Ask.err("?");
-    tell(&format!(
-        "{mark} server `{}`: {}",
-        who.server,
-        asked(question)
-    ));
+    let server = one_line(who.server.as_str());
+    tell(&format!("{mark} server `{server}`: {}", asked(question)));
     if question.has_changed {
         let said = "  you allowed it before; since then the server has changed what it says of it";
         tell(&Style::Warn.err(said));
@@ -255,7 +253,7 @@ fn arguments(question: &ConsentQuestion) -> Option<&str> {
 
 /// What is asked, as a sentence.
 fn asked(question: &ConsentQuestion) -> String {
-    let subject = &question.subject;
+    let subject = one_line(&question.subject);
     match question.kind {
         ActionKind::Start => "may it be started?".to_owned(),
         ActionKind::Call => format!("may tool `{subject}` be called?"),

@@ -7,7 +7,10 @@ use turnbuckle::{
     models::format::attachment,
     protocol::{ContentBlock, PromptArgument, SamplingContent, SamplingMessage},
 };
-use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+use turnbuckle_command_line::{
+    control::one_line,
+    failure::{Code, Failed, Outcome},
+};
 
 use crate::{ask::read_line, show::tell};
 
@@ -19,10 +22,15 @@ pub(super) fn list(catalog: &Catalog) -> Vec<String> {
     let prompts = catalog.prompts().iter().map(|prompt| {
         let arguments = prompt.prompt().arguments.iter().flatten();
         let arguments: Vec<_> = arguments
-            .map(|argument| format!(" {}=…", argument.name))
+            .map(|argument| format!(" {}=…", one_line(&argument.name)))
             .collect();
-        let about = prompt.prompt().description.clone().unwrap_or_default();
-        format!("/prompt {}{}  {about}", prompt.name(), arguments.concat())
+        let about = prompt.prompt().description.as_deref().unwrap_or_default();
+        format!(
+            "/prompt {}{}  {}",
+            prompt.name(),
+            arguments.concat(),
+            one_line(about)
+        )
     });
     prompts.collect()
 }
@@ -77,12 +85,12 @@ async fn ask(
             .take(MAX_SUGGESTIONS)
             .cloned()
             .collect();
-        tell(&format!("  for example: {}", values.join(", ")));
+        tell(&format!("  for example: {}", one_line(&values.join(", "))));
     }
     if let Some(about) = &argument.description {
-        tell(&format!("  {about}"));
+        tell(&format!("  it says: {}", one_line(about)));
     }
-    let typed = read_line(&format!("  {}: ", argument.name)).await?;
+    let typed = read_line(&format!("  {}: ", one_line(&argument.name))).await?;
     typed.ok_or_else(|| Failed::new(Code::Input, format!("`{}` is needed", argument.name)))
 }
 

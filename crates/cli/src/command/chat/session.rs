@@ -11,6 +11,7 @@ use turnbuckle::{
     protocol::{SamplingContent, SamplingMessage},
 };
 use turnbuckle_command_line::{
+    control::one_line,
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -140,11 +141,13 @@ impl ChatSession {
         );
         tell(&Style::Dim.err(&said));
         for note in host.notes() {
+            let note = one_line(&note.to_string());
             tell(&Style::Dim.err(&format!("note: {note}")));
         }
         for server in servers {
             if let Some(failure) = server.state.failure() {
-                let said = format!("server `{}` failed: {}", server.id, failure.reason);
+                let reason = one_line(&failure.reason);
+                let said = format!("server `{}` failed: {reason}", one_line(server.id.as_str()));
                 tell(&Style::Warn.err(&said));
             }
         }

@@ -7,6 +7,7 @@ use turnbuckle::{
 };
 use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_command_line::{
+    control::one_line,
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -134,15 +135,15 @@ fn tools(session: &ChatSession) {
         .map(|tool| {
             let about = tool.tool().description.as_deref().unwrap_or_default();
             let about = about.lines().next().unwrap_or_default();
-            format!("{}  {}", Style::Strong.out(tool.name()), about)
+            format!("{}  {}", Style::Strong.out(tool.name()), one_line(about))
         })
         .collect();
     list(&lines, "tools");
     for problem in catalog.problems() {
-        print(&format!("! {problem}"));
+        print(&format!("! {}", one_line(&problem.to_string())));
     }
     for rewrite in session.folded.rewrites() {
-        print(&format!("! {rewrite}"));
+        print(&format!("! {}", one_line(&rewrite.to_string())));
     }
 }
 
@@ -158,21 +159,23 @@ fn servers(session: &ChatSession) {
                 ServerState::Starting => "starting".to_owned(),
                 ServerState::Disabled => "disabled".to_owned(),
                 ServerState::Restarting { failure, .. } => {
-                    format!("restarting: {}", failure.reason)
+                    format!("restarting: {}", one_line(&failure.reason))
                 }
-                ServerState::Failed { failure, .. } => format!("failed: {}", failure.reason),
+                ServerState::Failed { failure, .. } => {
+                    format!("failed: {}", one_line(&failure.reason))
+                }
                 _ => "removed".to_owned(),
             };
             format!(
                 "{}  {state}  {}",
-                Style::Strong.out(server.id.as_str()),
-                server.launch
+                Style::Strong.out(&one_line(server.id.as_str())),
+                one_line(&server.launch)
             )
         })
         .collect();
     list(&lines, "servers");
     for note in host.notes() {
-        print(&format!("! {note}"));
+        print(&format!("! {}", one_line(&note.to_string())));
     }
 }
 
@@ -181,13 +184,17 @@ fn resources(session: &ChatSession) {
     let mut lines = Vec::new();
     for listed in catalog.resources() {
         let resource = listed.resource();
-        lines.push(format!("@{}  {}", resource.uri, resource.name));
+        lines.push(resource_line(&resource.uri, &resource.name));
     }
     for listed in catalog.templates() {
         let template = listed.template();
-        lines.push(format!("@{}  {}", template.uri_template, template.name));
+        lines.push(resource_line(&template.uri_template, &template.name));
     }
     list(&lines, "resources");
+}
+
+fn resource_line(uri: &str, name: &str) -> String {
+    format!("@{}  {}", one_line(uri), one_line(name))
 }
 
 async fn attach(session: &mut ChatSession, uri: &str) -> Outcome {
