@@ -30,6 +30,7 @@ mod id;
 mod names;
 mod roots;
 mod sampling;
+mod shown_uri;
 
 pub use turnbuckle_client as client;
 pub use turnbuckle_protocol as protocol;

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     fleet::{Origin, matches},
     id::ConversationId,
+    shown_uri::without_secrets,
 };
 
 /// Why an action was denied. It is the source of [`HostError::Denied`](crate::HostError::Denied).
@@ -441,13 +442,8 @@ fn decision(party: Party<'_>, action: &Action<'_>) -> AuditRecord {
     };
     AuditRecord::new("decision", &party.origin.id, action.kind().as_str())
         .in_conversation(party.conversation)
-        .about(without_query(&action.subject()))
+        .about(without_secrets(&action.subject()))
         .naming(arguments)
-}
-
-/// A URI as it may be written down.
-pub(crate) fn without_query(text: &str) -> &str {
-    text.split(['?', '#']).next().unwrap_or(text)
 }
 
 fn scopes(party: Party<'_>) -> Vec<Scope> {

@@ -8,7 +8,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use turnbuckle_client::Target;
 
-use crate::config::Launch;
+use crate::{config::Launch, shown_uri::without_secrets};
 
 /// How a server is started or reached.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl fmt::Debug for Reach {
                 f.debug_tuple("Command").field(program).finish()
             }
             Self::Launch(Launch::Remote(remote)) => {
-                let place = remote.url.split(['?', '#']).next();
+                let place = without_secrets(&remote.url);
                 f.debug_tuple("Remote").field(&place).finish()
             }
             Self::Custom(_) => f.write_str("Custom"),
@@ -98,7 +98,8 @@ impl Reach {
     }
 
     /// How the server is started, as a user may be shown it: without values of headers, without
-    /// those of variables unless they say which code is run, and without the query of a URL.
+    /// those of variables unless they say which code is run, and without the user and the query of a
+    /// URL.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Launch(Launch::Command {
@@ -127,10 +128,13 @@ impl Reach {
                     .collect::<Vec<_>>()
                     .join(" ")
             }
-            Self::Launch(Launch::Remote(remote)) => match remote.url.split_once(['?', '#']) {
-                Some((place, _)) => format!("{place}?…"),
-                None => remote.url.clone(),
-            },
+            Self::Launch(Launch::Remote(remote)) => {
+                let mut place = without_secrets(&remote.url);
+                if remote.url.contains(['?', '#']) {
+                    place.push_str("?…");
+                }
+                place
+            }
             Self::Custom(_) => "a server of the application".to_owned(),
             Self::Unusable(reason) => format!("unusable: {reason}"),
         }
@@ -253,8 +257,9 @@ mod tests {
 
     #[test]
     fn nothing_secret_is_shown() {
-        let spec = remote("https://a/mcp?key=hidden", "hidden");
+        let spec = remote("https://hidden:hidden@a/mcp?key=hidden", "hidden");
         assert_eq!(spec.shown(), "https://a/mcp?…");
+        assert_eq!(remote("https://a/mcp", "hidden").shown(), "https://a/mcp");
         assert!(!format!("{spec:?}").contains("hidden"));
         assert_eq!(command("a", &["b c"]).shown(), "a 'b c'");
     }

@@ -22,6 +22,7 @@ use crate::{
     fleet::{Fleet, Lists, ServerSpec, ServerState, StateStream, Upstream},
     id::ServerId,
     names::Prefix,
+    shown_uri::without_secrets,
 };
 
 /// A running host: many servers, one catalog, one policy. Clones share it.
@@ -307,7 +308,10 @@ impl Host {
         let mut denials = self.inner.shared.share_roots(&upstream, &[root]).await;
         match denials.pop() {
             None => Ok(()),
-            Some(denied) => Err(denial(upstream.id(), ActionKind::ShareRoot, &uri, denied)),
+            Some(denied) => {
+                let uri = without_secrets(&uri);
+                Err(denial(upstream.id(), ActionKind::ShareRoot, &uri, denied))
+            }
         }
     }
 

@@ -9,10 +9,11 @@ use turnbuckle_protocol::{
 
 use super::{Host, call::unknown, handle::denial};
 use crate::{
-    consent::{Action, ActionKind, Party, without_query},
+    consent::{Action, ActionKind, Party},
     error::HostError,
     fleet::Upstream,
     id::{ConversationId, ServerId},
+    shown_uri::without_secrets,
 };
 
 impl Host {
@@ -142,7 +143,8 @@ impl Host {
         };
         let consent = &self.inner.shared.consent;
         let permitted = consent.permit(party, Action::Read { uri }).await;
-        permitted.map_err(|denied| denial(server, ActionKind::Read, without_query(uri), denied))?;
+        permitted
+            .map_err(|denied| denial(server, ActionKind::Read, &without_secrets(uri), denied))?;
         let connection = self.connected(&upstream).await?;
         let _in_flight = upstream.origin.enter(conversation);
         let read = connection.read(uri).tag(ConversationId::tag(conversation));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use turnbuckle_host::{
     ActionKind, Audit, ConsentAnswer, Denied, FailureKind, Host, HostBuilder, HostError, Rules,
-    Scope, ServerState,
+    Scope, ServerState, protocol::Root,
 };
 
 use crate::{
@@ -295,6 +295,14 @@ async fn the_audit_log_has_calls_decisions_and_answers_and_no_values() {
     let secret = json!({"text": "hunter2"});
     within("a call", host.call("echo", secret)).await.unwrap();
     within("a call", host.call("fill", ())).await.unwrap();
+    let uri = "test://ada:hunter2@test-server/notes?key=hunter2";
+    within("a reading", host.read_from("only", uri))
+        .await
+        .unwrap();
+    let root = Root::new("file://ada:hunter2@elsewhere/folder");
+    within("a root", host.share_root("only", root))
+        .await
+        .unwrap();
     host.close().await;
     let log = std::fs::read_to_string(&file).unwrap();
     let lines: Vec<serde_json::Value> = log
@@ -319,6 +327,10 @@ async fn the_audit_log_has_calls_decisions_and_answers_and_no_values() {
     assert_eq!(call["names"], json!(["text"]));
     let answer = lines.iter().find(|line| line["event"] == "answer").unwrap();
     assert_eq!(answer["names"], json!(["city"]));
+    let subject =
+        |action: &str| &lines.iter().find(|line| line["action"] == action).unwrap()["subject"];
+    assert_eq!(subject("read"), "test://test-server/notes");
+    assert_eq!(subject("root"), "file://elsewhere/folder");
 }
 
 #[tokio::test]
