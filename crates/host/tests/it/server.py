@@ -103,6 +103,7 @@ def call(id, name, given):
         params = {"messages": [{"role": "user", "content": {"type": "text", "text": "secret of the server"}}], "maxTokens": 50}
         if "context" in given:
             params["includeContext"] = given["context"]
+        params.update(given.get("params", {}))
         ask("sampling/createMessage", params, lambda answer: send({"id": id, "result": text(json.dumps(answer))}))
     elif name == "grow":
         count += 1

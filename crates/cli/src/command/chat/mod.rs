@@ -3,11 +3,13 @@
 mod allow;
 mod command;
 mod events;
+mod excerpts;
 mod history;
 mod key;
 mod model;
 mod person;
 mod prompt;
+mod review;
 mod screen;
 mod servers;
 mod session;

@@ -10,18 +10,16 @@ use turnbuckle::{
     },
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
-        JsonObject, SamplingContent, SamplingMessage,
+        JsonObject,
     },
 };
 use turnbuckle_command_line::{control::one_line, style::Style};
 
+use super::{excerpts::Excerpts, review};
 use crate::{
     ask::{Line, ask_each, ask_visit},
     show::tell,
 };
-
-/// 2,000 characters of an argument or a message are shown before the user agrees to it.
-const MAX_SHOWN: usize = 2000;
 
 /// How many questions are open.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
@@ -96,31 +94,7 @@ impl UserInterface for Person {
         who: &'a Requester,
         request: &'a CreateMessageRequestParams,
     ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
-        Box::pin(async move {
-            head(who, "wants to ask the model");
-            if let Some(system) = &request.system_prompt {
-                shown("system", system);
-            }
-            for message in &request.messages {
-                show_message(message);
-            }
-            tell(&format!("  up to {} tokens", request.max_tokens));
-            let last = request.messages.last();
-            let said = last
-                .map(|message| text_of(&message.content))
-                .unwrap_or_default();
-            match review(who, "the last message", &said).await {
-                Reviewed::Accept(scope) => Review::Accept(scope),
-                Reviewed::Edited(text) => {
-                    let mut request = request.clone();
-                    if let Some(last) = request.messages.last_mut() {
-                        last.content = vec![SamplingContent::text(text)];
-                    }
-                    Review::Edited(Box::new(request))
-                }
-                Reviewed::Decline => Review::Decline,
-            }
-        })
+        Box::pin(review::prompt(who, request))
     }
 
     fn review_answer<'a>(
@@ -128,65 +102,7 @@ impl UserInterface for Person {
         who: &'a Requester,
         answer: &'a CreateMessageResult,
     ) -> BoxFuture<'a, Review<CreateMessageResult>> {
-        Box::pin(async move {
-            head(who, "gets this answer of the model");
-            for content in &answer.content {
-                show_content("model", content);
-            }
-            match review(who, "the answer", &text_of(&answer.content)).await {
-                Reviewed::Accept(scope) => Review::Accept(scope),
-                Reviewed::Edited(text) => {
-                    let mut answer = answer.clone();
-                    answer.content = vec![SamplingContent::text(text)];
-                    Review::Edited(Box::new(answer))
-                }
-                Reviewed::Decline => Review::Decline,
-            }
-        })
-    }
-}
-
-fn head(who: &Requester, what: &str) {
-    let mark = Style::Ask.err("?");
-    let server = one_line(who.server.as_str());
-    tell(&format!("{mark} server `{server}` {what}"));
-}
-
-/// Shows the beginning of a text.
-fn shown(name: &str, text: &str) {
-    let short: String = text.chars().take(MAX_SHOWN).collect();
-    whole(name, &short);
-    let rest = text.chars().count().saturating_sub(MAX_SHOWN);
-    if rest > 0 {
-        tell(&Style::Warn.err(&format!("  … and {rest} characters more")));
-    }
-}
-
-/// Shows a text, with its name before each line: a server cannot write lines of ours.
-fn whole(name: &str, text: &str) {
-    for line in text.lines() {
-        tell(&format!("  {} {line}", Style::Dim.err(&format!("{name}:"))));
-    }
-}
-
-fn is_long(text: &str) -> bool {
-    text.chars().nth(MAX_SHOWN).is_some()
-}
-
-fn show_message(message: &SamplingMessage) {
-    let role = match message.role {
-        turnbuckle::protocol::Role::Assistant => "model",
-        _ => "user",
-    };
-    for content in &message.content {
-        show_content(role, content);
-    }
-}
-
-fn show_content(role: &str, content: &SamplingContent) {
-    match content {
-        SamplingContent::Text(text) => shown(role, &text.text),
-        other => shown(role, &serde_json::to_string(other).unwrap_or_default()),
+        Box::pin(review::answer(who, answer))
     }
 }
 
@@ -199,19 +115,9 @@ async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
         let said = "  you allowed it before; since then the server has changed what it says of it";
         tell(&Style::Warn.err(said));
     }
-    if let Some(launch) = &question.launch {
-        shown("command", launch);
-    }
-    if let Some(description) = &question.description {
-        shown("it says", description);
-    }
-    if let Some(arguments) = &question.arguments {
-        shown("arguments", arguments.get());
-    }
-    let is_cut = [question.description.as_deref(), arguments(question)]
-        .into_iter()
-        .flatten()
-        .any(is_long);
+    let texts = texts_of(question);
+    texts.show();
+    let is_cut = texts.are_cut();
     let line = format!("  {} [n] ", choices(question, is_cut).join(", "));
     loop {
         let Ok(Some(text)) = Line::new(&line).not_typed_ahead().read().await else {
@@ -231,20 +137,26 @@ async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
                     return ConsentAnswer::AllowEdited(edited);
                 }
             }
-            "s" if is_cut => {
-                for (name, text) in [
-                    ("it says", question.description.as_deref()),
-                    ("arguments", arguments(question)),
-                ] {
-                    if let Some(text) = text {
-                        whole(name, text);
-                    }
-                }
-            }
+            "s" if is_cut => texts.show_all(),
             "" | "n" | "no" => return ConsentAnswer::Deny,
             _ => tell("  type one of the letters"),
         }
     }
+}
+
+/// What the user is shown before agreeing.
+fn texts_of(question: &ConsentQuestion) -> Excerpts {
+    let mut texts = Excerpts::default();
+    for (name, text) in [
+        ("command", question.launch.as_deref()),
+        ("it says", question.description.as_deref()),
+        ("arguments", arguments(question)),
+    ] {
+        if let Some(text) = text {
+            texts.add(name, text);
+        }
+    }
+    texts
 }
 
 fn arguments(question: &ConsentQuestion) -> Option<&str> {
@@ -290,42 +202,4 @@ async fn edited(now: &str) -> Option<JsonObject> {
             Err(error) => tell(&format!("  {}", Style::Bad.err(&error.to_string()))),
         }
     }
-}
-
-enum Reviewed {
-    Accept(Scope),
-    Edited(String),
-    Decline,
-}
-
-async fn review(who: &Requester, what: &str, now: &str) -> Reviewed {
-    // If it is unknown which conversation asks, it cannot be allowed for a conversation.
-    let (line, has_chat) = match who.conversation {
-        Some(_) => ("  y once, c for this chat, e edit, n no [n] ", true),
-        None => ("  y once, e edit, n no [n] ", false),
-    };
-    loop {
-        let Ok(Some(text)) = Line::new(line).not_typed_ahead().read().await else {
-            return Reviewed::Decline;
-        };
-        match text.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" => return Reviewed::Accept(Scope::Once),
-            "c" if has_chat => return Reviewed::Accept(Scope::Conversation),
-            "e" => {
-                let line = Line::new(format!("  {what}: ")).holding(now);
-                return match line.read().await {
-                    Ok(Some(text)) => Reviewed::Edited(text),
-                    _ => Reviewed::Decline,
-                };
-            }
-            "" | "n" | "no" => return Reviewed::Decline,
-            _ => tell("  type one of the letters"),
-        }
-    }
-}
-
-/// The text of a message, without its other content.
-fn text_of(content: &[SamplingContent]) -> String {
-    let texts = content.iter().filter_map(SamplingContent::as_text);
-    texts.collect::<Vec<_>>().join("\n")
 }

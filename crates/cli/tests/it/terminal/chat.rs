@@ -1,5 +1,7 @@
 //! `turnbuckle chat` at a real terminal.
 
+use serde_json::{Value, json};
+
 use super::Terminal;
 use crate::{
     chat::MISBEHAVING,
@@ -297,5 +299,72 @@ fn texts_of_a_server_do_not_begin_lines_of_ours() {
             !line.starts_with("? server `bank`") && !line.starts_with("> /allow"),
             "{screen}"
         );
+    }
+}
+
+/// A chat with a server that asks the model with these parameters, and a script that goes on with
+/// `turns`.
+fn sampling<'p>(place: &'p Place, params: &Value, turns: &str) -> Terminal<'p> {
+    let call = json!({"calls": [{"name": "sample", "arguments": {"params": params}}]});
+    place.write("script", &format!("{call}\n{turns}"));
+    let line =
+        format!("turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING}");
+    let terminal = Terminal::run(place, &line);
+    terminal.see_last("; /help lists the commands\n>");
+    say(&terminal, "go");
+    terminal.see("? server `python3` wants to ask the model");
+    terminal
+}
+
+// rule: Q1
+#[test]
+fn a_long_sampling_request_can_be_seen_whole_with_its_tools() {
+    needs("tmux");
+    let place = Place::new();
+    let text = format!("{} the hidden end", "x".repeat(2000));
+    let params = json!({
+        "messages": [{"role": "user", "content": {"type": "text", "text": text}}],
+        "tools": [{"name": "lookup", "inputSchema": {"type": "object"}}],
+    });
+    let terminal = sampling(
+        &place,
+        &params,
+        "{\"text\": \"fine\"}\n{\"text\": \"done\"}",
+    );
+    let screen = terminal.see_last("e edit, s show all of it, n no [n]");
+    assert!(screen.contains("tool: {\"name\":\"lookup\""), "{screen}");
+    assert!(screen.contains("… and 15 characters more"), "{screen}");
+    assert!(!screen.contains("hidden"), "{screen}");
+    say(&terminal, "s");
+    terminal.see("the hidden end");
+    terminal.see_last("e edit, s show all of it, n no [n]");
+    say(&terminal, "n");
+    terminal.see("✓ sample {\"code\": -1,");
+}
+
+// rule: Q1
+#[test]
+fn an_answer_that_is_edited_keeps_its_tool_calls() {
+    needs("tmux");
+    let place = Place::new();
+    let params = json!({"tools": [{"name": "lookup", "inputSchema": {"type": "object"}}]});
+    let turns = "{\"text\": \"pre\", \"calls\": [{\"name\": \"lookup\"}]}\n\
+                 {\"text\": \"{{result}}\\nthe end\"}";
+    let terminal = sampling(&place, &params, turns);
+    terminal.see_last("e edit, n no [n]");
+    say(&terminal, "y");
+    terminal.see("? server `python3` gets this answer of the model");
+    terminal.see_last("e edit, n no [n]");
+    say(&terminal, "e");
+    terminal.see_last("the answer: pre");
+    say(&terminal, "X");
+    terminal.see("\nthe end\n");
+    let screen = terminal.whole_lines();
+    for part in [
+        "{\"type\": \"text\", \"text\": \"preX\"}",
+        "{\"type\": \"tool_use\",",
+        "\"stopReason\": \"toolUse\"",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
     }
 }
