@@ -21,7 +21,11 @@ pub struct SamplingRequest {
 }
 
 /// Why a model gave no answer. The server is told that sampling failed, but not the reason, which
-/// is only logged.
+/// is only logged: it may name accounts.
+///
+/// A boxed [`ErrorObject`](turnbuckle_protocol::ErrorObject) is for the server, which is answered
+/// with its code and message. Use it where the server can do something about it: a request that is
+/// not valid, or a limit that is reached.
 pub type SamplingError = Box<dyn Error + Send + Sync>;
 
 /// The model that servers use by sampling. Set it with
@@ -40,7 +44,7 @@ pub trait SamplingModel: Send + Sync + 'static {
     /// or has used up its share is refused without a question.
     ///
     /// # Errors
-    /// Why not. The server is told that something failed, and not what.
+    /// Why not. See [`SamplingError`] for what the server is told.
     fn admit(
         &self,
         server: &ServerId,

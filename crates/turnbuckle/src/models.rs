@@ -8,11 +8,13 @@ pub use turnbuckle_models::*;
 
 use turnbuckle_host::{
     Conversation, SamplingError as HostSamplingError, SamplingModel, SamplingRequest, ServerId,
-    protocol::{CallToolResult, CreateMessageRequestParams, CreateMessageResult, Tool},
+    protocol::{
+        CallToolResult, CreateMessageRequestParams, CreateMessageResult, ErrorObject, Tool,
+    },
 };
 
 use self::agent::{BoxError, ToolCall, Tools};
-use self::sampling::{ReviewedByHost, Sampler};
+use self::sampling::{ReviewedByHost, Sampler, SamplingError};
 
 /// The tools of all servers of a host, called in one conversation. The host's policy decides about
 /// each call.
@@ -85,7 +87,7 @@ impl SamplingModel for HostSampling {
         server: &ServerId,
         params: &CreateMessageRequestParams,
     ) -> Result<(), HostSamplingError> {
-        Ok(self.0.admit(server.as_str(), params)?)
+        self.0.admit(server.as_str(), params).map_err(told)
     }
 
     fn sample(
@@ -98,7 +100,15 @@ impl SamplingModel for HostSampling {
             let sampled =
                 self.0
                     .sample_admitted(server, request.params, &ReviewedByHost, &mut quietly);
-            Ok(sampled.await?)
+            sampled.await.map_err(told)
         })
+    }
+}
+
+/// What a server is told when its request is refused: everything but the words of a model's API.
+fn told(error: SamplingError) -> HostSamplingError {
+    match error {
+        SamplingError::Model(_) => error.into(),
+        error => ErrorObject::new(error.code(), error.message()).into(),
     }
 }

@@ -161,6 +161,57 @@ fn sampling_needs_consent_too() {
     );
 }
 
+/// A chat with the misbehaving server, which asks the model with these parameters. It returns what the
+/// server was answered.
+fn sampled(params: &Value, turns: &str, words: &[&str]) -> Vec<Value> {
+    let place = Place::new();
+    let call = json!({"calls": [{"name": "sample", "arguments": {"params": params}}]});
+    place.write("script", &format!("{call}\n{turns}"));
+    let chat = [
+        "chat",
+        "--model",
+        "scripted:script",
+        "--json",
+        "-p",
+        "x",
+        "--allow",
+        "*",
+    ];
+    let server = ["--", "python3", MISBEHAVING];
+    let output = place.run(&[&chat[..], words, &server].concat());
+    let events = events(&output);
+    let results = of_kind(&events, "result").into_iter().map(|result| {
+        let text = result["result"]["content"][0]["text"].as_str();
+        let text = text.unwrap_or_else(|| panic!("it has a result: {output:?}"));
+        serde_json::from_str(text).expect("the answer is JSON")
+    });
+    results.collect()
+}
+
+// rule: Q4
+#[test]
+fn a_server_is_told_why_its_sampling_request_is_refused() {
+    let stray = json!({"messages": [{"role": "user", "content":
+        {"type": "tool_result", "toolUseId": "1", "content": []}}]});
+    let told = sampled(&stray, "{\"text\": \"done\"}", &[]);
+    assert_eq!(told[0]["code"], -32602, "{told:?}");
+    let said = told[0]["message"].as_str().unwrap();
+    assert!(said.contains("result for `1`"), "{said}");
+
+    // The model answers 20 requests in a minute; with the next one the script comes to its end.
+    let turns = "{\"text\": \"fine\"}\n{\"calls\": [{\"name\": \"sample\"}]}\n".repeat(20);
+    let told = sampled(
+        &json!({}),
+        &format!("{turns}{{\"text\": \"done\"}}"),
+        &["--allow", "sample:*", "--allow", "sample-answer:*"],
+    );
+    assert_eq!(told.len(), 21, "{told:?}");
+    let limited: Vec<_> = told.iter().filter(|told| told["code"] == 429).collect();
+    assert!(!limited.is_empty(), "{told:?}");
+    let said = limited[0]["message"].as_str().unwrap();
+    assert!(said.contains("try again in"), "{said}");
+}
+
 /// A server that is named is used as its file has it, and not only started as it says.
 #[test]
 fn a_named_server_has_everything_that_its_file_says() {

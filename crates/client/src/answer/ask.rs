@@ -68,6 +68,8 @@ pub enum Refusal {
     Declined,
     /// The handler failed. The server is told that something failed, but not what.
     Failed(Box<dyn Error + Send + Sync>),
+    /// The request cannot be answered, and the server is told why: with this code and message.
+    Error(ErrorObject),
 }
 
 impl Refusal {
@@ -83,6 +85,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Declined => f.write_str("it was declined"),
             Self::Failed(reason) => write!(f, "answering failed: {reason}"),
+            Self::Error(error) => write!(f, "{error}"),
         }
     }
 }
@@ -139,6 +142,7 @@ impl Unanswered {
             Self::Refused(Refusal::Failed(_)) => {
                 ErrorObject::internal("the client failed to answer")
             }
+            Self::Refused(Refusal::Error(error)) => error.clone(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use turnbuckle_client::{Answers, Refusal};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
-    ElicitRequestUrlParams, ElicitResult, IncludeContext, SamplingMessage,
+    ElicitRequestUrlParams, ElicitResult, ErrorObject, IncludeContext, SamplingMessage,
 };
 
 use super::shared::Shared;
@@ -18,7 +18,7 @@ use crate::{
     context,
     fleet::{Attribution, Origin, Upstream},
     id::{ConversationId, ServerId},
-    sampling::{SamplingModel, SamplingRequest},
+    sampling::{SamplingError, SamplingModel, SamplingRequest},
 };
 
 /// How many tokens of context a sampling request may be given. It is what a small model holds.
@@ -54,6 +54,14 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
         answers.on_sample_with_tools(move |ask| sample(ask.request, ask.tag))
     } else {
         answers.on_sample(move |ask| sample(ask.request, ask.tag))
+    }
+}
+
+/// What a server is told when the model gives no answer.
+fn refusal(error: SamplingError) -> Refusal {
+    match error.downcast::<ErrorObject>() {
+        Ok(error) => Refusal::Error(*error),
+        Err(error) => Refusal::Failed(error),
     }
 }
 
@@ -154,7 +162,7 @@ impl Asked {
         let consent = &self.shared.consent;
         if let Err(error) = model.admit(&self.origin.id, &request) {
             consent.denied(party, &action, Denied::ByPolicy(error.to_string()));
-            return Err(Refusal::Failed(error));
+            return Err(refusal(error));
         }
         self.add_context(party, &mut request).await;
         let reviewed = consent.review_prompt(party, request).await;
@@ -164,7 +172,7 @@ impl Asked {
             conversation,
             params,
         };
-        let answer = model.sample(request).await.map_err(Refusal::Failed)?;
+        let answer = model.sample(request).await.map_err(refusal)?;
         let reviewed = consent.review_answer(party, answer).await;
         reviewed.map_err(|_| Refusal::Declined)
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use turnbuckle_host::{
     ActionKind, Audit, AuditRecord, ConsentAnswer, FormAnswer, Review, Rules, SamplingError,
     SamplingRequest, Scope,
-    protocol::{CreateMessageRequestParams, CreateMessageResult, SamplingMessage},
+    protocol::{CreateMessageRequestParams, CreateMessageResult, ErrorObject, SamplingMessage},
 };
 
 use crate::{
@@ -254,6 +254,34 @@ async fn a_review_that_is_accepted_for_a_conversation_is_not_repeated_in_it() {
         .unwrap();
     assert_eq!(person.asked().len(), 4);
     host.close().await;
+}
+
+/// The words of a model's API are not for servers; an error that is made for the server is.
+#[tokio::test]
+async fn a_server_is_told_what_it_can_do_something_about() {
+    for (is_for_the_server, wanted) in [(true, "slow down"), (false, "failed to answer")] {
+        let model = move |_: SamplingRequest| async move {
+            let error = ErrorObject::new(429, "slow down");
+            let error: SamplingError = if is_for_the_server {
+                error.into()
+            } else {
+                "slow down, account 7".into()
+            };
+            Err::<CreateMessageResult, _>(error)
+        };
+        let host = trusting()
+            .model(model)
+            .server("only", server(&[]))
+            .open()
+            .await;
+        within("start", host.ready()).await;
+        let output = within("a call", host.call("sample", ())).await.unwrap();
+        let told: serde_json::Value = serde_json::from_str(&output.text()).unwrap();
+        assert_eq!(told["code"] == 429, is_for_the_server, "{told}");
+        let message = told["message"].as_str().unwrap();
+        assert!(message.contains(wanted) && !message.contains('7'), "{told}");
+        host.close().await;
+    }
 }
 
 #[tokio::test]

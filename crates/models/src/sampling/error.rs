@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use turnbuckle_protocol::error::code;
+
 use crate::error::ModelError;
 
 /// Why a server's sampling request has no answer.
@@ -47,9 +49,10 @@ impl SamplingError {
     pub fn code(&self) -> i64 {
         match self {
             // sampling: a rejection by the user is -1, and a fault in tool results -32602.
-            Self::Declined => -1,
-            Self::Invalid { .. } => -32602,
-            _ => -32603,
+            Self::Declined => code::USER_REJECTED,
+            Self::Invalid { .. } => code::INVALID_PARAMS,
+            Self::TooOften { .. } | Self::OverBudget { .. } => code::TOO_MANY_REQUESTS,
+            Self::TooManyRounds { .. } | Self::Model(_) => code::INTERNAL_ERROR,
         }
     }
 
