@@ -161,6 +161,64 @@ fn sampling_needs_consent_too() {
     );
 }
 
+/// One that does not start and one that a project's file names, which no user can agree to.
+#[test]
+fn servers_that_are_not_there_are_named_with_the_reason() {
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let failing = json!({"command": "python3", "colour": "red",
+        "args": [MISBEHAVING, "--fail-if-missing", "nowhere"]});
+    place.write(
+        "failing.json",
+        &json!({"mcpServers": {"broken": failing}}).to_string(),
+    );
+    let project = json!({"mcpServers": {"theirs": {"command": "true"}}});
+    place.write(".mcp.json", &project.to_string());
+
+    let words = ["chat", "--model", "scripted:script", "--prompt", "x"];
+    let with_file = [&words[..], &["--config", "failing.json"]].concat();
+    let output = place.run(&[&with_file[..], &["--json"]].concat());
+    let told = events(&output);
+    let note = of_kind(&told, "note")[0];
+    assert_eq!(note["server"], "broken", "{note}");
+    assert!(
+        note["message"].as_str().unwrap().contains("`colour`"),
+        "{note}"
+    );
+    let server = of_kind(&told, "server")[0];
+    assert_eq!(
+        (&server["server"], &server["state"]),
+        (&json!("broken"), &json!("failed"))
+    );
+    let stderr_of_it = server["stderr"].as_array().unwrap();
+    assert_eq!(
+        stderr_of_it.last().unwrap(),
+        "a file is missing",
+        "{server}"
+    );
+    let said = stderr(&place.run(&with_file));
+    for part in [
+        "note: ",
+        "server `broken` failed: ",
+        "\n  stderr: a file is missing\n",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+
+    let output = place.run(&[&words[..], &["--json"]].concat());
+    let told = events(&output);
+    let server = of_kind(&told, "server")[0];
+    assert_eq!(server["server"], "theirs", "{server}");
+    let hint = server["hint"].as_str().unwrap();
+    assert!(hint.starts_with("pass --allow start:theirs"), "{hint}");
+    let said = stderr(&place.run(&words));
+    assert!(
+        said.contains("server `theirs` failed: the user has to allow it"),
+        "{said}"
+    );
+    assert!(said.contains("hint: pass --allow start:theirs"), "{said}");
+}
+
 /// A chat with the misbehaving server, which asks the model with these parameters. It returns what the
 /// server was answered.
 fn sampled(params: &Value, turns: &str, words: &[&str]) -> Vec<Value> {

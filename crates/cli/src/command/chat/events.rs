@@ -1,11 +1,15 @@
 //! What happens, for programs: one line of JSON for each event.
 
 use serde_json::{Value, json};
-use turnbuckle::models::{
-    Delta,
-    agent::{AgentOutcome, Event},
+use turnbuckle::{
+    host::{ConfigNote, ServerId},
+    models::{
+        Delta,
+        agent::{AgentOutcome, Event},
+    },
 };
 
+use super::unready::Unready;
 use crate::show::print;
 
 /// Prints an event.
@@ -13,6 +17,24 @@ pub(super) fn show(event: &Event<'_>) {
     if let Some(line) = line(event) {
         print(&line.to_string());
     }
+}
+
+/// Prints that a server is not ready.
+pub(super) fn unready(server: &Unready) {
+    print(&server.event().to_string());
+}
+
+/// Prints which servers are waited for.
+pub(super) fn starting(servers: &[String]) {
+    print(&json!({"event": "starting", "servers": servers}).to_string());
+}
+
+/// Prints a note about a config file.
+pub(super) fn note(note: &ConfigNote) {
+    let server = note.server.as_ref().map(ServerId::as_str);
+    let file = note.file.as_ref().map(|file| file.display().to_string());
+    let line = json!({"event": "note", "server": server, "file": file, "message": note.text});
+    print(&line.to_string());
 }
 
 /// Prints how a run ended.

@@ -14,5 +14,6 @@ mod screen;
 mod servers;
 mod session;
 mod slash;
+mod unready;
 
 pub(crate) use command::{Chat, run};

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle::{
-    host::Conversation,
+    host::{Conversation, Host},
     models::{
         HostTools,
         agent::{Agent, AgentOutcome, Event, Stop},
@@ -24,13 +24,14 @@ use super::{
     screen::{Folded, Screen},
     servers,
     slash::{self, Next},
+    unready::{self, Unready},
 };
 use crate::{ask::Line, runtime::stop_signal, show::tell};
 
 /// 1 s between two looks at the servers that are starting.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// 10 s for servers to start before a person can type.
+/// 10 s for servers to start before a person can type, and before a program hears of them.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Whom the output is for.
@@ -78,6 +79,7 @@ impl ChatSession {
             () = ready(&self.conversation, None, self.output) => {}
             () = stop_signal() => return Err(Failed::interrupted()),
         }
+        self.report(&unready::find(self.conversation.host()));
         self.say(prompt);
         match self.run().await? {
             AgentOutcome::Done(_) => Ok(()),
@@ -140,15 +142,26 @@ impl ChatSession {
             servers.len()
         );
         tell(&Style::Dim.err(&said));
-        for note in host.notes() {
-            let note = one_line(&note.to_string());
-            tell(&Style::Dim.err(&format!("note: {note}")));
-        }
-        for server in servers {
-            if let Some(failure) = server.state.failure() {
-                let reason = one_line(&failure.reason);
-                let said = format!("server `{}` failed: {reason}", one_line(server.id.as_str()));
-                tell(&Style::Warn.err(&said));
+        let mut unready = unready::find(host);
+        // Those that are still starting were named before.
+        unready.retain(|server| !server.is_starting());
+        self.report(&unready);
+    }
+
+    /// Says what is wrong with config files and servers.
+    fn report(&self, unready: &[Unready]) {
+        let notes = self.conversation.host().notes();
+        match self.output {
+            Output::Json => {
+                notes.iter().for_each(events::note);
+                unready.iter().for_each(events::unready);
+            }
+            Output::Text => {
+                for note in notes {
+                    let note = one_line(&note.to_string());
+                    tell(&Style::Dim.err(&format!("note: {note}")));
+                }
+                unready.iter().for_each(Unready::tell);
             }
         }
     }
@@ -265,7 +278,8 @@ fn tell_end(ended: &AgentOutcome) {
 }
 
 /// Waits until all servers are there, or are known not to come, and says whom it waits for. A person is
-/// kept waiting for a bounded time; servers that come later add their tools then.
+/// kept waiting for `limit`; servers that come later add their tools then. A script waits as long as
+/// a server may take to start.
 async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Output) {
     let host = conversation.host();
     let mut ready = std::pin::pin!(host.ready());
@@ -280,22 +294,32 @@ async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Out
             continue;
         }
         waited += LOOK;
-        let is_first = waited == LOOK;
         let is_over = limit.is_some_and(|limit| waited >= limit);
-        if (is_first || is_over) && output == Output::Text {
-            let servers = host.servers().into_iter();
-            let starting = servers.filter(|server| !server.state.is_settled());
-            let names: Vec<_> = starting.map(|server| format!("`{}`", server.id)).collect();
-            let names = names.join(", ");
-            let said = if is_over {
-                format!("still starting: {names}; the tools are there when the server is")
-            } else {
-                format!("starting: {names}")
-            };
-            tell(&Style::Dim.err(&said));
+        match output {
+            Output::Text if is_over => {
+                let names = starting(host).join("`, `");
+                let said =
+                    format!("still starting: `{names}`; the tools are there when the server is");
+                tell(&Style::Dim.err(&said));
+            }
+            Output::Text if waited == LOOK || waited == MAX_WAIT => {
+                let names = starting(host).join("`, `");
+                tell(&Style::Dim.err(&format!("starting: `{names}`")));
+            }
+            Output::Json if waited == MAX_WAIT => events::starting(&starting(host)),
+            Output::Text | Output::Json => {}
         }
         if is_over {
             return;
         }
     }
+}
+
+/// The servers that are not ready yet.
+fn starting(host: &Host) -> Vec<String> {
+    let servers = host.servers().into_iter();
+    let starting = servers.filter(|server| !server.state.is_settled());
+    starting
+        .map(|server| one_line(server.id.as_str()))
+        .collect()
 }

@@ -12,7 +12,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::{allow::Permission, prompt, session::ChatSession};
+use super::{allow::Permission, prompt, session::ChatSession, unready::Unready};
 use crate::show::{self, print, print_shown, tell};
 
 const HELP: &str = "\
@@ -152,7 +152,7 @@ fn servers(session: &ChatSession) {
     let lines: Vec<_> = host
         .servers()
         .iter()
-        .map(|server| {
+        .flat_map(|server| {
             let state = match &server.state {
                 ServerState::Ready(ready) => format!("ready ({})", ready.revision),
                 ServerState::Idle => "idle".to_owned(),
@@ -166,11 +166,14 @@ fn servers(session: &ChatSession) {
                 }
                 _ => "removed".to_owned(),
             };
-            format!(
+            let line = format!(
                 "{}  {state}  {}",
                 Style::Strong.out(&one_line(server.id.as_str())),
                 one_line(&server.launch)
-            )
+            );
+            let unready = Unready::new(server);
+            let stderr = unready.map_or_else(Vec::new, |unready| unready.stderr_lines().collect());
+            std::iter::once(line).chain(stderr)
         })
         .collect();
     list(&lines, "servers");

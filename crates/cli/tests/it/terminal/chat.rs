@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Terminal;
 use crate::{
     chat::MISBEHAVING,
-    program::{Place, needs},
+    program::{Place, eventually, needs},
 };
 
 /// A chat with the demo server, and a script in place of a model.
@@ -367,4 +367,24 @@ fn an_answer_that_is_edited_keeps_its_tool_calls() {
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
+}
+
+#[test]
+fn the_last_words_of_a_server_that_does_not_start_are_shown() {
+    needs("tmux");
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let line = format!(
+        "turnbuckle chat --model scripted:script -- python3 {MISBEHAVING} --fail-if-missing nowhere"
+    );
+    let terminal = Terminal::run(&place, &line);
+    terminal.see("; /help lists the commands");
+    // It is started again some times before it rests.
+    eventually("the last words", || {
+        say(&terminal, "/servers");
+        let screen = terminal.screen();
+        screen
+            .contains("\n  stderr: a file is missing\n")
+            .then_some(())
+    });
 }
