@@ -56,6 +56,11 @@ impl Tools for HostTools {
         Box::pin(std::future::ready(tools))
     }
 
+    fn why_missing(&self, name: &str) -> Option<BoxError> {
+        let missing = self.conversation.host().why_missing(name)?;
+        Some(missing.into())
+    }
+
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>> {
         Box::pin(async move {
             let called = self.conversation.call(call.name, call.arguments);

@@ -219,6 +219,37 @@ fn servers_that_are_not_there_are_named_with_the_reason() {
     assert!(said.contains("hint: pass --allow start:theirs"), "{said}");
 }
 
+/// The model may call a tool again whose server has died too often to be started once more.
+#[test]
+fn a_model_is_told_that_a_server_rests() {
+    let place = Place::new();
+    let call = "{\"calls\": [{\"name\": \"die\"}]}\n";
+    place.write(
+        "script",
+        &format!("{}{{\"text\": \"done\"}}", call.repeat(8)),
+    );
+    let chat = [
+        "chat",
+        "--model",
+        "scripted:script",
+        "--json",
+        "-p",
+        "x",
+        "--allow",
+        "*",
+    ];
+    let output = place.run(&[&chat[..], &["--", "python3", MISBEHAVING]].concat());
+    let told = events(&output);
+    let results = of_kind(&told, "result");
+    let last = results.last().unwrap()["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap();
+    assert!(
+        last.starts_with("server `python3` is not available: "),
+        "{last}"
+    );
+}
+
 /// A chat with the misbehaving server, which asks the model with these parameters. It returns what the
 /// server was answered.
 fn sampled(params: &Value, turns: &str, words: &[&str]) -> Vec<Value> {

@@ -119,8 +119,11 @@ impl<'a> HostCall<'a> {
         let inner = &self.host.inner;
         let catalog = inner.catalog();
         let tool = catalog.tool(&self.name).ok_or_else(|| {
-            let names = catalog.tools().iter().map(|tool| tool.name());
-            unknown("tool", &self.name, names)
+            let missing = self.host.why_missing(&self.name);
+            missing.unwrap_or_else(|| {
+                let names = catalog.tools().iter().map(|tool| tool.name());
+                unknown("tool", &self.name, names)
+            })
         })?;
         let mut arguments = self.arguments.map_err(|source| CallError::Unwritable {
             method: "tools/call".into(),

@@ -9,7 +9,7 @@ use super::{Host, HostCall};
 use crate::{
     context::{self, Attachment},
     error::HostError,
-    id::ConversationId,
+    id::{ConversationId, ServerId},
 };
 
 /// A conversation of a host: the unit for which a user can allow something, and to which resources
@@ -75,13 +75,28 @@ impl Conversation {
     /// As [`Host::read`].
     pub async fn attach(&self, uri: &str) -> Result<Arc<Attachment>, HostError> {
         let server = self.host.owner(uri)?;
+        self.attach_from(server, uri).await
+    }
+
+    /// Attaches a resource of this server, also if another server lists the same URI. See
+    /// [`attach`](Self::attach).
+    ///
+    /// # Errors
+    /// As [`Host::read_from`].
+    pub async fn attach_from(
+        &self,
+        server: impl Into<ServerId>,
+        uri: &str,
+    ) -> Result<Arc<Attachment>, HostError> {
+        let server = server.into();
         let contexts = &self.host.inner.shared.contexts;
         contexts.reading(self.id, &server, uri);
         let read = self.host.read_in(Some(self.id), &server, uri).await;
         // What could not be read is still out of date.
         let read = read.inspect_err(|_| contexts.updated(&server, uri))?;
         let catalog = self.host.inner.catalog();
-        let listed = catalog.resource(uri).filter(|it| *it.server() == server);
+        let mut listed = catalog.resources().iter();
+        let listed = listed.find(|it| it.resource().uri == uri && *it.server() == server);
         let listed = listed.map(|listed| &**listed);
         let uri: Arc<str> = uri.into();
         let attachment = Attachment::new(server.clone(), uri.clone(), read.contents, listed);
@@ -113,7 +128,9 @@ impl Conversation {
     pub async fn context(&self, max_tokens: u64) -> Vec<Arc<Attachment>> {
         for attachment in self.attachments() {
             if attachment.is_stale()
-                && let Err(error) = self.attach(&attachment.uri).await
+                && let Err(error) = self
+                    .attach_from(attachment.server.clone(), &attachment.uri)
+                    .await
             {
                 let error = turnbuckle_base::error_chain::in_one_line(&error);
                 tracing::debug!(

@@ -340,6 +340,21 @@ impl Host {
         self.inner.shared.catalog_changed();
     }
 
+    /// Why a tool is not in the catalog although a server has it: the server has failed and is not
+    /// running. `None` if no server is known to have such a tool.
+    pub fn why_missing(&self, tool: &str) -> Option<HostError> {
+        let is_failed = |state: &ServerState| matches!(state, ServerState::Failed { .. });
+        let catalog = self.inner.make(|state| !is_out(state) || is_failed(state));
+        let upstream = self.upstream(catalog.tool(tool)?.server()).ok()?;
+        let ServerState::Failed { failure, .. } = upstream.state() else {
+            return None;
+        };
+        Some(HostError::Unavailable {
+            server: upstream.id().clone(),
+            source: failure,
+        })
+    }
+
     pub(super) fn upstream(&self, id: &ServerId) -> Result<Arc<Upstream>, HostError> {
         let upstream = self.inner.fleet.find(id);
         upstream.ok_or_else(|| HostError::NoServer { server: id.clone() })
@@ -380,7 +395,7 @@ impl Inner {
         if let Some(catalog) = self.known(wanted) {
             return catalog;
         }
-        let catalog = Arc::new(self.make());
+        let catalog = Arc::new(self.make(|state| !is_out(state)));
         *self.catalog.write() = (wanted, catalog.clone());
         catalog
     }
@@ -390,7 +405,8 @@ impl Inner {
         (known.0 >= wanted).then(|| known.1.clone())
     }
 
-    fn make(&self) -> Catalog {
+    /// The catalog of the servers in these states.
+    fn make(&self, is_in: impl Fn(&ServerState) -> bool) -> Catalog {
         let all = self.fleet.all();
         // By what is configured and not by what runs, so that names stay when a server fails.
         let used = all.iter().filter(|upstream| upstream.spec.is_enabled);
@@ -401,7 +417,7 @@ impl Inner {
         };
         let lists: Vec<(&Arc<Upstream>, Lists)> = all
             .iter()
-            .filter(|upstream| !is_out(&upstream.state()))
+            .filter(|upstream| is_in(&upstream.state()))
             .map(|upstream| (upstream, upstream.lists()))
             .collect();
         let parts: Vec<Part<'_>> = lists

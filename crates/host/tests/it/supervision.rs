@@ -158,6 +158,44 @@ async fn a_server_that_never_answers_fails_by_itself() {
     host.close().await;
 }
 
+#[tokio::test]
+async fn a_call_of_a_tool_whose_server_rests_is_told_so() {
+    let pacing = Pacing {
+        max_failures: 1,
+        rest: Duration::from_mins(10),
+        ..quick()
+    };
+    let host = trusting()
+        .pacing(pacing)
+        .server("mortal", server(&[]).exclude_tools(["hang"]))
+        .server("other", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    assert!(
+        within("the call", host.call("mortal__die", ()))
+            .await
+            .is_err()
+    );
+    until(&host, "mortal", "the rest", |state| {
+        matches!(state, ServerState::Failed { .. })
+    })
+    .await;
+    assert!(host.catalog().tool("mortal__echo").is_none());
+    let error = within("the refusal", host.call("mortal__echo", ())).await;
+    let Err(HostError::Unavailable { server, source }) = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(server.as_str(), "mortal");
+    assert_eq!(source.stderr.last().unwrap(), "the last words");
+    // A tool that may not be used, or that no server has, is unknown as before.
+    for name in ["mortal__hang", "other__nothing"] {
+        let error = within("the refusal", host.call(name, ())).await;
+        assert!(matches!(error, Err(HostError::Unknown { .. })), "{error:?}");
+    }
+    host.close().await;
+}
+
 /// Failures that are further apart than the window in which they are counted, as those of servers that
 /// never answer are by default.
 fn narrow() -> Pacing {

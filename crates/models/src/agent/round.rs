@@ -84,7 +84,11 @@ async fn one(
             "the arguments must be a JSON object, got `{short}`; call the tool again"
         ))
     } else if !known.contains(&call.name) {
-        CallToolResult::error(format!("there is no tool `{}`", call.name))
+        let reason = match tools.why_missing(&call.name) {
+            Some(error) => error_chain::in_one_line(error.as_ref()),
+            None => format!("there is no tool `{}`", call.name),
+        };
+        CallToolResult::error(reason)
     } else {
         let progress = |progress: &ProgressNotificationParams| {
             tell(Event::Progress {

@@ -19,6 +19,13 @@ pub trait Tools: Send + Sync {
     /// The future is dropped when the agent is stopped, which must cancel the call.
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>>;
 
+    /// Why a tool that is not among [`tools`](Self::tools) is not there, if that is known. The model
+    /// is told: it may have called the tool before.
+    fn why_missing(&self, name: &str) -> Option<BoxError> {
+        let _ = name;
+        None
+    }
+
     /// Whether a tool may run while others do. Calls of one answer run at the same time, unless one
     /// of them may not.
     fn may_overlap(&self, name: &str) -> bool {

@@ -1,13 +1,13 @@
 //! The commands that begin with a slash.
 
 use turnbuckle::{
-    host::{Grant, ServerState},
+    host::{Grant, ServerId, ServerState},
     models::format::attachment,
     protocol::SamplingContent,
 };
 use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_command_line::{
-    control::one_line,
+    control::{is_order, one_line},
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -19,7 +19,8 @@ const HELP: &str = "\
 /tools                list the tools, and what the model's API does not take of them
 /servers              list the servers and their states
 /prompt [NAME k=v…]   list the prompts, or use one
-/resource [@URI]      list the resources, or attach one to your next message
+/resource [@URI]      list the resources, or attach one to your next message;
+                      `/resource SERVER @URI` names the server
 /allow [SERVER/TOOL]  list what is allowed for always, or allow something in this chat
 /revoke SERVER/TOOL   take back what is allowed for always
 /show NUMBER          show a call and its result whole
@@ -36,7 +37,8 @@ pub(super) fn completions(session: &ChatSession) -> Vec<String> {
     let catalog = host.catalog();
     let commands = HELP
         .lines()
-        .filter_map(|line| line.split_whitespace().next());
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|word| word.starts_with('/'));
     let mut lines: Vec<String> = commands.map(str::to_owned).collect();
     let names = catalog.prompts().iter().map(|prompt| prompt.name());
     lines.extend(names.map(|name| format!("/prompt {name}")));
@@ -47,6 +49,8 @@ pub(super) fn completions(session: &ChatSession) -> Vec<String> {
     let granted = host.grants();
     let granted = granted.iter();
     lines.extend(granted.map(|grant| format!("/revoke {}", granted_name(grant))));
+    // What servers call things is not typed for the user if it could not be typed.
+    lines.retain(|line| !line.contains(is_order) && !line.contains('\n'));
     lines
 }
 
@@ -98,7 +102,14 @@ pub(super) async fn run(session: &mut ChatSession, line: &str) -> Outcome<Next> 
             return Ok(Next::Model);
         }
         ("/resource", []) => resources(session),
-        ("/resource", [uri]) => attach(session, uri.trim_start_matches('@')).await?,
+        ("/resource", [uri]) => {
+            let uri = uri.trim_start_matches('@');
+            let server = owner(session, uri)?;
+            attach(session, server, uri).await?;
+        }
+        ("/resource", [server, uri]) => {
+            attach(session, ServerId::new(*server), uri.trim_start_matches('@')).await?;
+        }
         ("/allow", []) => grants(session),
         ("/allow", permissions) => {
             for text in permissions {
@@ -187,26 +198,61 @@ fn resources(session: &ChatSession) {
     let mut lines = Vec::new();
     for listed in catalog.resources() {
         let resource = listed.resource();
-        lines.push(resource_line(&resource.uri, &resource.name));
+        lines.push(resource_line(
+            &resource.uri,
+            &resource.name,
+            listed.server(),
+        ));
     }
     for listed in catalog.templates() {
         let template = listed.template();
-        lines.push(resource_line(&template.uri_template, &template.name));
+        lines.push(resource_line(
+            &template.uri_template,
+            &template.name,
+            listed.server(),
+        ));
     }
     list(&lines, "resources");
 }
 
-fn resource_line(uri: &str, name: &str) -> String {
-    format!("@{}  {}", one_line(uri), one_line(name))
+fn resource_line(uri: &str, name: &str, server: &ServerId) -> String {
+    let server = Style::Dim.out(&format!("of {}", one_line(server.as_str())));
+    format!("@{}  {}  {server}", one_line(uri), one_line(name))
 }
 
-async fn attach(session: &mut ChatSession, uri: &str) -> Outcome {
-    let attached = session.conversation.attach(uri).await;
+/// The server of a resource. Of several that list it, the user has to name one: a server must not get
+/// what is meant for another by listing its URIs.
+fn owner(session: &ChatSession, uri: &str) -> Outcome<ServerId> {
+    let catalog = session.conversation.host().catalog();
+    let listed = catalog.resources().iter();
+    let mut owners: Vec<&ServerId> = listed
+        .filter(|listed| listed.resource().uri == uri)
+        .map(|listed| listed.server())
+        .collect();
+    owners.dedup();
+    if owners.len() > 1 {
+        let names: Vec<_> = owners
+            .iter()
+            .map(|server| format!("`/resource {server} @{uri}`"))
+            .collect();
+        let said = format!("{} servers have `{uri}`", owners.len());
+        return Err(Failed::usage(said).hint(format!("type {}", names.join(" or "))));
+    }
+    let owner = catalog.owner(uri).cloned();
+    owner.ok_or_else(|| {
+        Failed::usage(format!("no server is known to have `{uri}`"))
+            .hint("`/resource` lists what there is; `/resource SERVER @URI` names the server")
+    })
+}
+
+async fn attach(session: &mut ChatSession, server: ServerId, uri: &str) -> Outcome {
+    let attached = session.conversation.attach_from(server, uri).await;
     let attached = attached.map_err(|error| Failed::new(Code::Protocol, error))?;
     let parts: Vec<SamplingContent> = attached.contents.iter().map(attachment).collect();
     session.attach(parts);
     print(&format!(
-        "attached {uri} to your next message (about {} tokens)",
+        "attached {uri} to your next message (of server `{}`, about {} tokens)",
+        one_line(attached.server.as_str()),
         attached.tokens
     ));
     Ok(())

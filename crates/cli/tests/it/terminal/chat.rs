@@ -388,3 +388,24 @@ fn the_last_words_of_a_server_that_does_not_start_are_shown() {
             .then_some(())
     });
 }
+
+#[test]
+fn a_resource_that_two_servers_list_is_not_taken_from_one_unasked() {
+    needs("tmux");
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let entry = json!({"command": "python3", "args": [MISBEHAVING]});
+    let servers = json!({"mcpServers": {"first": entry, "second": entry}});
+    place.write("two.json", &servers.to_string());
+    let line = "turnbuckle chat --config two.json --model scripted:script";
+    let terminal = Terminal::run(&place, line);
+    terminal.see_last("; /help lists the commands\n>");
+    let uri = "@test://test-server/notes";
+    say(&terminal, "/resource");
+    terminal.see(&format!("\n{uri}  notes  of first\n"));
+    terminal.see(&format!("\n{uri}  notes  of second\n"));
+    say(&terminal, &format!("/resource {uri}"));
+    terminal.see("error: 2 servers have `test://test-server/notes`");
+    say(&terminal, &format!("/resource second {uri}"));
+    terminal.see("to your next message (of server `second`, ");
+}
