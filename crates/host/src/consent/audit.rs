@@ -48,7 +48,7 @@ pub struct AuditRecord {
     pub names: Vec<String>,
     /// The outcome: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
     pub outcome: &'static str,
-    /// Who decided: `policy`, `grant`, `user`, or `nobody` if there is no user interface to ask.
+    /// Who decided: `policy`, `grant`, `user`, or `none` if there is no user interface to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
     /// For how long it was allowed.

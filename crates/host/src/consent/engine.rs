@@ -48,7 +48,7 @@ impl Denied {
         match self {
             Self::ByPolicy(_) | Self::TooManyQuestions | Self::NotCalled => "policy",
             Self::ByUser => "user",
-            Self::NoUserInterface => "nobody",
+            Self::NoUserInterface => "none",
         }
     }
 }

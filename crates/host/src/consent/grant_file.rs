@@ -101,8 +101,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         path: path.to_owned(),
         problem,
     };
-    let document: GrantDocument =
-        toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    let document: GrantDocument = toml::from_str(&text).map_err(|error| {
+        // The whole error draws the line over several rows.
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(1, |before| 1 + before.matches('\n').count());
+        malformed(format!("line {line}: {}", error.message()))
+    })?;
     document
         .grant
         .into_iter()

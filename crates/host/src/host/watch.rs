@@ -19,6 +19,7 @@ type Stamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 /// Looks until the host is gone.
 pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
     let mut stamps: Option<Stamps> = None;
+    let mut grants = LastProblem::default();
     loop {
         time::sleep(EVERY).await;
         let Some(inner) = host.upgrade() else { return };
@@ -26,10 +27,15 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
         let looking = inner.clone();
         // A folder of another machine may take its time.
         let looked = task::spawn_blocking(move || {
-            look(&looking);
-            stamps_of(paths)
+            let problem = look(&looking);
+            (problem, stamps_of(paths))
         });
-        let Ok(now) = looked.await else { return };
+        let Ok((problem, now)) = looked.await else {
+            return;
+        };
+        if let Some(error) = grants.news(problem) {
+            tracing::warn!(error, "the grants stay as they are");
+        }
         let has_changed = stamps.as_ref().is_some_and(|before| *before != now);
         stamps = Some(now);
         if has_changed && files == Watch::On {
@@ -48,13 +54,25 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
     }
 }
 
-fn look(inner: &Arc<Inner>) {
-    if let Err(error) = inner.shared.consent.grants.read_again() {
-        let error = in_one_line(&error);
-        tracing::warn!(error, "the grants stay as they are");
-    }
+/// Reads what has changed. Returns what is wrong with the file of grants, if something is.
+fn look(inner: &Arc<Inner>) -> Option<String> {
+    let read = inner.shared.consent.grants.read_again();
     for upstream in inner.fleet.all() {
         inner.shared.show_roots(&upstream);
+    }
+    read.err().map(|error| in_one_line(&error))
+}
+
+/// The last problem of a file, so that it is reported once and not with every look.
+#[derive(Default)]
+struct LastProblem(Option<String>);
+
+impl LastProblem {
+    /// The problem, unless it is the same as before.
+    fn news(&mut self, now: Option<String>) -> Option<&str> {
+        let is_new = self.0 != now;
+        self.0 = now;
+        self.0.as_deref().filter(|_| is_new)
     }
 }
 
@@ -67,4 +85,24 @@ fn stamps_of(paths: Vec<PathBuf>) -> Stamps {
             (path, stamp)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_reported_once() {
+        let mut last = LastProblem::default();
+        for (problem, news) in [
+            (None, None),
+            (Some("line 1"), Some("line 1")),
+            (Some("line 1"), None),
+            (Some("line 2"), Some("line 2")),
+            (None, None),
+            (Some("line 2"), Some("line 2")),
+        ] {
+            assert_eq!(last.news(problem.map(str::to_owned)), news);
+        }
+    }
 }
