@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use turnbuckle_host::config::{AsWritten, File, Launch};
 
 use crate::{
-    control::{for_stderr, tell},
+    control::{for_stderr, one_line, tell},
     failure::{Failed, Outcome},
     private, shell,
 };
@@ -99,7 +99,7 @@ fn ask(path: &Path) -> Outcome<bool> {
             Ok(launch) => shown(&launch),
             Err(error) => error.to_string(),
         };
-        tell(&format!("  {}: {what}", entry.name));
+        tell(&format!("  {}: {}", one_line(&entry.name), one_line(&what)));
     }
     if file.entries.len() > MAX_SHOWN {
         tell(&format!("  and {} more", file.entries.len() - MAX_SHOWN));

@@ -250,6 +250,45 @@ fn a_model_is_told_that_a_server_rests() {
     );
 }
 
+#[test]
+fn a_prompt_that_is_too_long_is_refused_and_not_cut() {
+    let place = Place::with_lab();
+    place.write("script", "{\"text\": \"done\"}");
+    let line =
+        "head -c 1048577 /dev/zero | tr '\\0' a | turnbuckle chat lab --model scripted:script";
+    let output = place.shell(line);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("the prompt on stdin has more than 1048576 bytes"),
+        "{said}"
+    );
+    let output = place.shell("printf '\\377' | turnbuckle chat lab --model scripted:script");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("the prompt on stdin is not valid UTF-8"),
+        "{said}"
+    );
+}
+
+/// The hint for a project's file that was not agreed to names an option that there is.
+#[test]
+fn a_server_of_a_project_is_used_once_the_user_has_agreed() {
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let entry = json!({"command": crate::program::BINARY, "args": ["serve", "--stdio"]});
+    let project = json!({"mcpServers": {"theirs": entry}});
+    place.write(".mcp.json", &project.to_string());
+    let words = ["chat", "theirs", "--model", "scripted:script", "-p", "x"];
+    let output = place.run(&words);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("`--trust` agrees to it"), "{said}");
+    let output = place.run(&[&words[..], &["--trust"]].concat());
+    assert_eq!(stdout(&output), "done\n", "{output:?}");
+}
+
 /// A chat with the misbehaving server, which asks the model with these parameters. It returns what the
 /// server was answered.
 fn sampled(params: &Value, turns: &str, words: &[&str]) -> Vec<Value> {

@@ -8,7 +8,23 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 
 /// What is allowed without asking: by the command line, and by `/allow`. Clones share it.
 #[derive(Clone, Default)]
-pub(super) struct Allowed(Arc<RwLock<Rules>>);
+pub(super) struct Allowed(Arc<RwLock<Permissions>>);
+
+#[derive(Default)]
+struct Permissions {
+    list: Vec<Permission>,
+    /// Made of the list.
+    rules: Rules,
+}
+
+impl Permissions {
+    fn change(&mut self, change: impl FnOnce(&mut Vec<Permission>)) {
+        change(&mut self.list);
+        self.rules = self.list.iter().fold(Rules::new(), |rules, permission| {
+            rules.allow(permission.kind, &permission.server, &permission.subject)
+        });
+    }
+}
 
 /// Something that is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +85,26 @@ impl Allowed {
     }
 
     pub(super) fn add(&self, permission: &Permission) {
-        let mut rules = self.0.write();
-        let Permission {
-            kind,
-            server,
-            subject,
-        } = permission;
-        *rules = std::mem::take(&mut *rules).allow(*kind, server, subject);
+        self.0.write().change(|list| {
+            if !list.contains(permission) {
+                list.push(permission.clone());
+            }
+        });
+    }
+
+    /// Everything that is allowed.
+    pub(super) fn list(&self) -> Vec<Permission> {
+        self.0.read().list.clone()
+    }
+
+    /// Takes back what this permission names. Returns how many there were.
+    pub(super) fn remove(&self, named: &Permission) -> usize {
+        let mut permissions = self.0.write();
+        let before = permissions.list.len();
+        permissions.change(|list| {
+            list.retain(|it| !named.fits(it.kind, &it.server, &it.subject));
+        });
+        before - permissions.list.len()
     }
 
     /// Lets a server start: naming it on the command line is consent to that.
@@ -90,7 +119,7 @@ impl Allowed {
 
 impl Policy for Allowed {
     fn decide(&self, request: &Request<'_>) -> Decision {
-        self.0.read().decide(request)
+        self.0.read().rules.decide(request)
     }
 }
 
@@ -112,5 +141,19 @@ mod tests {
         for text in ["", "git/", "/x", "fly:git"] {
             assert!(Permission::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_allowed_can_be_taken_back() {
+        let words = ["git/log", "git/push", "start:git"].map(str::to_owned);
+        let allowed = Allowed::parse(&words).unwrap();
+        let left = |allowed: &Allowed| -> Vec<String> {
+            allowed.list().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(allowed.remove(&Permission::parse("other/*").unwrap()), 0);
+        assert_eq!(allowed.remove(&Permission::parse("git/log").unwrap()), 1);
+        assert_eq!(left(&allowed), ["call:git/push", "start:git/*"]);
+        assert_eq!(allowed.remove(&Permission::parse("git").unwrap()), 1);
+        assert_eq!(left(&allowed), ["start:git/*"]);
     }
 }

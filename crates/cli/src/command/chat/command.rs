@@ -15,7 +15,11 @@ use turnbuckle::{
         sampling::{Sampler, SamplingLimits},
     },
 };
-use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    target::Lookup,
+    trust::Consent,
+};
 
 use super::{
     allow::Allowed,
@@ -57,6 +61,10 @@ pub(crate) struct Chat {
     /// Use the servers of this file alone.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Agree to the project's config file that names the server, as it is now.
+    #[arg(long)]
+    trust: bool,
 
     /// Say this, print the answer and end.
     #[arg(long, short, value_name = "TEXT")]
@@ -117,7 +125,7 @@ impl Chat {
             builder,
             &self.servers,
             &self.command,
-            self.config.as_ref(),
+            self.lookup(),
             &allowed,
         )?;
         let host = self.rules(builder, &allowed, is_attended)?;
@@ -144,6 +152,17 @@ impl Chat {
         drop(session);
         host.close().await;
         outcome
+    }
+
+    fn lookup(&self) -> Lookup<'_> {
+        Lookup {
+            config: self.config.as_ref(),
+            consent: if self.trust {
+                Consent::Given
+            } else {
+                Consent::Ask
+            },
+        }
     }
 
     fn rules(
@@ -176,12 +195,18 @@ impl Chat {
         if io::stdin().is_terminal() && !self.json {
             return Ok(None);
         }
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let read = io::stdin()
             .lock()
-            .take(MAX_PROMPT)
-            .read_to_string(&mut text);
+            .take(MAX_PROMPT + 1)
+            .read_to_end(&mut bytes);
         read.map_err(|error| Failed::new(Code::Input, error))?;
+        if bytes.len() as u64 > MAX_PROMPT {
+            let said = format!("the prompt on stdin has more than {MAX_PROMPT} bytes");
+            return Err(Failed::usage(said).hint("shorten it, or let a server read the text"));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failed::usage("the prompt on stdin is not valid UTF-8"))?;
         if text.trim().is_empty() {
             return Err(Failed::usage("there is no prompt")
                 .hint("pass --prompt TEXT, or write it to stdin"));

@@ -15,5 +15,6 @@ mod servers;
 mod session;
 mod slash;
 mod unready;
+mod words;
 
 pub(crate) use command::{Chat, run};

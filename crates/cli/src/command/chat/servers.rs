@@ -17,13 +17,9 @@ pub(super) fn add(
     builder: HostBuilder,
     words: &[String],
     command: &[String],
-    config: Option<&PathBuf>,
+    lookup: Lookup<'_>,
     allowed: &Allowed,
 ) -> Outcome<HostBuilder> {
-    let lookup = Lookup {
-        config,
-        ..Lookup::default()
-    };
     let mut servers = Vec::new();
     for word in words {
         servers.push(target::find(word, lookup)?);
@@ -32,7 +28,7 @@ pub(super) fn add(
         servers.push(target::split(&[], command, lookup)?.0);
     }
     if servers.is_empty() {
-        return from_files(builder, config, allowed);
+        return from_files(builder, lookup.config, allowed);
     }
     let mut builder = builder.variables(Process);
     let mut all = Vec::new();

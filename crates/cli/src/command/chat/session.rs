@@ -51,7 +51,17 @@ pub(super) struct ChatSession {
     messages: Vec<SamplingMessage>,
     /// What goes with the next message.
     attached: Vec<SamplingContent>,
+    last_said: Said,
     output: Output,
+}
+
+/// What was said last, which is taken back if the model does not answer.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    /// The number of messages before it.
+    before: usize,
+    /// How many pieces of its first message were attached.
+    attached: usize,
 }
 
 impl ChatSession {
@@ -69,6 +79,7 @@ impl ChatSession {
             history: History::default(),
             messages: Vec::new(),
             attached: Vec::new(),
+            last_said: Said::default(),
             output,
         }
     }
@@ -195,12 +206,33 @@ impl ChatSession {
     fn say(&mut self, text: &str) {
         let mut message = SamplingMessage::user(text);
         let attached = std::mem::take(&mut self.attached);
+        self.last_said = Said {
+            before: self.messages.len(),
+            attached: attached.len(),
+        };
         message.content.splice(0..0, attached);
         self.messages.push(message);
     }
 
     pub(super) fn say_all(&mut self, messages: Vec<SamplingMessage>) {
+        self.last_said = Said {
+            before: self.messages.len(),
+            attached: 0,
+        };
         self.messages.extend(messages);
+    }
+
+    /// Takes back what was said last. What was attached to it goes with the next message.
+    fn take_back(&mut self) {
+        let Said { before, attached } = std::mem::take(&mut self.last_said);
+        if before >= self.messages.len() {
+            return;
+        }
+        let mut said = self.messages.split_off(before);
+        if let Some(first) = said.first_mut() {
+            let attached = attached.min(first.content.len());
+            self.attached.splice(0..0, first.content.drain(..attached));
+        }
     }
 
     pub(super) fn attach(&mut self, parts: Vec<SamplingContent>) {
@@ -215,6 +247,7 @@ impl ChatSession {
         self.conversation = conversation;
         self.messages.clear();
         self.attached.clear();
+        self.last_said = Said::default();
     }
 
     /// Lets the model answer. Ctrl-C stops it, and cancels its calls.
@@ -251,7 +284,7 @@ impl ChatSession {
             Err(failed) => {
                 if self.messages.len() == before {
                     // Nothing came of it: it is as if it had not been said.
-                    self.messages.pop();
+                    self.take_back();
                 }
                 if output == Output::Json {
                     events::failed(&failed.said());

@@ -12,7 +12,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::{allow::Permission, prompt, session::ChatSession, unready::Unready};
+use super::{allow::Permission, prompt, session::ChatSession, unready::Unready, words};
 use crate::show::{self, print, print_shown, tell};
 
 const HELP: &str = "\
@@ -21,8 +21,8 @@ const HELP: &str = "\
 /prompt [NAME k=v…]   list the prompts, or use one
 /resource [@URI]      list the resources, or attach one to your next message;
                       `/resource SERVER @URI` names the server
-/allow [SERVER/TOOL]  list what is allowed for always, or allow something in this chat
-/revoke SERVER/TOOL   take back what is allowed for always
+/allow [SERVER/TOOL]  list what is allowed, or allow something in this chat
+/revoke SERVER/TOOL   take back what is allowed, for always or in this chat
 /show NUMBER          show a call and its result whole
 /history              list what you typed; !NUMBER, !START or !! says it again
 /new                  forget the conversation, and what was allowed for it
@@ -76,7 +76,8 @@ pub(super) enum Next {
 
 /// Does what a line says that begins with a slash.
 pub(super) async fn run(session: &mut ChatSession, line: &str) -> Outcome<Next> {
-    let words: Vec<_> = line.split_whitespace().collect();
+    let words = words::split(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (command, rest) = words
         .split_first()
         .map_or(("", &[][..]), |(first, rest)| (*first, rest));
@@ -263,6 +264,13 @@ fn grants(session: &ChatSession) {
     let lines: Vec<_> = grants
         .iter()
         .map(|grant| format!("{}  since {}", granted_name(grant), grant.since))
+        .chain(
+            session
+                .allowed
+                .list()
+                .iter()
+                .map(|permission| format!("{permission}  in this chat")),
+        )
         .collect();
     list(&lines, "grants");
 }
@@ -272,6 +280,7 @@ fn revoke(session: &ChatSession, text: &str) -> Outcome {
     let host = session.conversation.host();
     let revoked = host.revoke(|grant| permission.fits(grant.kind, &grant.server, &grant.subject));
     let count = revoked.map_err(|error| Failed::usage(in_one_line(&error)))?;
+    let count = count + session.allowed.remove(&permission);
     print(&format!("{count} taken back"));
     Ok(())
 }

@@ -409,3 +409,36 @@ fn a_resource_that_two_servers_list_is_not_taken_from_one_unasked() {
     say(&terminal, &format!("/resource second {uri}"));
     terminal.see("to your next message (of server `second`, ");
 }
+
+/// What the model did not answer can be said again, with what was attached to it.
+#[test]
+fn an_attached_resource_is_kept_when_the_model_fails() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let terminal = chat(
+        &place,
+        "{\"error\": \"busy\"}\n{\"expect\": \"[resource demo://readme]\", \"text\": \"read\"}\n",
+    );
+    say(&terminal, "/resource @demo://readme");
+    terminal.see("attached demo://readme to your next message");
+    say(&terminal, "what is in it?");
+    terminal.see("busy");
+    say(&terminal, "what is in it now?");
+    terminal.see("\nread\n");
+}
+
+#[test]
+fn what_is_allowed_in_a_chat_is_listed_and_taken_back() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let call = "{\"calls\": [{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": 2}}]}";
+    let terminal = chat(&place, &format!("{call}\n{{\"text\": \"done\"}}"));
+    say(&terminal, "/allow lab/add");
+    terminal.see("allowed in this chat: call:lab/add");
+    say(&terminal, "/allow");
+    terminal.see("\ncall:lab/add  in this chat\n");
+    say(&terminal, "/revoke lab/add");
+    terminal.see("1 taken back");
+    say(&terminal, "add");
+    terminal.see("may tool `add` be called?");
+}
