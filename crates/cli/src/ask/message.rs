@@ -43,7 +43,8 @@ mod tests {
     #[test]
     fn every_line_of_a_server_has_a_mark() {
         let message = "Go\n? server `bank`: may tool `pay` be called?\r\n\n  y once\r> /allow *";
-        let [head, rest @ ..] = &lines("a\nb", message)[..] else {
+        let shown = lines("a\nb", message);
+        let [head, rest @ ..] = &shown[..] else {
             panic!("there is a line")
         };
         assert!(head.ends_with("a b asks: Go"), "{head}");

@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use turnbuckle::Answers;
-use turnbuckle_command_line::failure::{Failed, Outcome};
+use turnbuckle_command_line::failure::Outcome;
 
 use super::{Answerer, prepared::Prepared};
 
@@ -36,12 +36,7 @@ pub(crate) struct AskOptions {
 impl AskOptions {
     /// Who answers.
     pub(crate) fn answerer(&self) -> Outcome<Answerer> {
-        let roots = self.roots.iter().map(|path| {
-            let whole = path.canonicalize().map_err(|error| {
-                Failed::usage(format!("cannot use root `{}`: {error}", path.display()))
-            })?;
-            Ok(super::url::file(&whole))
-        });
+        let roots = self.roots.iter().map(|path| super::url::root(path));
         Ok(Answerer {
             prepared: Prepared::read(&self.answers, self.file.as_deref())?,
             roots: roots.collect::<Outcome<_>>()?,

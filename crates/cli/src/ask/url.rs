@@ -8,7 +8,7 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::{
     control::{one_line, tell},
-    failure::Outcome,
+    failure::{Failed, Outcome},
     style::Style,
 };
 
@@ -60,8 +60,15 @@ fn open(url: &str) {
     }
 }
 
-/// A folder as a root.
-pub(super) fn file(path: &Path) -> Root {
+/// A folder that was named on the command line, as a root.
+pub(crate) fn root(path: &Path) -> Outcome<Root> {
+    let whole = path
+        .canonicalize()
+        .map_err(|error| Failed::usage(format!("cannot use root `{}`: {error}", path.display())))?;
+    Ok(file(&whole))
+}
+
+fn file(path: &Path) -> Root {
     let mut uri = String::from("file://");
     let text = path.to_string_lossy();
     if !text.starts_with('/') {

@@ -219,6 +219,26 @@ fn servers_that_are_not_there_are_named_with_the_reason() {
     assert!(said.contains("hint: pass --allow start:theirs"), "{said}");
 }
 
+#[test]
+fn a_root_is_shared_if_that_is_allowed() {
+    let place = Place::new();
+    place.write(
+        "script",
+        "{\"calls\": [{\"name\": \"roots\"}]}\n{\"text\": \"done\"}",
+    );
+    let folder = format!("file://{}", place.path().display());
+    for (allowed, is_shared) in [("root:python3", true), ("root:other", false)] {
+        let chat = ["chat", "--model", "scripted:script", "--json", "-p", "x"];
+        let rest = ["--root", ".", "--allow", "*", "--allow", allowed];
+        let server = ["--", "python3", MISBEHAVING];
+        let output = place.run(&[&chat[..], &rest, &server].concat());
+        let told = events(&output);
+        let text = &of_kind(&told, "result")[0]["result"]["content"][0]["text"];
+        let text = text.as_str().unwrap();
+        assert_eq!(text.contains(&folder), is_shared, "{text}");
+    }
+}
+
 /// The model may call a tool again whose server has died too often to be started once more.
 #[test]
 fn a_model_is_told_that_a_server_rests() {

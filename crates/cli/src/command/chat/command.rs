@@ -28,7 +28,7 @@ use super::{
     servers,
     session::{ChatSession, Output},
 };
-use crate::runtime::block_on;
+use crate::{ask, runtime::block_on};
 
 /// 1 MiB of a prompt on stdin.
 const MAX_PROMPT: u64 = 1024 * 1024;
@@ -84,6 +84,11 @@ pub(crate) struct Chat {
     #[arg(long = "allow", value_name = "SERVER/TOOL")]
     allow: Vec<String>,
 
+    /// A folder that servers may work in. You are asked for each server, unless `--allow root:SERVER`
+    /// agrees to it (may be repeated).
+    #[arg(long = "root", value_name = "PATH")]
+    roots: Vec<PathBuf>,
+
     /// How often the model may be asked for one answer.
     #[arg(long, value_name = "NUMBER", default_value_t = 32)]
     max_rounds: usize,
@@ -128,7 +133,10 @@ impl Chat {
             self.lookup(),
             &allowed,
         )?;
-        let host = self.rules(builder, &allowed, is_attended)?;
+        let mut host = self.rules(builder, &allowed, is_attended)?;
+        for path in &self.roots {
+            host = host.root(ask::root(path)?);
+        }
         let models = ModelList::new(Arc::clone(&model), Ratings::default());
         let sampler = Sampler::new(models, SamplingLimits::default());
         let host = host.model(HostSampling::new(sampler)).open().await;
