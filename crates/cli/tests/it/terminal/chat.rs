@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Terminal;
 use crate::{
-    chat::MISBEHAVING,
+    chat_servers::MISBEHAVING,
     program::{Place, eventually, needs},
 };
 
