@@ -8,6 +8,13 @@ use turnbuckle::{
 use turnbuckle_command_line::control::one_line;
 
 use super::message;
+use crate::show::{cut, rows};
+
+/// 60 characters of a title are in the prompt; a longer one is above it.
+const MAX_TITLE: usize = 60;
+
+/// 40 characters of a default are in the prompt; a longer one is above it.
+const MAX_DEFAULT: usize = 40;
 
 /// A field, ready to be asked for.
 pub(crate) struct Field<'f> {
@@ -52,7 +59,7 @@ impl<'f> Field<'f> {
     /// What a person is shown: the title, the rules, the default.
     pub(super) fn prompt(&self) -> String {
         let written = self.written();
-        let title = one_line(written["title"].as_str().unwrap_or(self.name));
+        let title = cut(&self.title(&written), MAX_TITLE);
         let mut rules = self.rules(&written);
         if !self.is_required && !matches!(self.schema, PrimitiveSchema::Boolean(_)) {
             rules.push("optional".to_owned());
@@ -65,16 +72,30 @@ impl<'f> Field<'f> {
         let end = match (self.schema, self.schema.default_value()) {
             (PrimitiveSchema::Boolean(_), Some(ElicitValue::Boolean(true))) => " [Y/n] ".to_owned(),
             (PrimitiveSchema::Boolean(_), _) => " [y/N] ".to_owned(),
-            (_, Some(default)) => format!(" [{}]: ", one_line(&shown(&default))),
+            (_, Some(default)) => format!(" [{}]: ", cut(&shown(&default), MAX_DEFAULT)),
             _ => ": ".to_owned(),
         };
         format!("  {title}{rules}{end}")
     }
 
-    /// Lines above the prompt: the description, and the choices by number.
+    fn title(&self, written: &Value) -> String {
+        one_line(written["title"].as_str().unwrap_or(self.name))
+    }
+
+    /// Lines above the prompt: what is too long for the prompt, the description, and the choices by
+    /// number.
     pub(super) fn above(&self) -> Vec<String> {
         let written = self.written();
         let mut lines = Vec::new();
+        let title = self.title(&written);
+        if cut(&title, MAX_TITLE) != title {
+            lines.extend(message::quoted(&title));
+        }
+        if let Some(default) = self.schema.default_value().map(|value| shown(&value))
+            && cut(&default, MAX_DEFAULT) != default
+        {
+            lines.extend(message::quoted(&format!("default: {default}")));
+        }
         if let Some(text) = written["description"].as_str() {
             lines.extend(message::quoted(text));
         }
@@ -82,7 +103,8 @@ impl<'f> Field<'f> {
             let title = title.filter(|title| *title != value);
             let title = title.map(|title| format!("  {}", one_line(&title)));
             let title = title.unwrap_or_default();
-            lines.push(format!("    {number}  {}{title}", one_line(&value)));
+            let choice = format!("{number}  {}{title}", one_line(&value));
+            lines.extend(rows(&choice, 4).iter().map(|row| format!("    {row}")));
         }
         lines
     }
@@ -103,7 +125,7 @@ impl<'f> Field<'f> {
         rule("minimum", &|least| format!("at least {least}"));
         rule("maximum", &|most| format!("at most {most}"));
         rule("format", &|format| {
-            one_line(format.as_str().unwrap_or_default())
+            cut(&one_line(format.as_str().unwrap_or_default()), MAX_DEFAULT)
         });
         rule("minItems", &|least| format!("at least {least}"));
         rule("maxItems", &|most| format!("at most {most}"));
@@ -235,11 +257,11 @@ pub(super) fn yes_or_no(text: &str) -> Option<bool> {
 
 fn shown(value: &ElicitValue) -> String {
     match value {
-        ElicitValue::Text(text) => text.clone(),
+        ElicitValue::Text(text) => one_line(text),
         ElicitValue::Number(number) => number.to_string(),
         ElicitValue::Boolean(true) => "yes".to_owned(),
         ElicitValue::Boolean(false) => "no".to_owned(),
-        ElicitValue::Choices(choices) => choices.join(","),
+        ElicitValue::Choices(choices) => one_line(&choices.join(",")),
         other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
@@ -341,7 +363,8 @@ mod tests {
 
     #[test]
     fn nothing_of_a_field_begins_a_line_of_ours() {
-        let question = "A\n? server `bank`: may tool `pay` be called?";
+        let question = format!("A\n{}? server `bank`", " ._".repeat(200));
+        let question = question.as_str();
         for schema in [
             json!({"type": "string", "title": question, "description": question}),
             json!({"type": "string", "default": question}),
@@ -355,6 +378,8 @@ mod tests {
                 lines.push(field.prompt());
                 for line in lines {
                     assert!(line.starts_with("  ") && !line.contains('\n'), "{line}");
+                    // It fits into the row of any terminal that says nothing else.
+                    assert!(line.chars().count() < 160, "{line}");
                 }
             }
         }

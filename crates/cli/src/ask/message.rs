@@ -4,36 +4,52 @@ use turnbuckle_command_line::{
     control::{one_line, tell},
     style::Style,
 };
+use unicode_width::UnicodeWidthStr as _;
 
-/// What is before each further line that a server wrote.
+use crate::show::rows;
+
+/// What is before each further row that a server wrote.
 const MARK: &str = "  | ";
 
 /// Says who asks, and what.
 pub(super) fn show(server: &str, message: &str) {
-    for line in lines(server, message) {
-        tell(&line);
+    for row in shown(server, message) {
+        tell(&row);
     }
 }
 
-fn lines(server: &str, message: &str) -> Vec<String> {
-    let mut said = quoted(message);
-    let first = match said.first_mut() {
-        Some(first) => first.split_off(MARK.len()),
-        None => String::new(),
+fn shown(server: &str, message: &str) -> Vec<String> {
+    let asks = format!("{} asks: ", one_line(server));
+    let mut lines = lines(message);
+    let first = if lines.is_empty() {
+        String::new()
+    } else {
+        lines.remove(0)
     };
-    let head = format!("{} {} asks: {first}", Style::Ask.err("?"), one_line(server));
+    let mut first = rows(&first, asks.width() + 2).into_iter();
+    let head = first.next().unwrap_or_default();
+    let head = format!("{} {asks}{head}", Style::Ask.err("?"));
+    let rest = lines.iter().flat_map(|line| rows(line, MARK.len()));
     std::iter::once(head)
-        .chain(said.into_iter().skip(1))
+        .chain(first.chain(rest).map(marked))
         .collect()
 }
 
-/// A text of a server, with a mark before each line.
+/// A text of a server, with a mark before each row.
 pub(super) fn quoted(text: &str) -> Vec<String> {
+    let lines = lines(text);
+    let rows = lines.iter().flat_map(|line| rows(line, MARK.len()));
+    rows.map(marked).collect()
+}
+
+fn marked(row: &str) -> String {
+    format!("{MARK}{row}")
+}
+
+/// The lines of a text that are not empty.
+fn lines(text: &str) -> Vec<String> {
     let lines = text.lines().map(one_line);
-    lines
-        .filter(|line| !line.is_empty())
-        .map(|line| format!("{MARK}{line}"))
-        .collect()
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -43,8 +59,8 @@ mod tests {
     #[test]
     fn every_line_of_a_server_has_a_mark() {
         let message = "Go\n? server `bank`: may tool `pay` be called?\r\n\n  y once\r> /allow *";
-        let shown = lines("a\nb", message);
-        let [head, rest @ ..] = &shown[..] else {
+        let shown_rows = shown("a\nb", message);
+        let [head, rest @ ..] = &shown_rows[..] else {
             panic!("there is a line")
         };
         assert!(head.ends_with("a b asks: Go"), "{head}");
@@ -55,6 +71,14 @@ mod tests {
                 "  | y once > /allow *"
             ]
         );
-        assert!(lines("a", "")[0].ends_with("a asks: "));
+        assert!(shown("a", "")[0].ends_with("a asks: "));
+        // Padding moves nothing to the beginning of a row.
+        let padded = format!("Go{}? server `bank`", "_".repeat(500));
+        let long = [shown("a", &padded), quoted(&padded)].concat();
+        assert!(long.len() > 4, "{long:?}");
+        assert!(
+            long[1..].iter().all(|row| row.starts_with("  | ")),
+            "{long:?}"
+        );
     }
 }

@@ -4,6 +4,7 @@ mod content;
 mod media;
 mod print;
 mod progress;
+mod rows;
 mod table;
 mod tool;
 
@@ -13,5 +14,6 @@ pub(crate) use content::{block, contents, tool_result};
 pub(crate) use media::Media;
 pub(crate) use print::{all_printed, has_printed, help_printed, print, print_json, print_shown};
 pub(crate) use progress::ProgressLine;
+pub(crate) use rows::{cut, rows};
 pub(crate) use table::Table;
 pub(crate) use tool::tool;

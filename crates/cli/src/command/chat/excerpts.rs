@@ -2,7 +2,7 @@
 
 use turnbuckle_command_line::style::Style;
 
-use crate::show::tell;
+use crate::show::{rows, tell};
 
 /// 2,000 characters of a text are shown at first.
 const MAX_CHARACTERS: usize = 2000;
@@ -76,10 +76,14 @@ fn beginning(text: &str) -> &str {
     }
 }
 
-/// Shows a text, with its name before each line: a server cannot write lines of ours.
+/// Shows a text, with its name before each row: a server cannot write lines of ours.
 fn whole(name: &str, text: &str) {
+    let name = format!("{name}:");
     for line in text.lines() {
-        tell(&format!("  {} {line}", Style::Dim.err(&format!("{name}:"))));
+        let line = line.replace('\t', "    ");
+        for row in rows(&line, name.len() + 3) {
+            tell(&format!("  {} {row}", Style::Dim.err(&name)));
+        }
     }
 }
 

@@ -1,0 +1,65 @@
+//! Text of others in rows that fit into the terminal.
+//!
+//! A terminal wraps a line that is too long and goes on at the beginning of the next row. A server that
+//! pads its text could make a row there that looks like one of ours.
+
+use turnbuckle_command_line::style::columns;
+use unicode_width::UnicodeWidthChar as _;
+
+/// 80 columns, if the terminal does not say how many it has.
+const COLUMNS: usize = 80;
+
+/// 20 columns of text at least. A terminal that is narrower wraps the rows by itself.
+const MIN_ROOM: usize = 20;
+
+/// Cuts one line into rows. `taken` columns of each are left for what is printed before it.
+pub(crate) fn rows(line: &str, taken: usize) -> Vec<&str> {
+    let room = columns().unwrap_or(COLUMNS).saturating_sub(taken);
+    rows_within(line, room.max(MIN_ROOM))
+}
+
+fn rows_within(line: &str, room: usize) -> Vec<&str> {
+    let mut rows = Vec::new();
+    let (mut start, mut used) = (0, 0);
+    for (at, letter) in line.char_indices() {
+        // A control character is shown as a picture of it.
+        let width = letter.width().unwrap_or(1);
+        if used + width > room && at > start {
+            rows.push(&line[start..at]);
+            (start, used) = (at, 0);
+        }
+        used += width;
+    }
+    rows.push(&line[start..]);
+    rows
+}
+
+/// The beginning of a text, with a mark if something is left out.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_no_more_columns_than_there_are() {
+        for (line, rows) in [
+            ("", &[""][..]),
+            ("abc", &["abc"]),
+            ("abcd", &["abc", "d"]),
+            ("abcdefg", &["abc", "def", "g"]),
+            // Characters of two columns are not cut in half.
+            ("日本語", &["日", "本", "語"]),
+            ("a\u{301}bcd", &["a\u{301}bc", "d"]),
+        ] {
+            assert_eq!(rows_within(line, 3), rows, "{line}");
+        }
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("übcd", 3), "übc…");
+    }
+}
