@@ -28,6 +28,7 @@
 //! | a client: answering what servers ask | `answering` |
 //! | a client: answering later, in another process | `answer_later` |
 //! | server and client in one process | `in_process` |
+//! | a bug that shows only on a bad network, found by its seed | `simulation` |
 //! | a host: several servers, one catalog, and a user who is asked | `host` |
 //! | an agent: a model with the tools of all servers of a config file | `agent` |
 //! | a resource that changes, and log messages for clients that ask for them | `live_resource` |

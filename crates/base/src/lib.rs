@@ -3,5 +3,7 @@
 //! This crate is internal: its API may change in any release. Depend on `turnbuckle` instead.
 
 pub mod error_chain;
+pub mod jitter;
 pub mod lock;
 pub mod loopback;
+pub mod wall_clock;

@@ -187,6 +187,15 @@ impl<H> InFlight<H> {
         self.serving.drain().map(|(_, slot)| slot.handle)
     }
 
+    /// Ends everything, and says what it was, in the order in which it began: for a session that another
+    /// has replaced.
+    pub fn take_all(&mut self) -> Vec<(Id, H)> {
+        let mut all: Vec<_> = self.serving.drain().collect();
+        all.sort_by_key(|(_, slot)| slot.turn);
+        let ended = all.into_iter().map(|(id, slot)| (id, slot.handle));
+        ended.collect()
+    }
+
     /// How many requests are being served.
     pub fn len(&self) -> usize {
         self.serving.len()

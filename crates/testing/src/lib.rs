@@ -7,6 +7,7 @@
 //! | prove that handlers ask the same when they run again | all of these; [`reenter`] by itself |
 //! | see every message that passed | [`Recorded`] |
 //! | hold a server to a transcript | [`Transcript`] |
+//! | find out what a bad network does to a server | `sim`, with the feature of that name |
 //!
 //! Nothing here leaves this machine or waits for real time.
 
@@ -15,6 +16,8 @@ mod every_revision;
 mod flight;
 mod record;
 mod reenter;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod transcript;
 
 pub use connect::{connect, connect_at, connect_with, plain_client};

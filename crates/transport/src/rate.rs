@@ -1,7 +1,8 @@
 //! How often something may happen.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 /// Microseconds in a second.
 const SECOND: u64 = 1_000_000;

@@ -39,7 +39,7 @@ const SERVERS: [&str; 19] = [
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "agent",
     "answer_later",
     "authorization_server",
@@ -49,6 +49,7 @@ const PROGRAMS: [&str; 14] = [
     "live_resource",
     "plugins",
     "protected",
+    "simulation",
     "skills",
     "socket",
     "traces",

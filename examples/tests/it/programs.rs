@@ -18,6 +18,13 @@ async fn in_process_serves_itself() {
 }
 
 #[tokio::test]
+async fn a_simulation_finds_the_seat_that_is_sold_twice() {
+    let text = printed("simulation", &[]).await;
+    assert!(text.contains("the last seat was sold 2 times"), "{text}");
+    assert!(text.ends_with("replays exactly: true\n"), "{text}");
+}
+
+#[tokio::test]
 async fn channels_carry_messages() {
     assert_eq!(printed("channel", &[]).await, "\"elkcubnrut\"\n");
 }

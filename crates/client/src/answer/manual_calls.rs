@@ -5,10 +5,10 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tokio::{
     sync::{Notify, oneshot},
     task::AbortHandle,
-    time::Instant,
 };
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses};

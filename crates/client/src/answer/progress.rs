@@ -3,9 +3,10 @@
 use std::{
     fmt,
     sync::{Arc, Weak},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     ElicitRequestParams, InputRequest, ProgressNotificationParams, ProgressToken,

@@ -1,9 +1,6 @@
 //! The position of an event stream when it broke, and when to reconnect.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
 
 use turnbuckle_transport::http::{
     client::{HeaderMap, HeaderValue},
@@ -96,8 +93,7 @@ impl Position {
 /// Something up to `most`, so that many clients of a server that restarts do not come back at once.
 pub(crate) fn jitter(most: Duration) -> Duration {
     let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
-    // A hasher is seeded again each time.
-    let random = RandomState::new().hash_one(0_u8);
+    let random = turnbuckle_base::jitter::random();
     Duration::from_millis(random.checked_rem(millis).unwrap_or(0))
 }
 

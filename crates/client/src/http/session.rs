@@ -133,6 +133,7 @@ impl Http {
             }
             None => tracing::warn!(server = &**server, "did not take the end of the handshake"),
         }
+        self.withdraw_questions();
         self.sessions.current.send_replace(session);
     }
 }

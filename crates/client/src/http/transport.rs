@@ -55,6 +55,10 @@ pub(crate) struct Http {
 pub(crate) trait ReceiveFrom: Send {
     /// Takes a message. `call` is the request whose own stream it came on.
     fn receive_from(&mut self, message: &[u8], call: Option<&Id>);
+
+    /// Another session takes the place of the one in which the server has asked. Nothing that it asked
+    /// there may be answered any more: the next server may use the same ids for other questions.
+    fn session_replaced(&mut self);
 }
 
 impl Http {
@@ -103,6 +107,13 @@ impl Http {
     pub(crate) fn receive(&self, message: &[u8], call: Option<&Id>) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.receive_from(message, call);
+        }
+    }
+
+    /// Gives up what the server asked in the session before.
+    pub(super) fn withdraw_questions(&self) {
+        if let Some(receiver) = &mut *self.receiver.lock() {
+            receiver.session_replaced();
         }
     }
 

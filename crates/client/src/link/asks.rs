@@ -1,7 +1,6 @@
 //! Answering several questions of a server at once, as a result or a task asks them.
 
-use std::time::Instant;
-
+use tokio::time::Instant;
 use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses, Lower};
 use turnbuckle_transport::Pacer;
 

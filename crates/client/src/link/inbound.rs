@@ -195,6 +195,10 @@ impl ReceiveFrom for Inbound {
     fn receive_from(&mut self, message: &[u8], call: Option<&Id>) {
         self.take_message(message, call);
     }
+
+    fn session_replaced(&mut self) {
+        self.serving.withdraw_all();
+    }
 }
 
 impl Receive for Inbound {

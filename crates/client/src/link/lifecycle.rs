@@ -1,15 +1,19 @@
 //! How far a connection is from its end.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use turnbuckle_base::lock::Mutex;
 
 use crate::error::Ending;
 
 /// How far a connection is from its end, and how long that may take.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
-    stage: watch::Sender<Stage>,
+    stage: Mutex<Stage>,
+    /// Wakes those who wait for the end, in the order in which they came: a watch channel would wake
+    /// them in any order, which a simulation cannot replay.
+    at_end: Notify,
     /// How long its process has at each step of its end.
     grace: Duration,
     /// The same, for those who are in a hurry.
@@ -29,7 +33,8 @@ enum Stage {
 impl Lifecycle {
     pub(super) fn new(grace: Duration) -> Self {
         Self {
-            stage: watch::Sender::default(),
+            stage: Mutex::default(),
+            at_end: Notify::new(),
             grace,
             hurry: watch::Sender::default(),
         }
@@ -54,7 +59,7 @@ impl Lifecycle {
 
     /// How it ended, as far as that is known.
     pub(super) fn ending(&self) -> Arc<Ending> {
-        match &*self.stage.borrow() {
+        match &*self.stage.lock() {
             Stage::Open => Arc::default(),
             Stage::Lost(ending) | Stage::Ended(ending) => ending.clone(),
         }
@@ -62,26 +67,28 @@ impl Lifecycle {
 
     /// Whether all is over.
     pub(super) fn is_ended(&self) -> bool {
-        matches!(&*self.stage.borrow(), Stage::Ended(_))
+        matches!(&*self.stage.lock(), Stage::Ended(_))
     }
 
     /// The server will not answer any more.
     pub(super) fn lose(&self, ending: Ending) {
-        self.stage.send_replace(Stage::Lost(Arc::new(ending)));
+        *self.stage.lock() = Stage::Lost(Arc::new(ending));
     }
 
     /// All is over.
     pub(super) fn end(&self, ending: Arc<Ending>) {
-        self.stage.send_replace(Stage::Ended(ending));
+        *self.stage.lock() = Stage::Ended(ending);
+        self.at_end.notify_waiters();
     }
 
     /// Waits until all is over.
     pub(crate) async fn ended(&self) -> Arc<Ending> {
-        let mut stage = self.stage.subscribe();
-        // The sender lives as long as `self`, so that it cannot be gone.
-        let _ = stage
-            .wait_for(|stage| matches!(stage, Stage::Ended(_)))
-            .await;
+        let mut ended = pin!(self.at_end.notified());
+        // From here on the end is noticed, whether it comes before or after the look at the stage.
+        ended.as_mut().enable();
+        if !self.is_ended() {
+            ended.await;
+        }
         self.ending()
     }
 }

@@ -9,13 +9,13 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use tokio::task::{AbortHandle, JoinSet};
-use turnbuckle_base::lock::Mutex;
+use turnbuckle_base::{lock::Mutex, wall_clock};
 use turnbuckle_protocol::{
     ErrorObject, Id, InputRequest, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
     Lower as _, Meta, RelatedTask, TaskMetadata, TaskState,
@@ -183,7 +183,7 @@ impl TaskTable {
             poll_interval: Some(POLL_INTERVAL),
             payer: None,
         };
-        let record = match self.store.create(new, SystemTime::now()).await {
+        let record = match self.store.create(new, wall_clock::now()).await {
             Ok(record) => record,
             Err(full) => return self.refuse(id, &failed(&full)),
         };
@@ -219,11 +219,11 @@ impl TaskTable {
         };
         let ended = self
             .store
-            .change(&key, TaskChange::End(end), SystemTime::now())
+            .change(&key, TaskChange::End(end), wall_clock::now())
             .await;
         if let Err(full) = ended {
             let end = TaskChange::End(TaskEnd::Failed(failed(&full)));
-            let _ = self.store.change(&key, end, SystemTime::now()).await;
+            let _ = self.store.change(&key, end, wall_clock::now()).await;
         }
     }
 
@@ -242,7 +242,7 @@ impl TaskTable {
     }
 
     async fn find(&self, query: &TaskQuery) -> Result<Arc<TaskRecord>, ErrorObject> {
-        let found = self.store.get(&query.key(), SystemTime::now()).await;
+        let found = self.store.get(&query.key(), wall_clock::now()).await;
         found
             .map_err(|error| failed(&error))?
             .ok_or_else(|| ErrorObject::invalid_params("there is no such task, or it is over"))
@@ -250,7 +250,7 @@ impl TaskTable {
 
     async fn list(&self, query: &TaskQuery) -> Result<LegacyListTasksResult, ErrorObject> {
         let cursor = query.cursor.as_deref();
-        let page = self.store.list(OWNER, cursor, MAX_TASKS, SystemTime::now());
+        let page = self.store.list(OWNER, cursor, MAX_TASKS, wall_clock::now());
         let page = page.await.map_err(|error| failed(&error))?;
         let tasks = page.tasks.iter().map(|record| record.task.summary().into());
         let mut listed = LegacyListTasksResult::new(tasks.collect());
@@ -262,7 +262,7 @@ impl TaskTable {
         let end = TaskChange::End(TaskEnd::Cancelled { reason: None });
         let changed = self
             .store
-            .change(&query.key(), end, SystemTime::now())
+            .change(&query.key(), end, wall_clock::now())
             .await;
         match changed.map_err(|error| failed(&error))? {
             Changed::Now(record) => {

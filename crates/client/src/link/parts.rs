@@ -155,7 +155,10 @@ impl Link {
             out.extend_from_slice(&message);
             Ok(())
         });
-        self.show_line(&message);
+        // Nothing was written if the connection is over.
+        if !message.is_empty() {
+            self.show_line(&message);
+        }
     }
 
     /// Over HTTP a message is shown when it is posted.

@@ -108,18 +108,32 @@ impl Serving {
     /// Takes `notifications/cancelled`.
     pub(super) fn cancel(&self, id: &Id) {
         let cancelled = self.open.lock().cancel(id);
-        match cancelled {
-            Some(Work::Task(handle)) => {
+        if let Some(work) = cancelled {
+            self.withdraw(id, &work);
+        }
+    }
+
+    /// Ends the work on everything that is not answered yet. None of it is answered.
+    #[cfg(feature = "http")]
+    pub(super) fn withdraw_all(&self) {
+        let open = self.open.lock().take_all();
+        for (id, work) in open {
+            self.withdraw(&id, &work);
+        }
+    }
+
+    fn withdraw(&self, id: &Id, work: &Work) {
+        match work {
+            Work::Task(handle) => {
                 if let Some(task) = handle.get() {
                     task.abort();
                 }
             }
-            Some(Work::Relayed) => {
+            Work::Relayed => {
                 if let Some(relay) = &self.link.profile().relay {
                     relay.sink.withdrawn(id);
                 }
             }
-            None => {}
         }
     }
 

@@ -1,9 +1,8 @@
 //! When to try again, and when no more.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
+
+use turnbuckle_base::jitter;
 
 /// How long to wait before the second attempt: doubled after each failure, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -27,7 +26,7 @@ impl Backoff {
 
     /// After a failure: how long to wait; `None` if another attempt is useless.
     pub(super) fn next(&mut self) -> Option<Duration> {
-        self.next_with(RandomState::new().hash_one(0_u8))
+        self.next_with(jitter::random())
     }
 
     /// The same with the randomness given, so that many clients of a server that restarts do not

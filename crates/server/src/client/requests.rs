@@ -1,9 +1,10 @@
 //! Requests that we sent to a legacy client, and who waits for their answers.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, Id, ProgressNotificationParams, envelope};
 use turnbuckle_session::{
@@ -91,7 +92,7 @@ impl Requests {
         let (sender, receiver) = oneshot::channel();
         let id = self
             .table()
-            .insert(sender, Deadline::never(), Instant::now())
+            .insert(sender, Deadline::never(), Instant::now().into_std())
             .map_err(|full| full.to_string())?;
         Ok((
             Waiting {

@@ -1,7 +1,8 @@
 //! How often a caller may ask for work.
 
-use std::{sync::atomic::AtomicU64, time::Instant};
+use std::sync::atomic::AtomicU64;
 
+use tokio::time::Instant;
 use turnbuckle_protocol::error::code;
 use turnbuckle_transport::Rate;
 

@@ -5,12 +5,12 @@ use std::{
         Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use futures_core::future::BoxFuture;
 use tokio::{runtime::Handle, sync::Semaphore};
-use turnbuckle_base::lock::Mutex;
+use turnbuckle_base::{lock::Mutex, wall_clock};
 use turnbuckle_protocol::{Revision, SubscriptionFilter};
 use turnbuckle_session::round::{
     KeyRing,
@@ -302,6 +302,6 @@ fn new_nonce() -> Result<Nonce, String> {
 }
 
 pub(super) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = wall_clock::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::time::sleep;
+use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::ErrorObject;
 
 use super::{
@@ -146,7 +147,7 @@ impl Tasks for LeasedTasks {
                 }
                 // An ended task has a later version by now, or correctly wakes no caller.
                 if self.is_lost(&key.id)
-                    && let Err(error) = self.fail(key, SystemTime::now()).await
+                    && let Err(error) = self.fail(key, wall_clock::now()).await
                 {
                     tracing::warn!(%error, "a task whose replica is gone cannot be written");
                 }

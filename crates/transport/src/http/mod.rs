@@ -6,6 +6,7 @@
 //! many connections, slow headers, large headers, silence. What a request says is the service's
 //! business, and so is how long its body may take.
 
+mod byte_stream;
 pub mod client;
 mod connection;
 mod listen;
@@ -13,6 +14,7 @@ mod serve;
 mod settings;
 pub mod sse;
 
+pub use byte_stream::ByteStream;
 pub use listen::{BindError, Listener, Peer};
 #[cfg(feature = "tls")]
 pub use listen::{Tls, TlsError};

@@ -1,8 +1,11 @@
 //! A server by its URL, and how to reach it.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, Authorize, HttpError};
+use turnbuckle_transport::http::{
+    ByteStream,
+    client::{Address, Agent, AgentSettings, Authorize, HttpError},
+};
 
 use super::authorize::AuthorizeHook;
 
@@ -76,6 +79,16 @@ impl HttpTarget {
     /// Uses no proxy, even if the environment names one.
     pub fn no_proxy(self) -> Self {
         self.with(AgentSettings::without_proxy)
+    }
+
+    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test. It
+    /// gets the host and the port. No proxy is used.
+    pub fn dial_with<F, O>(self, dial: F) -> Self
+    where
+        F: Fn(String, u16) -> O + Send + Sync + 'static,
+        O: Future<Output = io::Result<ByteStream>> + Send + 'static,
+    {
+        self.with(|settings| settings.with_dialer(dial))
     }
 
     /// Sets how long opening a connection may take.

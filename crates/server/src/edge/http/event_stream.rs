@@ -4,9 +4,10 @@ use std::{
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::{Held, http::sse};
 

@@ -4,12 +4,13 @@ use std::{
     future::{Future as _, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 use http_body::Body;
+use tokio::time::Instant;
 
 use super::{body::HttpBody, reply, site::Site};
 use crate::{

@@ -1,8 +1,9 @@
 //! What a stream keeps of the past, for a client that comes back: bounded in number, bytes and age.
 
-use std::{collections::VecDeque, time::Instant};
+use std::collections::VecDeque;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use turnbuckle_transport::http::sse;
 
 use super::{event_id::StreamName, settings::HttpSettings};

@@ -5,9 +5,10 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::Revision;
 use turnbuckle_transport::{Limits, Outbox};

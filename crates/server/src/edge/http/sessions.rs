@@ -4,14 +4,10 @@
 //! takes the place of the one that has been silent for longest: of the same caller, or of the caller
 //! who has most. So nobody can keep others from opening sessions.
 
-use std::{
-    collections::HashMap,
-    fmt::Write as _,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use http::{Response, StatusCode};
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, IdRef};
 

@@ -7,13 +7,14 @@ use std::{
     pin::{Pin, pin},
     sync::Arc,
     task::Poll,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::futures::Notified;
+use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::{
     ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState, envelope,
 };
@@ -234,7 +235,7 @@ fn time_left(record: &TaskRecord) -> Duration {
     const LOOK_AGAIN: Duration = Duration::from_mins(1);
     let left = record
         .expires_ms()
-        .map(|expires| Duration::from_millis(expires.saturating_sub(millis(SystemTime::now()))));
+        .map(|expires| Duration::from_millis(expires.saturating_sub(millis(wall_clock::now()))));
     left.map_or(LOOK_AGAIN, |left| left.max(Duration::from_millis(1)))
 }
 

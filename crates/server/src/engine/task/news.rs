@@ -3,10 +3,10 @@
 use std::{
     sync::Arc,
     task::{Context, Poll},
-    time::SystemTime,
 };
 
 use futures_core::future::BoxFuture;
+use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::{Id, Revision, envelope};
 use turnbuckle_store::task::{TaskKey, TaskRecord};
 
@@ -112,7 +112,7 @@ fn next(
             tracing::error!(%error, "a task cannot be watched");
             return None;
         }
-        let found = tasks.store.get(&key, SystemTime::now()).await;
+        let found = tasks.store.get(&key, wall_clock::now()).await;
         found.unwrap_or_else(|error| {
             tracing::error!(%error, "a task cannot be looked at");
             None

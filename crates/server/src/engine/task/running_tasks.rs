@@ -9,7 +9,10 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use tokio::sync::Notify;
-use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_base::{
+    lock::{Mutex, MutexGuard},
+    wall_clock,
+};
 use turnbuckle_protocol::{JsonObject, ServerTasksCapability, error::code};
 use turnbuckle_store::task::{
     Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
@@ -146,7 +149,7 @@ impl RunningTasks {
     ) -> Result<Option<Arc<TaskRecord>>, Reject> {
         let key = TaskKey::new(owner(caller), id);
         self.store
-            .get(&key, SystemTime::now())
+            .get(&key, wall_clock::now())
             .await
             .map_err(failed)
     }
@@ -160,7 +163,7 @@ impl RunningTasks {
     ) -> Result<Changed, Reject> {
         let is_end = matches!(change, TaskChange::End(_));
         let key = TaskKey::new(owner(caller), id);
-        let changed = self.store.change(&key, change, SystemTime::now()).await;
+        let changed = self.store.change(&key, change, wall_clock::now()).await;
         let changed = changed.map_err(failed)?;
         if is_end && let Changed::Now(_) = &changed {
             // If it runs on another machine, that one hears of it from the store.
@@ -277,7 +280,7 @@ impl TaskSlot {
             poll_interval: Some(self.tasks.settings.poll_interval),
             payer: Some(format!("{:x}", self.payer.number())),
         };
-        let created = self.tasks.store.create(new, SystemTime::now()).await;
+        let created = self.tasks.store.create(new, wall_clock::now()).await;
         let record = created.map_err(failed)?;
         // A store may add to it.
         let id = record.task.task_id.clone();

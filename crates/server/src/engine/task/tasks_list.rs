@@ -1,6 +1,8 @@
 //! `tasks/list`: the tasks of a caller. Only in 2025-11-25.
 
-use std::{borrow::Cow, sync::Arc, time::SystemTime};
+use std::{borrow::Cow, sync::Arc};
+
+use turnbuckle_base::wall_clock;
 
 use super::{Answering, RunningTasks, method};
 use crate::{Reject, engine::Incoming};
@@ -16,7 +18,7 @@ pub(super) fn serve(
     let cursor = incoming.cursor()?.map(Cow::into_owned);
     let peer = Arc::clone(incoming.peer);
     Ok(method::answer(incoming, async move {
-        let (caller, now) = (peer.caller(), SystemTime::now());
+        let (caller, now) = (peer.caller(), wall_clock::now());
         let page = tasks.list(caller, cursor.as_deref(), now).await?;
         Ok(super::legacy_page(&page))
     }))

@@ -7,9 +7,10 @@ use std::{
     pin::{Pin, pin},
     sync::Arc,
     task::Poll,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
+use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, InputRequests, Revision, envelope};
 use turnbuckle_store::task::{
     Changed, TaskChange, TaskEnd, TaskKey, TaskRecord, TasksError, millis,
@@ -174,7 +175,7 @@ impl Work {
 
     /// Brings new answers to the call; `None` if the task is over or gone.
     async fn look(&mut self, known: &mut Known) -> Option<()> {
-        let found = self.tasks.store.get(&known.key, SystemTime::now()).await;
+        let found = self.tasks.store.get(&known.key, wall_clock::now()).await;
         let record = match found {
             Ok(found) => found.filter(|record| !record.is_over())?,
             Err(error) => {
@@ -223,7 +224,7 @@ async fn expired(record: &TaskRecord) {
     match record.expires_ms() {
         None => std::future::pending().await,
         Some(expires) => {
-            let left = expires.saturating_sub(millis(SystemTime::now()));
+            let left = expires.saturating_sub(millis(wall_clock::now()));
             tokio::time::sleep(Duration::from_millis(left)).await;
         }
     }
@@ -239,7 +240,7 @@ async fn write_down(
     for _ in 1..ATTEMPTS {
         let done = tasks
             .store
-            .change(key, change.clone(), SystemTime::now())
+            .change(key, change.clone(), wall_clock::now())
             .await;
         match done {
             Err(TasksError::Store(error)) => tracing::warn!(%error, "a task is written again"),
@@ -248,7 +249,7 @@ async fn write_down(
         tokio::time::sleep(pause).await;
         pause *= 2;
     }
-    tasks.store.change(key, change, SystemTime::now()).await
+    tasks.store.change(key, change, wall_clock::now()).await
 }
 
 /// Stores how the task ended.

@@ -3,9 +3,10 @@
 use std::{
     fmt,
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
+use turnbuckle_base::wall_clock;
 use turnbuckle_session::round::{
     BadState, Binding, Journal, KeyRing, RequestDigest,
     seal::{NONCE_BYTES, WeakSecret},
@@ -134,7 +135,7 @@ fn binding<'a>(page: &str, caller: &'a Caller) -> Binding<'a> {
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    SystemTime::now()
+    wall_clock::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, millis)
 }

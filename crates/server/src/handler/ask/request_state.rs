@@ -2,10 +2,11 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use futures_core::future::BoxFuture;
+use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::error::code;
 use turnbuckle_session::round::{
     BadState, Binding, Opened, Pause, Paused, RequestDigest, seal::NONCE_BYTES,
@@ -112,7 +113,7 @@ struct TooLarge {
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    SystemTime::now()
+    wall_clock::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, millis)
 }

@@ -3,10 +3,11 @@
 use std::{
     future::IntoFuture,
     sync::{Arc, Weak},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
+use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{Id, Lower, Meta, ProgressNotificationParams, Revision, envelope};
 use turnbuckle_session::progress::{Coalesced, Pace};

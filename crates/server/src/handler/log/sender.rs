@@ -1,15 +1,13 @@
 //! What a handler says to the client's log.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Instant,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{LoggingLevel, LoggingMessageNotificationParams, Meta, envelope};
 use turnbuckle_transport::{NotNow, Pacer};

@@ -16,6 +16,7 @@ use tower_service::Service;
 use turnbuckle_base::loopback::is_loopback;
 
 use super::screen::{Screen, Screened, check_literal};
+use super::socket::{ClientSocket, Dialer};
 use super::stream::ClientStream;
 use super::{BoxError, HttpError};
 
@@ -32,9 +33,19 @@ pub(super) struct Connector {
     /// For servers where not every address will do. Proxies are the user's own choice.
     screened: Option<(Screen, HttpConnector<Screened>)>,
     proxies: Arc<Proxies>,
+    /// In place of TCP, names and proxies.
+    dialer: Option<Dialer>,
     timeout: Duration,
     #[cfg(feature = "tls")]
     tls: Option<Arc<tokio_rustls::rustls::ClientConfig>>,
+}
+
+/// What a connection leads to.
+enum Way {
+    /// The server, perhaps through a tunnel.
+    Straight(ClientSocket),
+    /// A proxy that reads the requests.
+    Proxied(ClientSocket),
 }
 
 /// Which proxy is used for which server.
@@ -65,6 +76,7 @@ impl Connector {
             tcp: set_up(HttpConnector::new()),
             screened: None,
             proxies,
+            dialer: None,
             timeout,
             #[cfg(feature = "tls")]
             tls: None,
@@ -76,6 +88,14 @@ impl Connector {
         let tcp = HttpConnector::new_with_resolver(Screened::new(screen.clone()));
         Self {
             screened: Some((screen, set_up(tcp))),
+            ..self
+        }
+    }
+
+    /// Opens connections with this alone.
+    pub(super) fn with_dialer(self, dialer: Dialer) -> Self {
+        Self {
+            dialer: Some(dialer),
             ..self
         }
     }
@@ -92,8 +112,25 @@ impl Connector {
         if let Some((screen, _)) = &self.screened {
             check_literal(screen, uri.host().unwrap_or_default())?;
         }
-        let proxy = self.proxies.before(&uri);
         let is_https = uri.scheme_str() == Some("https");
+        let socket = match &self.dialer {
+            None => self.over_tcp(&uri, is_https).await?,
+            Some(dialer) => {
+                let port = uri.port_u16().unwrap_or(if is_https { 443 } else { 80 });
+                let host = uri.host().unwrap_or_default().to_owned();
+                Way::Straight(ClientSocket::Dialled(dialer(host, port).await?))
+            }
+        };
+        let stream = match socket {
+            Way::Proxied(socket) => ClientStream::to_proxy(socket),
+            Way::Straight(socket) if is_https => self.secured(socket, &uri).await?,
+            Way::Straight(socket) => ClientStream::plain(socket),
+        };
+        Ok(TokioIo::new(stream))
+    }
+
+    async fn over_tcp(&self, uri: &Uri, is_https: bool) -> Result<Way, BoxError> {
+        let proxy = self.proxies.before(uri);
         let tcp = match &proxy {
             None => self.clone().straight(uri.clone()).await?,
             Some(proxy) => {
@@ -102,16 +139,11 @@ impl Connector {
                     self.tunnel(proxy, uri.clone()).await?
                 } else {
                     let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await?;
-                    return Ok(TokioIo::new(ClientStream::to_proxy(to_proxy)));
+                    return Ok(Way::Proxied(ClientSocket::Tcp(to_proxy.into_inner())));
                 }
             }
         };
-        let stream = if is_https {
-            self.secured(tcp, &uri).await?
-        } else {
-            ClientStream::plain(tcp)
-        };
-        Ok(TokioIo::new(stream))
+        Ok(Way::Straight(ClientSocket::Tcp(tcp.into_inner())))
     }
 
     async fn straight(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
@@ -134,26 +166,20 @@ impl Connector {
     }
 
     #[cfg(feature = "tls")]
-    async fn secured(&self, tcp: TokioIo<TcpStream>, uri: &Uri) -> Result<ClientStream, BoxError> {
+    async fn secured(&self, socket: ClientSocket, uri: &Uri) -> Result<ClientStream, BoxError> {
         use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
         let config = self.tls.clone().ok_or("TLS was not set up")?;
         let host = uri.host().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let name = ServerName::try_from(host.to_owned())?;
-        let tls = TlsConnector::from(config)
-            .connect(name, tcp.into_inner())
-            .await?;
+        let tls = TlsConnector::from(config).connect(name, socket).await?;
         Ok(ClientStream::tls(tls))
     }
 
     #[cfg(not(feature = "tls"))]
     #[expect(clippy::unused_async, reason = "it is the same function with TLS")]
-    async fn secured(
-        &self,
-        _tcp: TokioIo<TcpStream>,
-        _uri: &Uri,
-    ) -> Result<ClientStream, BoxError> {
+    async fn secured(&self, _socket: ClientSocket, _uri: &Uri) -> Result<ClientStream, BoxError> {
         Err("TLS was not built in".into())
     }
 }

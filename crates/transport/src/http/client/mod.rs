@@ -15,6 +15,7 @@ mod moved;
 mod reply;
 mod screen;
 mod settings;
+mod socket;
 mod stream;
 #[cfg(feature = "tls")]
 mod trust;

@@ -1,6 +1,7 @@
 //! How an agent reaches servers, and what it says to each.
 
 use std::fmt;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +12,11 @@ use hyper_util::client::proxy::matcher::Matcher;
 use super::agent::{Agent, Redirects};
 use super::connector::{Connector, Proxies};
 use super::screen::Screen;
+use super::socket::Dialer;
 #[cfg(feature = "tls")]
 use super::trust::{self, Trust};
 use super::{Address, Authorize, HttpError};
+use crate::http::ByteStream;
 
 /// 10 s for the name, the connection, the proxy and TLS together: three lost packets.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,6 +30,7 @@ pub struct AgentSettings {
     authorize: Option<Arc<dyn Authorize>>,
     proxy: Proxy,
     screen: Option<Screen>,
+    dialer: Option<Dialer>,
     redirects: Redirects,
     connect_timeout: Duration,
     #[cfg(feature = "tls")]
@@ -49,6 +53,7 @@ impl Default for AgentSettings {
             authorize: None,
             proxy: Proxy::Environment,
             screen: None,
+            dialer: None,
             redirects: Redirects::Follow,
             connect_timeout: CONNECT_TIMEOUT,
             #[cfg(feature = "tls")]
@@ -112,6 +117,26 @@ impl AgentSettings {
         self
     }
 
+    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test. It
+    /// gets the host and the port, and resolves the name itself. No proxy is used.
+    ///
+    /// ```
+    /// use turnbuckle_transport::http::{ByteStream, client::AgentSettings};
+    ///
+    /// let settings = AgentSettings::new().with_dialer(|_host, _port| async {
+    ///     let (near, _far) = tokio::io::duplex(1024);
+    ///     Ok(ByteStream::new(near))
+    /// });
+    /// ```
+    pub fn with_dialer<F, O>(mut self, dial: F) -> Self
+    where
+        F: Fn(String, u16) -> O + Send + Sync + 'static,
+        O: Future<Output = io::Result<ByteStream>> + Send + 'static,
+    {
+        self.dialer = Some(Arc::new(move |host, port| Box::pin(dial(host, port))));
+        self
+    }
+
     /// Hands redirects back as answers, and follows none.
     pub fn without_redirects(mut self) -> Self {
         self.redirects = Redirects::HandBack;
@@ -149,6 +174,9 @@ impl AgentSettings {
         if let Some(screen) = &self.screen {
             connector = connector.with_screen(screen.clone());
         }
+        if let Some(dialer) = &self.dialer {
+            connector = connector.with_dialer(Arc::clone(dialer));
+        }
         #[cfg(feature = "tls")]
         let connector = if address.is_https() {
             connector.with_tls(trust::config(self.trust, &self.roots)?)
@@ -183,6 +211,9 @@ impl AgentSettings {
     }
 
     fn proxies(&self) -> Result<Proxies, HttpError> {
+        if self.dialer.is_some() {
+            return Ok(Proxies::Direct);
+        }
         Ok(match &self.proxy {
             Proxy::Environment => Proxies::Environment(Matcher::from_env()),
             Proxy::None => Proxies::Direct,

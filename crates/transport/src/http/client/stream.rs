@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper_util::client::legacy::connect::{Connected, Connection};
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+
+use super::socket::ClientSocket;
 
 /// One connection.
 pub(super) struct ClientStream {
@@ -17,28 +17,28 @@ pub(super) struct ClientStream {
 }
 
 enum Kind {
-    Plain(TcpStream),
+    Plain(ClientSocket),
     #[cfg(feature = "tls")]
-    Tls(Box<tokio_rustls::client::TlsStream<TcpStream>>),
+    Tls(Box<tokio_rustls::client::TlsStream<ClientSocket>>),
 }
 
 impl ClientStream {
-    pub(super) fn plain(tcp: TokioIo<TcpStream>) -> Self {
+    pub(super) fn plain(socket: ClientSocket) -> Self {
         Self {
-            kind: Kind::Plain(tcp.into_inner()),
+            kind: Kind::Plain(socket),
             is_proxied: false,
         }
     }
 
-    pub(super) fn to_proxy(tcp: TokioIo<TcpStream>) -> Self {
+    pub(super) fn to_proxy(socket: ClientSocket) -> Self {
         Self {
             is_proxied: true,
-            ..Self::plain(tcp)
+            ..Self::plain(socket)
         }
     }
 
     #[cfg(feature = "tls")]
-    pub(super) fn tls(tls: tokio_rustls::client::TlsStream<TcpStream>) -> Self {
+    pub(super) fn tls(tls: tokio_rustls::client::TlsStream<ClientSocket>) -> Self {
         Self {
             kind: Kind::Tls(Box::new(tls)),
             is_proxied: false,

@@ -4,15 +4,17 @@ use std::fmt;
 use std::net::SocketAddr;
 #[cfg(unix)]
 use std::path::Path;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::sync::mpsc;
 
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 #[cfg(unix)]
 use super::unix::UnixDoor;
 use super::{BindError, Peer, Socket};
+use crate::http::ByteStream;
 
 /// A place where connections arrive, open since it was made: clients may connect from then on and
 /// wait until [`serve`](crate::http::serve) takes them.
@@ -28,6 +30,7 @@ enum Place {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix(UnixDoor),
+    Streams(mpsc::Receiver<(ByteStream, SocketAddr)>),
 }
 
 impl Listener {
@@ -80,6 +83,14 @@ impl Listener {
         Ok(Self::at(Place::Unix(door)))
     }
 
+    /// Takes connections that arrive in some other way: through a tunnel, or in memory in a test. Each
+    /// comes with the address of its client, which limits for each address count by.
+    ///
+    /// When all senders are gone no further connection arrives; those that are open go on.
+    pub fn from_streams(streams: mpsc::Receiver<(ByteStream, SocketAddr)>) -> Self {
+        Self::at(Place::Streams(streams))
+    }
+
     fn at(place: Place) -> Self {
         Self {
             place,
@@ -101,6 +112,7 @@ impl Listener {
             Place::Tcp(listener) => listener.local_addr().ok(),
             #[cfg(unix)]
             Place::Unix(_) => None,
+            Place::Streams(_) => None,
         }
     }
 
@@ -110,15 +122,21 @@ impl Listener {
     }
 
     pub(super) fn poll_accept(
-        &self,
+        &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<std::io::Result<(Socket, Peer)>> {
-        match &self.place {
+        match &mut self.place {
             Place::Tcp(listener) => listener
                 .poll_accept(cx)
                 .map_ok(|(stream, address)| (Socket::tcp(stream), Peer::tcp(address))),
             #[cfg(unix)]
             Place::Unix(door) => door.poll_accept(cx),
+            Place::Streams(streams) => match ready!(streams.poll_recv(cx)) {
+                Some((stream, address)) => {
+                    Poll::Ready(Ok((Socket::Other(stream), Peer::tcp(address))))
+                }
+                None => Poll::Pending,
+            },
         }
     }
 }
@@ -130,6 +148,7 @@ impl fmt::Debug for Listener {
             Place::Tcp(listener) => debug.field("tcp", &listener.local_addr().ok()),
             #[cfg(unix)]
             Place::Unix(door) => debug.field("unix", &door.path()),
+            Place::Streams(_) => debug.field("streams", &true),
         };
         debug.finish_non_exhaustive()
     }

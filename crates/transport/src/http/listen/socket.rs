@@ -1,4 +1,4 @@
-//! A connection as the system gives it: one type for TCP and Unix sockets.
+//! A connection as it arrives: one type for TCP, Unix sockets and streams of others.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,6 +11,8 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
+use crate::http::ByteStream;
+
 /// 1 min of silence, then a probe each quarter: a machine that vanished is noticed within two
 /// minutes, and the kernel does it without waking us.
 const PROBE_AFTER: Duration = Duration::from_mins(1);
@@ -19,12 +21,13 @@ const PROBE_EVERY: Duration = Duration::from_secs(15);
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 const PROBES: u32 = 4;
 
-/// A connection of either kind.
+/// A connection of any kind.
 #[derive(Debug)]
 pub(in crate::http) enum Socket {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
+    Other(ByteStream),
 }
 
 impl Socket {
@@ -50,13 +53,14 @@ fn keep_alive() -> TcpKeepalive {
     probes
 }
 
-/// Does the same to either kind.
+/// Does the same to any kind.
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
             Socket::Tcp($stream) => $call,
             #[cfg(unix)]
             Socket::Unix($stream) => $call,
+            Socket::Other($stream) => $call,
         }
     };
 }

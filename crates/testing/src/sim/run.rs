@@ -1,0 +1,255 @@
+//! Runs a program once for each seed.
+
+use std::{
+    env, fmt,
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
+
+use turnbuckle_base::{jitter, wall_clock};
+
+use super::{Faults, World};
+
+/// Seeds of a run for which no number is given: seconds, for a small program.
+const SEEDS: u64 = 200;
+
+/// How long one run may take, in simulated time.
+const LONGEST_RUN: Duration = Duration::from_hours(2);
+
+/// How long tasks may go on after the program has ended and dropped everything: as long as a
+/// connection that is silent, and a little more.
+const LONGEST_END: Duration = Duration::from_mins(5);
+
+/// When simulated days begin, since 1970: 2026-01-01.
+const DAY: Duration = Duration::from_hours(490_896);
+
+/// The last lines of a trace that are shown, unless the seed was asked for by itself.
+const SHOWN_LINES: usize = 60;
+
+/// A simulation: a program, run once for each seed.
+///
+/// The seeds can be chosen from outside: `SIM_SEED=17` runs one, `SIM_SEEDS=100000` so many.
+#[derive(Clone, Debug)]
+#[must_use = "nothing runs before `run` or `find`"]
+pub struct Sim {
+    seeds: Range<u64>,
+    faults: Faults,
+    longest: Duration,
+}
+
+impl Default for Sim {
+    fn default() -> Self {
+        Self {
+            seeds: 0..SEEDS,
+            faults: Faults::default(),
+            longest: LONGEST_RUN,
+        }
+    }
+}
+
+impl Sim {
+    /// A simulation of 200 seeds with the usual faults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many seeds to run, unless the environment says otherwise.
+    pub fn seeds(mut self, count: u64) -> Self {
+        self.seeds = 0..count;
+        self
+    }
+
+    /// How bad the network is.
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// How long one run may take in simulated time; two hours unless set. A run that takes longer hangs.
+    pub fn within(mut self, time: Duration) -> Self {
+        self.longest = time;
+        self
+    }
+
+    /// Runs the program once for each seed.
+    ///
+    /// # Panics
+    /// With the first seed that fails, what went wrong, and how to run it again.
+    pub fn run<F: Future<Output = ()>>(self, program: impl Fn(World) -> F) -> Report {
+        match self.with_environment().find(program) {
+            Ok(report) => report,
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    /// Runs the program once for each seed until one fails. The environment is not asked.
+    ///
+    /// # Errors
+    /// The first seed that fails.
+    pub fn find<F: Future<Output = ()>>(
+        self,
+        program: impl Fn(World) -> F,
+    ) -> Result<Report, Box<Failure>> {
+        let began = Instant::now();
+        let mut events = 0;
+        let seeds = self.seeds.end - self.seeds.start;
+        for seed in self.seeds.clone() {
+            let (trace, problems) = self.once(seed, &program);
+            events += trace.lines().count();
+            if !problems.is_empty() {
+                return Err(Box::new(Failure {
+                    seed,
+                    problems,
+                    trace,
+                }));
+            }
+        }
+        let took = began.elapsed();
+        Ok(Report {
+            seeds,
+            events,
+            took,
+        })
+    }
+
+    /// Runs one seed, and gives everything that happened. The same seed gives the same text.
+    pub fn trace<F: Future<Output = ()>>(&self, seed: u64, program: impl Fn(World) -> F) -> String {
+        self.once(seed, &program).0
+    }
+
+    fn once<F: Future<Output = ()>>(
+        &self,
+        seed: u64,
+        program: &impl Fn(World) -> F,
+    ) -> (String, Vec<String>) {
+        // Without I/O: a simulation that reaches for a real socket fails.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a thread can have a runtime");
+        let _jitter = jitter::seed(seed);
+        let _clock = runtime.block_on(async { simulated_clock() });
+        let longest = self.longest;
+        let world = runtime.block_on(async { World::new(seed, self.faults) });
+        let run = AssertUnwindSafe(|| {
+            runtime.block_on(async {
+                let ended = tokio::time::timeout(longest, program(world.clone())).await;
+                if ended.is_err() {
+                    world.problem(format_args!("the run did not end within {longest:?}"));
+                    return;
+                }
+                all_ended(&world).await;
+            });
+        });
+        if let Err(panic) = catch_unwind(run) {
+            let said = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied());
+            // Outside of the runtime it would have the time of the real clock.
+            let _inside = runtime.enter();
+            world.problem(format_args!("panicked: {}", said.unwrap_or("?")));
+        }
+        let outcome = (world.trace(), world.problems());
+        drop(runtime);
+        outcome
+    }
+
+    fn with_environment(mut self) -> Self {
+        let number = |name| {
+            env::var(name)
+                .ok()
+                .and_then(|text| text.parse::<u64>().ok())
+        };
+        if let Some(count) = number("SIM_SEEDS") {
+            self.seeds = 0..count;
+        }
+        if let Some(seed) = number("SIM_SEED") {
+            self.seeds = seed..seed + 1;
+        }
+        self
+    }
+}
+
+/// Days begin with the run, and pass with its clock.
+fn simulated_clock() -> wall_clock::Replaced {
+    thread_local! {
+        static BEGAN: std::cell::Cell<Option<tokio::time::Instant>> =
+            const { std::cell::Cell::new(None) };
+    }
+    BEGAN.set(Some(tokio::time::Instant::now()));
+    wall_clock::replace(|| DAY + BEGAN.get().map_or(Duration::ZERO, |began| began.elapsed()))
+}
+
+/// Waits until no task is left. What goes on for ever is a leak.
+async fn all_ended(world: &World) {
+    let metrics = tokio::runtime::Handle::current().metrics();
+    let last = tokio::time::Instant::now() + LONGEST_END;
+    world.network().calm();
+    while metrics.num_alive_tasks() > 0 {
+        if tokio::time::Instant::now() > last {
+            let count = metrics.num_alive_tasks();
+            world.problem(format_args!(
+                "{count} tasks go on although the program has dropped everything"
+            ));
+            return;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// What a simulation did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How many events happened in all of them.
+    pub events: usize,
+    /// How long it took, in real time.
+    pub took: Duration,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} seeds, {} events, {:.1?}",
+            self.seeds, self.events, self.took
+        )
+    }
+}
+
+/// A seed that failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The seed. Run it again with `SIM_SEED`.
+    pub seed: u64,
+    /// What went wrong, in the order in which it was noticed.
+    pub problems: Vec<String>,
+    /// Everything that happened.
+    pub trace: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<&str> = self.trace.lines().collect();
+        // Of a seed that was asked for by itself, everything is of interest.
+        let most = env::var("SIM_SEED").map_or(SHOWN_LINES, |_| lines.len());
+        let shown = lines.len().saturating_sub(most);
+        writeln!(f, "seed {} fails:", self.seed)?;
+        for problem in &self.problems {
+            writeln!(f, "  {problem}")?;
+        }
+        writeln!(f, "the last of {} events, with times in ms:", lines.len())?;
+        for line in &lines[shown..] {
+            writeln!(f, "{line}")?;
+        }
+        write!(f, "run it again with SIM_SEED={}", self.seed)
+    }
+}
+
+impl std::error::Error for Failure {}

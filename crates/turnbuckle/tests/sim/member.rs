@@ -1,0 +1,302 @@
+//! A client under simulation: it does one thing after the other, and judges what comes of it.
+
+use std::{collections::BTreeMap, sync::Arc, sync::Mutex, time::Duration};
+
+use serde_json::{Value, json};
+use turnbuckle::{
+    CallError, Client, Connection, Revision,
+    client::{Change, Direction, Listen, Started, Target},
+    protocol::{CreateMessageResult, ElicitResult, ElicitValue},
+};
+use turnbuckle_testing::sim::{Random, World};
+
+use crate::{club, ledger::Ledger};
+
+/// How long a call may take.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// How long it may take until a member is served again when the network is well.
+const RECOVERY: Duration = Duration::from_mins(5);
+
+/// Messages that are larger are answers of `big`, which need not be read.
+const LARGE_BYTES: usize = 10_000;
+
+/// What one member is.
+#[derive(Clone)]
+pub(crate) struct Member {
+    pub(crate) world: World,
+    pub(crate) ledger: Ledger,
+    /// What handlers call it; where a gateway is between, that is another.
+    pub(crate) known_as: &'static str,
+    pub(crate) number: u32,
+    pub(crate) revision: Revision,
+    /// Opens the way to the server.
+    pub(crate) reach: Arc<dyn Fn() -> Target + Send + Sync>,
+    /// Whether nothing is between it and the one server.
+    pub(crate) is_direct: bool,
+    /// Whether changes are promised to arrive.
+    pub(crate) hears_changes: bool,
+}
+
+impl Member {
+    fn client(&self) -> Client {
+        let audit = self.world.audit();
+        let (world, ledger) = (self.world.clone(), self.ledger.clone());
+        let calls: Mutex<BTreeMap<String, u64>> = Mutex::default();
+        let (asked, model) = (self.world.clone(), self.world.clone());
+        let (number, known_as, is_direct) = (self.number, self.known_as, self.is_direct);
+        Client::new("member", "1.0.0")
+            .only(self.revision)
+            .deadline(DEADLINE)
+            .on_wire(move |passing| {
+                audit.see(&passing);
+                if passing.message.len() > LARGE_BYTES {
+                    return;
+                }
+                let Ok(message) = serde_json::from_slice::<Value>(passing.message) else {
+                    return;
+                };
+                let mut calls = calls.lock().expect("nothing panics here");
+                let id = message["id"].to_string();
+                if passing.direction == Direction::Out {
+                    let tool = message["params"]["name"].as_str().unwrap_or_default();
+                    let call = message["params"]["arguments"]["call"].as_u64();
+                    // Handlers that ask are dropped and run again, and tasks outlive their call.
+                    if let (Some(call), "echo" | "wait" | "big" | "steps") = (call, tool) {
+                        calls.insert(id, call);
+                    }
+                } else if message.get("method").is_none()
+                    && let Some(call) = calls.get(&id)
+                    && ledger.is_given_up(*call)
+                    // What a gateway or another replica says of a server that crashed.
+                    && (is_direct || message.get("result").is_some())
+                {
+                    world.problem(format_args!(
+                        "call {call} is answered after it was cancelled"
+                    ));
+                }
+            })
+            .on_sample(move |ask| {
+                let world = model.clone();
+                async move {
+                    let question = format!("{:?}", ask.request.messages);
+                    if !question.contains(&format!("of {known_as}")) {
+                        world.problem(format_args!(
+                            "the model of {known_as} is asked what others are"
+                        ));
+                    }
+                    world.pause(Duration::from_secs(2)).await;
+                    Ok(CreateMessageResult::new("model", number.to_string()))
+                }
+            })
+            .on_form(move |ask| {
+                let world = asked.clone();
+                async move {
+                    if !ask.request.message.ends_with(&format!("of {known_as}")) {
+                        world.problem(format_args!("{known_as} is asked what others are"));
+                    }
+                    world.pause(Duration::from_secs(2)).await;
+                    let number = ElicitValue::from(i64::from(number));
+                    Ok(ElicitResult::accept([("number", number)]))
+                }
+            })
+    }
+
+    /// Comes and goes while the network fails.
+    pub(crate) async fn spend_an_afternoon(&self) {
+        let mut random = self.world.random();
+        for _ in 0..=random.below(2) {
+            if let Ok(connection) = self.client().connect((self.reach)()).await {
+                for _ in 0..=random.below(5) {
+                    self.act(&connection, &mut random).await;
+                }
+                if random.chance(300) {
+                    connection.close().await;
+                }
+            }
+            self.world.pause(Duration::from_secs(3)).await;
+        }
+    }
+
+    /// Is served again when the network is well: everything has to work.
+    pub(crate) async fn recover(&self) {
+        let work = async {
+            let connection = loop {
+                match self.client().connect((self.reach)()).await {
+                    Ok(connection) => break connection,
+                    Err(error) => self.world.note(format_args!("not yet: {error}")),
+                }
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            };
+            // One of them tries everything, the others enough to see that they are served.
+            let most = if self.number == 0 { usize::MAX } else { 2 };
+            let tools = ["echo", "big", "steps", "sample", self.ask(), "job"];
+            for tool in tools.into_iter().rev().take(most) {
+                if let Err(error) = self.call(&connection, tool).await {
+                    let revision = self.revision;
+                    self.world.problem(format_args!(
+                        "{tool} ({revision}) fails on a good network: {error:?}"
+                    ));
+                }
+            }
+            if self.hears_changes {
+                self.hear(&connection).await;
+            }
+            connection.close().await;
+        };
+        if tokio::time::timeout(RECOVERY, work).await.is_err() {
+            self.world
+                .problem(format_args!("member {} is not served again", self.number));
+        }
+    }
+
+    async fn act(&self, connection: &Connection, random: &mut Random) {
+        match random.below(9) {
+            0 => self.give_up(connection, random).await,
+            1 => self.start_job(connection).await,
+            2 => self.both(connection).await,
+            number => {
+                let tools = ["echo", "echo", "big", "steps", "sample", self.ask()];
+                let at = usize::try_from(number - 3).expect("it is below six");
+                // The network may take any call; what comes is judged.
+                let _ = self.call(connection, tools[at]).await;
+            }
+        }
+    }
+
+    /// The tool that asks the most that this revision knows.
+    fn ask(&self) -> &'static str {
+        if self.revision < Revision::V2025_06_18 {
+            "sample"
+        } else {
+            "ask"
+        }
+    }
+
+    /// Two calls at once, whose answers must not be exchanged.
+    async fn both(&self, connection: &Connection) {
+        let _ = tokio::join!(
+            self.call(connection, "echo"),
+            self.call(connection, "steps")
+        );
+    }
+
+    /// Calls a tool, and judges its answer.
+    async fn call(&self, connection: &Connection, tool: &str) -> Result<(), CallError> {
+        let call = self.ledger.next_call();
+        let mut reports = 0;
+        let output = connection
+            .call(tool, json!({ "call": call }))
+            .progress(|_| reports += 1)
+            .await;
+        let output = match output {
+            Ok(output) => output.text(),
+            Err(error) => {
+                self.judge_error(tool, call, &error);
+                return Err(error);
+            }
+        };
+        let expected = match tool {
+            "echo" => format!("{call} for {}", self.known_as),
+            "big" => format!("{call} {}", "x".repeat(club::BIG)),
+            "steps" => format!("{call} done"),
+            "ask" => format!("{call}: {0} and {0}", self.number),
+            "sample" => format!("{call} says {}", self.number),
+            _ => format!("{call} is done"),
+        };
+        if output != expected {
+            let shown: String = output.chars().take(80).collect();
+            self.world
+                .problem(format_args!("{tool} {call} was answered with `{shown}`"));
+        }
+        if tool == "steps" && reports > club::STEPS {
+            self.world
+                .problem(format_args!("{call}: {reports} reports of {}", club::STEPS));
+        }
+        let begun = self.ledger.times_begun(call);
+        if !asks(tool) && begun != 1 {
+            self.world.problem(format_args!(
+                "the handler of {tool} {call} ran {begun} times"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A call may be lost with its connection, and never for another reason.
+    fn judge_error(&self, tool: &str, call: u64, error: &CallError) {
+        self.world
+            .note(format_args!("{tool} {call} fails: {}", kind(error)));
+        if let CallError::Malformed { .. } | CallError::OutputMismatch { .. } = error {
+            self.world.problem(format_args!("{tool} {call}: {error}"));
+        }
+        if self.ledger.times_begun(call) > 1 && !asks(tool) {
+            self.world
+                .problem(format_args!("the handler of {tool} {call} ran twice"));
+        }
+    }
+
+    /// Calls what never ends, and gives it up.
+    async fn give_up(&self, connection: &Connection, random: &mut Random) {
+        let call = self.ledger.next_call();
+        let patience = random.time(Duration::from_millis(200));
+        let calling = connection.call("wait", json!({ "call": call }));
+        if let Ok(Ok(_)) = tokio::time::timeout(patience, calling.into_future()).await {
+            self.world.problem("a call that never ends has ended");
+        }
+    }
+
+    /// Starts a task and follows it.
+    async fn start_job(&self, connection: &Connection) {
+        let call = self.ledger.next_call();
+        let started = connection.call("job", json!({ "call": call })).task().await;
+        let output = match started {
+            Ok(started) => match started {
+                Started::Task(mut task) => task.result().await,
+                done @ Started::Done(_) => done.result().await,
+            },
+            Err(error) => Err(error),
+        };
+        match output {
+            Ok(output) if output.text() == format!("{call} is done") => {}
+            Ok(output) => {
+                let text = output.text();
+                self.world
+                    .problem(format_args!("job {call} was answered with `{text}`"));
+            }
+            Err(error) => self.judge_error("job", call, &error),
+        }
+    }
+
+    /// Hears of a change of its own note, and of no other.
+    async fn hear(&self, connection: &Connection) {
+        let own = format!("note://{}", self.known_as);
+        let listen = Listen::new().resource(&own);
+        let mut changes = match connection.listen(listen).await {
+            Ok(changes) => changes,
+            Err(error) => return self.world.problem(format_args!("cannot listen: {error:?}")),
+        };
+        if let Err(error) = connection.call("touch", json!({})).await {
+            return self.world.problem(format_args!("cannot touch: {error:?}"));
+        }
+        match changes.next().await {
+            Some(Ok(Change::ResourceUpdated { uri })) if *uri == *own => {}
+            other => self
+                .world
+                .problem(format_args!("{} hears {other:?}", self.known_as)),
+        }
+    }
+}
+
+/// Whether the handler of a tool may be run again for one call.
+fn asks(tool: &str) -> bool {
+    matches!(tool, "ask" | "sample")
+}
+
+/// What an error is, without ids that differ from run to run.
+fn kind(error: &CallError) -> String {
+    let text = format!("{error:?}");
+    text.split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,38 @@
+//! A server on pipes, as on stdio.
+
+use std::sync::Arc;
+
+use turnbuckle::{Caller, Revision};
+use turnbuckle_testing::sim::{Sim, World};
+
+use crate::{afternoon, club, ledger::Ledger, member::Member};
+
+/// Members of every revision, each on pipes of its own.
+pub(crate) async fn club_on_pipes(world: World) {
+    let ledger = Ledger::new(&world);
+    let server = club::server(&ledger).build().expect("the club is set up");
+    let mut random = world.random();
+    let members = (0..3).map(|number| {
+        let name = club::NAMES[number];
+        let (away, server) = (world.clone(), server.clone());
+        Member {
+            world: world.clone(),
+            ledger: ledger.clone(),
+            known_as: name,
+            number: u32::try_from(number).expect("there are three"),
+            revision: *random.pick(Revision::ALL),
+            reach: Arc::new(move || away.pipe(name, &server, Caller::new(name))),
+            is_direct: true,
+            hears_changes: true,
+        }
+    });
+    let members = members.collect();
+    afternoon::spend(&world, members, async {}).await;
+    drop(server);
+    afternoon::end(&ledger).await;
+}
+
+#[test]
+fn a_server_on_pipes_keeps_its_promises() {
+    println!("{}", Sim::new().seeds(80).run(club_on_pipes));
+}
