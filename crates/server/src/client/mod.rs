@@ -2,6 +2,7 @@
 
 pub(crate) mod ask_by_task;
 pub(crate) mod caller;
+mod caller_changes;
 mod caller_key;
 pub(crate) mod cancel;
 #[cfg(feature = "http")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use turnbuckle_store::{Change, Fanout};
 
 use super::{Hub, ListenerLimits, publisher::Publisher};
-use crate::quota::Quota;
+use crate::quota::{CallerKey, Quota};
 
 /// Says that something changed.
 ///
@@ -29,22 +29,40 @@ use crate::quota::Quota;
 /// # Ok::<(), turnbuckle_server::SetupError>(())
 /// ```
 #[derive(Clone)]
-pub struct Changes(Arc<Publisher>);
+pub struct Changes {
+    publisher: Arc<Publisher>,
+    /// The only caller that is told.
+    only: Option<CallerKey>,
+}
 
 impl Changes {
     /// Changes carried by this fan-out, to so many listeners. `kept` is the memory for what they
     /// listen to.
     pub(crate) fn new(fanout: Arc<dyn Fanout>, limits: ListenerLimits, kept: Arc<Quota>) -> Self {
-        Self(Arc::new(Publisher::new(fanout, limits, kept)))
+        Self {
+            publisher: Arc::new(Publisher::new(fanout, limits, kept)),
+            only: None,
+        }
     }
 
     /// Who listens on this machine.
     pub(crate) fn hub(&self) -> &Arc<Hub> {
-        self.0.hub()
+        self.publisher.hub()
     }
 
     pub(crate) fn publish(&self, change: Change) {
-        self.0.publish(change);
+        match self.only {
+            None => self.publisher.publish(change),
+            Some(caller) => self.hub().hear_for(&change, caller),
+        }
+    }
+
+    /// Changes of which one caller alone is told, by this process.
+    pub(crate) fn only_for(&self, caller: CallerKey) -> Self {
+        Self {
+            publisher: Arc::clone(&self.publisher),
+            only: Some(caller),
+        }
     }
 
     /// The contents of the resource at this URI changed.

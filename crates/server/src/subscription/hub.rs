@@ -16,7 +16,7 @@ use super::{
     listener::Slot,
     topic::{Subject, Topic},
 };
-use crate::quota::Quota;
+use crate::quota::{CallerKey, Quota};
 
 /// All topics with listeners. An idle one costs its entry and nothing else.
 pub(crate) struct Hub {
@@ -40,6 +40,15 @@ impl Hub {
 
     /// Tells all listeners on this machine.
     pub(crate) fn hear(&self, change: &Change) {
+        self.tell(change, None);
+    }
+
+    /// Tells the listeners of one caller on this machine.
+    pub(crate) fn hear_for(&self, change: &Change, caller: CallerKey) {
+        self.tell(change, Some(caller));
+    }
+
+    fn tell(&self, change: &Change, only: Option<CallerKey>) {
         let subject = match change {
             Change::Tools => Subject::Tools,
             Change::Prompts => Subject::Prompts,
@@ -51,12 +60,12 @@ impl Hub {
                 // The end of a visit must not be reported unless it happened.
                 let is_list = |topic: &&Arc<Topic>| !matches!(topic.subject, Subject::Visit(_));
                 let all: Vec<_> = self.topics().values().filter(is_list).cloned().collect();
-                return all.iter().for_each(Topic::changed);
+                return all.iter().for_each(|topic| topic.changed(only));
             }
         };
         let topic = self.topics().get(&subject).cloned();
         if let Some(topic) = topic {
-            topic.changed();
+            topic.changed(only);
         }
     }
 
@@ -100,7 +109,7 @@ mod tests {
     use turnbuckle_protocol::{Id, SubscriptionFilter};
 
     use super::*;
-    use crate::{quota::CallerKey, subscription::Listener};
+    use crate::subscription::Listener;
 
     #[test]
     fn a_topic_without_listeners_is_forgotten() {
@@ -127,5 +136,32 @@ mod tests {
         other.remove_resource("a://b");
         assert_eq!(hub.len(), 0);
         other.end();
+    }
+
+    #[test]
+    fn a_change_of_one_caller_is_told_to_no_other() {
+        let kept = Quota::new(10_000, 10_000);
+        let hub = Arc::new(Hub::new(ListenerLimits::default(), kept));
+        let listen = |caller: &str| {
+            let key = CallerKey::digest(caller);
+            let mut listener = Listener::of_request(&hub, &Id::from(1), key).expect("room");
+            let filter = SubscriptionFilter::new()
+                .with_tools()
+                .with_resource("a://b");
+            listener.add_all(&filter).expect("room");
+            listener
+        };
+        let (ada, eve) = (listen("ada"), listen("eve"));
+        let told = |listener: &Listener| {
+            let told = listener.untold();
+            assert!(told <= 2);
+            told
+        };
+        for change in [Change::Resource("a://b".into()), Change::Tools] {
+            hub.hear_for(&change, CallerKey::digest("ada"));
+        }
+        assert_eq!((told(&ada), told(&eve)), (2, 0));
+        hub.hear(&Change::Tools);
+        assert_eq!((told(&ada), told(&eve)), (2, 1));
     }
 }

@@ -57,6 +57,7 @@ impl Listener {
             hub: Arc::clone(hub),
             number: hub.number(),
             slot: Arc::new(Slot {
+                caller,
                 id,
                 lines: OnceLock::new(),
                 state: Mutex::new(SlotState {
@@ -198,6 +199,12 @@ impl Listener {
         }
     }
 
+    /// How many topics changed of which it was not told yet.
+    #[cfg(test)]
+    pub(super) fn untold(&self) -> usize {
+        self.slot.state().untold.len()
+    }
+
     /// Hears of nothing any more.
     pub(crate) fn end(&mut self) {
         for topic in self.topics.drain(..) {
@@ -215,6 +222,7 @@ impl Drop for Listener {
 
 /// What the hub knows of a listener.
 pub(super) struct Slot {
+    caller: CallerKey,
     /// The id of the listen request as JSON; `None` for a session.
     id: Option<Box<[u8]>>,
     /// Where it is notified, unless it polls for changes itself.
@@ -261,6 +269,11 @@ impl SlotState {
 }
 
 impl Slot {
+    /// Whether it is a listener of this caller.
+    pub(super) fn is_of(&self, caller: CallerKey) -> bool {
+        self.caller == caller
+    }
+
     /// A topic changed.
     pub(super) fn mark(self: &Arc<Self>, topic: &Arc<Topic>) {
         let mut state = self.state();

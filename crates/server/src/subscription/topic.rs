@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::json;
 
 use super::listener::Slot;
+use crate::quota::CallerKey;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 /// Something that can change.
@@ -103,10 +104,12 @@ impl Topic {
         self.members.lock()
     }
 
-    /// Notifies all listeners, without waiting.
-    pub(super) fn changed(self: &Arc<Self>) {
+    /// Notifies all listeners, or those of one caller, without waiting.
+    pub(super) fn changed(self: &Arc<Self>, only: Option<CallerKey>) {
         for slot in self.members().values() {
-            slot.mark(self);
+            if only.is_none_or(|caller| slot.is_of(caller)) {
+                slot.mark(self);
+            }
         }
     }
 }
