@@ -13,6 +13,10 @@ pub mod jose;
 mod secret;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(all(feature = "client", feature = "server"))]
+mod subject_token;
 
 #[cfg(feature = "client")]
 pub use secret::Secret;
+#[cfg(all(feature = "client", feature = "server"))]
+pub use subject_token::SubjectToken;

@@ -46,9 +46,10 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
 }
 
 fn answer(site: &Site, given: Given) -> Value {
+    let is_exchanged = matches!(given, Given::Exchanged(_));
     let (grant, family) = match given {
         Given::Other(answer) => return answer,
-        Given::Access(grant) => (grant, None),
+        Given::Access(grant) | Given::Exchanged(grant) => (grant, None),
         Given::Both { grant, family } => (grant, Some(family)),
     };
     let mut answer = json!({
@@ -57,6 +58,9 @@ fn answer(site: &Site, given: Given) -> Value {
         "expires_in": site.settings.lifetime.as_secs(),
         "scope": grant.scopes.join(" "),
     });
+    if is_exchanged {
+        answer["issued_token_type"] = json!("urn:ietf:params:oauth:token-type:access_token");
+    }
     if grant.scopes.iter().any(|scope| scope == "openid") {
         answer["id_token"] = json!(id_token(site, &grant));
     }

@@ -47,6 +47,7 @@ use crate::jose::SigningKey;
 /// | acting for itself | [`client_credentials`](Self::client_credentials) |
 /// | used in a company | [`enterprise`](Self::enterprise) |
 /// | run by a platform that vouches for it | [`workload`](Self::workload) |
+/// | a server that acts for its own callers | [`exchange`](Self::exchange) |
 #[derive(Clone)]
 pub struct OAuth {
     settings: Arc<Settings>,
@@ -120,6 +121,26 @@ impl OAuth {
     /// it is for by [`issuer`](Self::issuer), unless the server is trusted to name it.
     pub fn workload(self, statement: impl Assertion + 'static) -> Self {
         self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
+    }
+
+    /// The token of a caller is exchanged for one of the server, without asking the user (RFC 8693). The
+    /// client is registered by hand at the authorization server that both tokens are from: name it by
+    /// [`issuer`](Self::issuer). `audience` is what that server calls the other server, where it does not
+    /// go by its URL.
+    ///
+    /// Each caller needs an `OAuth` of its own, which this makes: what one caller's token was exchanged
+    /// for is kept in memory, apart from that of others, and used until shortly before it expires.
+    #[cfg(feature = "server")]
+    pub fn exchange(
+        self,
+        client: Registered,
+        subject: crate::SubjectToken,
+        audience: Option<String>,
+    ) -> Self {
+        let exchange = Arc::new(super::settings::Exchange { subject, audience });
+        self.client(client)
+            .store(super::MemoryStore::new())
+            .with(|settings| settings.grant = Grant::Exchange(exchange))
     }
 
     /// Takes tokens from this authorization server only, whichever the server names: nothing is
@@ -232,6 +253,14 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
+    /// Whether there are tokens for a server that can be used, after renewing them if they have expired.
+    pub async fn is_signed_in(&self, server: &str) -> bool {
+        match self.session_at(server) {
+            Ok(session) => session.ready().await.is_some(),
+            Err(_) => false,
+        }
+    }
+
     /// Gives the tokens for a server back, and forgets them.
     ///
     /// # Errors
@@ -261,6 +290,8 @@ impl OAuth {
             }
             // Drafts have not settled on names for the others.
             Grant::Code | Grant::Workload(_) => None,
+            #[cfg(feature = "server")]
+            Grant::Exchange(_) => None,
         }
     }
 

@@ -129,6 +129,8 @@ impl Engine {
             Grant::ClientCredentials => self.client_credentials(&asked).await?,
             Grant::Enterprise(enterprise) => self.enterprise(&asked, enterprise).await?,
             Grant::Workload(assertion) => self.workload(&asked, &**assertion).await?,
+            #[cfg(feature = "server")]
+            Grant::Exchange(exchange) => self.token_exchange(&asked, exchange).await?,
         };
         if self.settings.dpop == Dpop::Required && tokens.key.is_none() {
             let problem = Problem::Unsupported("the token is not bound to a key".to_owned());

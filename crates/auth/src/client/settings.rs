@@ -42,6 +42,16 @@ pub(crate) enum Grant {
     Enterprise(Arc<Enterprise>),
     /// The platform that the client runs on vouches for it.
     Workload(Arc<dyn Assertion>),
+    /// The token of a caller is exchanged.
+    #[cfg(feature = "server")]
+    Exchange(Arc<Exchange>),
+}
+
+/// What is exchanged, and for what.
+#[cfg(feature = "server")]
+pub(crate) struct Exchange {
+    pub(crate) subject: crate::SubjectToken,
+    pub(crate) audience: Option<String>,
 }
 
 /// Whether tokens are to outlive the user's presence, where that has to be asked for.

@@ -17,6 +17,12 @@ use super::{AuthError, Problem, Step};
 /// 2: once without the nonce that the server wants, and once with it.
 const MAX_TRIES: usize = 2;
 
+/// RFC 8693, 3: what can be used at a server.
+const ACCESS_TOKEN_TYPES: [&str; 2] = [
+    "urn:ietf:params:oauth:token-type:access_token",
+    "urn:ietf:params:oauth:token-type:jwt",
+];
+
 /// One request to a token endpoint.
 pub(crate) struct TokenRequest<'a> {
     pub(crate) step: Step,
@@ -59,6 +65,16 @@ impl Engine {
                 form: &form,
             })
             .await?;
+        if let Some(kind) = answer.issued_token_type.as_deref()
+            && !ACCESS_TOKEN_TYPES.contains(&kind)
+        {
+            let problem = Problem::Mismatch {
+                what: "`issued_token_type`",
+                expected: ACCESS_TOKEN_TYPES[0].to_owned(),
+                found: super::error::shown(kind),
+            };
+            return Err(AuthError::new(Step::Token, problem).rule("RFC 8693, 2.2.1"));
+        }
         let request = Request {
             issuer: &server.issuer,
             resource: asked.found.resource.as_deref(),

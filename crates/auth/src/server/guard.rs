@@ -54,6 +54,7 @@ pub struct Guard {
     about: About,
     clock: Clock,
     unknown_tokens: u32,
+    keeps_subjects: bool,
 }
 
 enum NonceSource {
@@ -93,6 +94,7 @@ impl Guard {
             about: About::default(),
             clock: Clock::default(),
             unknown_tokens: UNKNOWN_TOKENS,
+            keeps_subjects: false,
         }
     }
 
@@ -184,6 +186,14 @@ impl Guard {
         self
     }
 
+    /// Gives handlers the [token](crate::SubjectToken) of the caller, to be exchanged for tokens of other
+    /// servers. Without this the token goes no further than the guard.
+    #[cfg(feature = "client")]
+    pub fn keep_subject_tokens(mut self) -> Self {
+        self.keeps_subjects = true;
+        self
+    }
+
     /// Sets the clock. For tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
@@ -242,6 +252,7 @@ impl Guard {
             refused: Memory::new(),
             attempts: Attempts::new(self.unknown_tokens),
             clock: self.clock,
+            keeps_subjects: self.keeps_subjects,
         }))
     }
 

@@ -42,6 +42,8 @@ pub(super) struct Inner {
     pub(super) refused: Memory<Denied>,
     pub(super) attempts: Attempts,
     pub(super) clock: Clock,
+    /// Whether handlers may exchange the tokens of callers.
+    pub(super) keeps_subjects: bool,
 }
 
 /// The cached result for a valid token.
@@ -153,7 +155,7 @@ impl Inner {
                     Some(expires) => until.min(expires.saturating_add(CLOCK_SKEW)),
                     None => until,
                 };
-                let known = Arc::new(self.know(verified));
+                let known = Arc::new(self.know(verified, token));
                 self.known.remember(digest, Arc::clone(&known), until);
                 Ok(known)
             }
@@ -199,12 +201,27 @@ impl Inner {
         Err(verdict)
     }
 
-    fn know(&self, verified: Verified) -> Known {
+    fn know(&self, verified: Verified, token: &str) -> Known {
         let scopes = self.hierarchy.expand(verified.identity.scopes());
+        let caller = verified.identity.into_caller(scopes);
         Known {
-            caller: verified.identity.into_caller(scopes),
+            caller: self.with_subject(caller, token),
             key: verified.key,
         }
+    }
+
+    #[cfg(feature = "client")]
+    fn with_subject(&self, caller: Caller, token: &str) -> Caller {
+        if self.keeps_subjects {
+            return caller.with(crate::SubjectToken::new(token));
+        }
+        caller
+    }
+
+    #[cfg(not(feature = "client"))]
+    fn with_subject(&self, caller: Caller, _: &str) -> Caller {
+        debug_assert!(!self.keeps_subjects);
+        caller
     }
 
     /// Lets a request in unless its proof was used at another replica.

@@ -22,8 +22,8 @@
 //!
 //! The token itself goes no further than the guard. Nothing hands it to a handler, because a token
 //! that was issued for this server must not be sent on to another (authorization, "Access Token
-//! Privilege Restriction"): a server that calls others fetches tokens of its own, for example with
-//! a token exchange.
+//! Privilege Restriction"): a server that calls others fetches tokens of its own. To do that with a
+//! token exchange, have the guard [keep](Guard::keep_subject_tokens) what is exchanged.
 
 mod attempts;
 mod challenge;

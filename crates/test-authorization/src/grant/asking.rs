@@ -23,6 +23,8 @@ pub(crate) enum Given {
     Both { grant: Grant, family: String },
     /// An access token.
     Access(Grant),
+    /// An access token, in exchange for another.
+    Exchanged(Grant),
     /// Something other than an access token.
     Other(Value),
 }

@@ -1,5 +1,6 @@
-//! The identity provider's half of enterprise-managed authorization: an ID token of ours becomes a
-//! grant for another authorization server (RFC 8693).
+//! Token exchange (RFC 8693): an access token of ours becomes one for another server, and an ID token a
+//! grant for another authorization server (the identity provider's half of enterprise-managed
+//! authorization).
 
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{Algorithm, Jws};
@@ -7,13 +8,15 @@ use turnbuckle_auth::jose::{Algorithm, Jws};
 use super::asking::{Asking, Given};
 use super::assertion::ID_JAG;
 use crate::{
+    form::Form,
     mint::sign,
     reply::Problem,
-    state::{now, random},
+    state::{Grant, Site, now, random},
 };
 
 const ID_JAG_TYPE: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ID_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:id_token";
+const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// Seconds for which such a grant is good: it is used at once.
 const LIFETIME: u64 = 300;
@@ -25,6 +28,11 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
         .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
         .proved()?;
     let form = asking.form;
+    if form.get("requested_token_type") == Some(ACCESS_TOKEN_TYPE) {
+        let (site, resource) = (asking.site, form.resource()?);
+        let resource = resource.or_else(|| form.get("audience").map(str::to_owned));
+        return for_access(site, form, client.id, resource);
+    }
     if form.need("requested_token_type")? != ID_JAG_TYPE {
         return Err(invalid("only an ID-JAG can be had here"));
     }
@@ -63,4 +71,37 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
     let key = asking.site.state().key();
     answer["access_token"] = json!(sign(&key, ID_JAG, &claims));
     Ok(Given::Other(answer))
+}
+
+/// An access token of ours, for another server: the same person, and the client that acts for it.
+fn for_access(
+    site: &Site,
+    form: &Form,
+    client: String,
+    resource: Option<String>,
+) -> Result<Given, Problem> {
+    let bad = |error: String| Problem::new("invalid_grant", error);
+    if form.need("subject_token_type")? != ACCESS_TOKEN_TYPE {
+        let message = "only an access token can be exchanged for another";
+        return Err(Problem::new("invalid_request", message));
+    }
+    let keys = site.state().public_keys();
+    let subject = Jws::parse(form.need("subject_token")?)
+        .and_then(|token| token.verify(&keys, &Algorithm::ALL))
+        .map_err(|error| bad(error.to_string()))?;
+    let text = |name| subject.get(name).and_then(Value::as_str);
+    if text("iss") != Some(&site.issuer) {
+        return Err(bad("the token is of another issuer".into()));
+    }
+    if subject.get("exp").and_then(Value::as_u64) <= Some(now()) {
+        return Err(bad("the token has expired".into()));
+    }
+    let subject = text("sub").ok_or_else(|| bad("the token has no `sub`".into()))?;
+    Ok(Given::Exchanged(Grant {
+        subject: subject.to_owned(),
+        client,
+        scopes: form.scopes(),
+        resource,
+        ..Grant::default()
+    }))
 }

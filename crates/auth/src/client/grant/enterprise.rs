@@ -11,7 +11,7 @@ use super::workload::JWT_BEARER;
 use crate::Secret;
 
 /// RFC 8693, 2.1.
-const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+pub(super) const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 /// What is wanted of the provider: an identity assertion authorization grant.
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";

@@ -5,4 +5,6 @@ mod client_credentials;
 mod enterprise;
 mod refresh;
 mod revoke;
+#[cfg(feature = "server")]
+mod token_exchange;
 mod workload;
