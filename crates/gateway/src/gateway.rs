@@ -14,12 +14,13 @@ use turnbuckle_server::{LiveServer, Relay, Server, SetupError, WeakSecret};
 use turnbuckle_session::round::KeyRing;
 
 use crate::{
-    core::{Core, CoreDirectory, CoreHooks, CoreRelay, OnState},
+    core::{Core, CoreHooks, OnState},
     exchange::{Context, ParkTable, TaskTable},
     lock::{Lock, LockDifference, LockError, LockKind, LockMode},
     observe::{Overview, Period, Recorder},
-    operation::Operation,
+    operation::{Asking, Operation},
     overview::overview,
+    personal::{self, CallerAccess, Callers, CallersDirectory, PersonalRelay, PersonalServer},
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
     upstream::Common,
@@ -64,6 +65,7 @@ pub struct Gateway {
     lock: Option<Lock>,
     operation: Option<Arc<Operation>>,
     recorder: Option<Arc<Recorder>>,
+    personal: Vec<PersonalServer>,
 }
 
 impl Gateway {
@@ -83,6 +85,7 @@ impl Gateway {
             lock: None,
             operation: None,
             recorder: None,
+            personal: Vec::new(),
         }
     }
 
@@ -99,6 +102,19 @@ impl Gateway {
         settings: UpstreamSettings,
     ) -> Self {
         self.servers.push((name.into(), spec.into(), settings));
+        self
+    }
+
+    /// Adds a server that each caller reaches with credentials of its own. Tools are then named
+    /// `server__tool`, unless the naming says otherwise.
+    pub fn server_per_caller(
+        mut self,
+        name: impl Into<ServerId>,
+        access: Arc<dyn CallerAccess>,
+        settings: UpstreamSettings,
+    ) -> Self {
+        let server = PersonalServer::new(name.into(), access, settings);
+        self.personal.push(server);
         self
     }
 
@@ -219,7 +235,7 @@ impl Gateway {
                     core.tell(server, news);
                 }
             }),
-            next_lane: AtomicU64::new(1),
+            next_lane: Arc::new(AtomicU64::new(1)),
         };
         let context = Context {
             sealer: Sealer::new(keys.clone()),
@@ -242,10 +258,14 @@ impl Gateway {
         }
         let _ = hearing.set(Arc::downgrade(&core));
         let server = Server::new(self.info.name.clone(), self.info.version.clone());
-        let relay: Arc<dyn Relay> = Arc::new(CoreRelay(Arc::clone(&core)));
+        let callers = Callers::new(Arc::clone(&core), self.personal, self.pacing);
+        let callers = Arc::new(callers);
+        let asking = Asking::new(personal::KEY, keys.clone());
+        let relay: Arc<dyn Relay> = Arc::new(PersonalRelay::new(&callers, asking));
         let relay = match self.operation {
             Some(operation) => {
-                operation.bind(Arc::new(CoreDirectory(Arc::downgrade(&core))), keys);
+                let directory = CallersDirectory(Arc::downgrade(&callers));
+                operation.bind(Arc::new(directory), keys);
                 operation.around(relay)
             }
             None => relay,
@@ -270,17 +290,20 @@ impl Gateway {
         for (id, spec, settings) in self.servers {
             core.add(&id, spec, settings);
         }
-        let tidied = Arc::downgrade(&core);
+        let tidied = Arc::downgrade(&callers);
         let tidying = tokio::spawn(async move {
             loop {
                 time::sleep(TIDY).await;
-                let Some(core) = tidied.upgrade() else { return };
-                core.tidy();
+                let Some(callers) = tidied.upgrade() else {
+                    return;
+                };
+                callers.tidy();
             }
         });
         Ok(LiveGateway(Arc::new(Live {
             server,
             core,
+            callers,
             tidying,
         })))
     }
@@ -294,6 +317,7 @@ pub struct LiveGateway(Arc<Live>);
 struct Live {
     server: LiveServer,
     core: Arc<Core>,
+    callers: Arc<Callers>,
     tidying: JoinHandle<()>,
 }
 
@@ -316,12 +340,30 @@ impl LiveGateway {
         spec: impl Into<ServerSpec>,
         settings: UpstreamSettings,
     ) {
-        self.0.core.add(&name.into(), spec.into(), settings);
+        let name = name.into();
+        self.0.callers.remove(&name);
+        self.0.core.add(&name, spec.into(), settings);
+    }
+
+    /// Adds a server that each caller reaches with credentials of its own, in place of one that had the
+    /// same name.
+    pub async fn add_per_caller(
+        &self,
+        name: impl Into<ServerId>,
+        access: Arc<dyn CallerAccess>,
+        settings: UpstreamSettings,
+    ) {
+        let name = name.into();
+        self.0.core.remove(&name).await;
+        let server = PersonalServer::new(name, access, settings);
+        self.0.callers.add(server);
     }
 
     /// Removes a server and waits for its end. False if there was none.
     pub async fn remove(&self, name: impl Into<ServerId>) -> bool {
-        self.0.core.remove(&name.into()).await
+        let name = name.into();
+        let was_personal = self.0.callers.remove(&name);
+        self.0.core.remove(&name).await || was_personal
     }
 
     /// The servers and what they are doing.
@@ -374,6 +416,7 @@ impl LiveGateway {
         if lock.mode() != mode {
             lock.set_mode(mode);
             self.0.core.observe_all();
+            self.0.callers.observe_all();
         }
         Ok(())
     }
@@ -405,7 +448,7 @@ impl LiveGateway {
     ) -> Result<usize, LockError> {
         let lock = self.0.core.lock().ok_or(LockError::Off)?;
         let approved = lock.approve(server, kind, name)?;
-        self.0.core.reroute();
+        self.reroute();
         Ok(approved)
     }
 
@@ -417,9 +460,10 @@ impl LiveGateway {
     pub fn pin(&self) -> Result<(), LockError> {
         let lock = self.0.core.lock().ok_or(LockError::Off)?;
         let members = self.0.core.members();
-        let known: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+        let mut known: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+        known.extend(self.0.callers.names());
         lock.pin_all(&known)?;
-        self.0.core.reroute();
+        self.reroute();
         Ok(())
     }
 
@@ -433,13 +477,19 @@ impl LiveGateway {
         };
         let is_other = lock.reload()?;
         if is_other {
-            self.0.core.reroute();
+            self.reroute();
         }
         Ok(is_other)
     }
 
+    fn reroute(&self) {
+        self.0.core.reroute();
+        self.0.callers.reroute();
+    }
+
     /// Ends all servers and waits for them.
     pub async fn close(&self) {
+        self.0.callers.close().await;
         self.0.core.close().await;
     }
 }

@@ -26,6 +26,7 @@ pub mod lock;
 pub mod observe;
 pub mod operation;
 mod overview;
+pub mod personal;
 mod routes;
 mod seal;
 mod settings;

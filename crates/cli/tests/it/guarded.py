@@ -87,7 +87,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.give(401, WWW_Authenticate=f'Bearer resource_metadata="{place}"')
         if "id" not in message:
             return self.give(202)
+        if message["method"] == "tools/call":
+            with open(f"{TOKENS}.used", "a") as used:
+                used.write(f"{token}\n")
         said = server.answer(message["method"], message.get("params") or {})
+        if message["method"] == "tools/call":
+            said = {"result": {"content": [{"type": "text", "text": "called"}]}}
         self.give(200, {"jsonrpc": "2.0", "id": message["id"], **said})
 
 

@@ -34,6 +34,8 @@ mod suggestions;
 mod terminal;
 mod trust;
 mod up;
+mod up_exchange;
 mod up_lock;
 mod up_operation;
+mod up_sign_in;
 mod wording;

@@ -9,13 +9,13 @@ use std::{
 use crate::program::{BINARY, Place, needs, stderr, stdout};
 
 /// A protected server with its authorization server.
-struct Guarded {
+pub(crate) struct Guarded {
     process: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Guarded {
-    fn start(place: &Place) -> Self {
+    pub(crate) fn start(place: &Place) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/guarded.py");
         let mut process = Command::new("python3")
             .args(["-B", script, &place.file("tokens")])
@@ -44,7 +44,7 @@ impl Drop for Guarded {
 }
 
 /// A program that goes wherever it is sent, as a browser does.
-fn browser(place: &Place) -> String {
+pub(crate) fn browser(place: &Place) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let text = "#!/usr/bin/env python3\nimport sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=20).read()\n";
     place.write("browser", text);

@@ -1,22 +1,15 @@
 //! What a policy asks of the gateway.
 
-use std::sync::Weak;
-
-use turnbuckle_server::Caller;
-
 use super::Core;
 use crate::{
-    operation::{Directory, EntryFacts, EntryKind},
+    operation::{EntryFacts, EntryKind},
     routes::Kind,
 };
 
-/// The core as a policy asks it.
-pub(crate) struct CoreDirectory(pub(crate) Weak<Core>);
-
-impl Directory for CoreDirectory {
-    fn facts(&self, _: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts> {
-        let core = self.0.upgrade()?;
-        let routes = core.routes();
+impl Core {
+    /// What a policy may know about an entry.
+    pub(crate) fn facts(&self, kind: EntryKind, name: &str) -> Option<EntryFacts> {
+        let routes = self.routes();
         let found = match kind {
             EntryKind::Tool => routes.find(Kind::Tools, name),
             EntryKind::Prompt => routes.find(Kind::Prompts, name),
@@ -35,7 +28,7 @@ impl Directory for CoreDirectory {
                 annotations: entry.annotations(),
             });
         }
-        let only = core.only()?;
+        let only = self.only()?;
         Some(EntryFacts {
             server: only.id.to_string(),
             own: name.to_owned(),

@@ -1,15 +1,23 @@
 //! Resources whose changes are followed, for the sessions and subscriptions of clients.
+//!
+//! A caller that has a session or a process of its own hears of what changes there, and no other caller
+//! does. All others hear of what changes in the session that the lists are read in.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
+use tokio::{task::AbortHandle, time};
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_client::{RelayEvent, RelayRequest};
+use turnbuckle_client::{Change, Connection, Listen, RelayEvent, RelayRequest};
 use turnbuckle_host::{ServerState, shared::Upstream};
 use turnbuckle_protocol::{
-    Revision,
+    ClientCapabilities, Revision,
     envelope::{Edit, Raw},
 };
-use turnbuckle_server::{Front, Reject, RelayReply};
+use turnbuckle_server::{Caller, Changes, Front, Reject, RelayReply};
 
 use super::Core;
 use crate::{
@@ -20,9 +28,15 @@ use crate::{
 /// How long a server may take to note a subscription.
 const SUBSCRIBED_WITHIN: Duration = Duration::from_secs(30);
 
+/// How long to wait before a session that ended is opened again to hear of changes, at first.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest such pause. A session that lasted longer counts as a good one.
+const MAX_AGAIN: Duration = Duration::from_mins(1);
+
 impl Core {
     /// Hears of changes to a resource, for as long as the guard is kept.
-    pub(super) fn follow(&self, uri: &str) -> Option<Follow> {
+    pub(super) fn follow(self: &Arc<Self>, caller: &Caller, uri: &str) -> Option<Follow> {
         let member = self.owner_of(uri)?;
         let ServerState::Ready(ready) = member.upstream.state() else {
             return None;
@@ -35,23 +49,34 @@ impl Core {
             return None;
         }
         let uri: Arc<str> = uri.into();
+        if member.is_apart(caller.id()) {
+            let followed = FollowedApart {
+                core: Arc::downgrade(self),
+                caller: caller.clone(),
+                changes: self.changes.get()?.of_caller(caller),
+                uri,
+            };
+            // It ends with the guard.
+            let task = tokio::spawn(followed.follow());
+            return Some(Follow::Apart(task.abort_handle()));
+        }
         member.upstream.follow(&uri);
-        Some(Follow {
+        Some(Follow::Shared {
             upstream: Arc::clone(&member.upstream),
             uri,
         })
     }
 
     /// Subscribes the session of a legacy client. What the server refuses is refused.
-    pub(super) async fn subscribe(&self, front: &Front, uri: &str) -> RelayReply {
+    pub(super) async fn subscribe(self: &Arc<Self>, front: &Front, uri: &str) -> RelayReply {
         let refusal = match self.owner_of(uri) {
-            Some(member) => refusal(&member, front.revision(), uri).await,
+            Some(member) => refusal(&member, front, uri).await,
             None => None,
         };
         if let Some(refusal) = refusal {
             return refusal;
         }
-        let Some(follow) = self.follow(uri) else {
+        let Some(follow) = self.follow(front.caller(), uri) else {
             return Reject::resource_not_found(uri).into();
         };
         if let Err(reason) = front.subscribe(uri) {
@@ -75,11 +100,28 @@ impl Core {
 
 /// What a legacy server says against a subscription; `None` if it takes it. To subscribe twice is to
 /// subscribe once, so that the one who follows the resource may do so again.
-async fn refusal(member: &Member, to: Revision, uri: &str) -> Option<RelayReply> {
-    let connection = match member.upstream.connection().await {
-        Ok(connection) => connection,
-        Err(failure) => return Some(unavailable(member.id.as_str(), &failure.reason)),
-    };
+async fn refusal(member: &Member, front: &Front, uri: &str) -> Option<RelayReply> {
+    let caller = front.caller().id();
+    if member.is_apart(caller) {
+        // It is held until the server has answered.
+        let lane = match member.lane_for(&ClientCapabilities::new(), caller).await {
+            Ok(lane) => lane,
+            Err(reply) => return Some(reply),
+        };
+        return refused_by(&lane.connection, member, front.revision(), uri).await;
+    }
+    match member.upstream.connection().await {
+        Ok(connection) => refused_by(&connection, member, front.revision(), uri).await,
+        Err(failure) => Some(unavailable(member.id.as_str(), &failure.reason)),
+    }
+}
+
+async fn refused_by(
+    connection: &Connection,
+    member: &Member,
+    to: Revision,
+    uri: &str,
+) -> Option<RelayReply> {
     let from = connection.server().revision();
     if from.is_modern() {
         return None;
@@ -109,13 +151,70 @@ struct SessionState {
 }
 
 /// A resource whose changes are followed. Dropping it ends that.
-pub(super) struct Follow {
-    upstream: Arc<Upstream>,
-    uri: Arc<str>,
+pub(super) enum Follow {
+    /// By the session that the lists are read in.
+    Shared {
+        upstream: Arc<Upstream>,
+        uri: Arc<str>,
+    },
+    /// By a session of one caller.
+    Apart(AbortHandle),
 }
 
 impl Drop for Follow {
     fn drop(&mut self) {
-        self.upstream.unfollow(&self.uri);
+        match self {
+            Self::Shared { upstream, uri } => upstream.unfollow(uri),
+            Self::Apart(task) => task.abort(),
+        }
+    }
+}
+
+/// A resource that one caller follows in its own session with the server.
+struct FollowedApart {
+    core: Weak<Core>,
+    caller: Caller,
+    changes: Changes,
+    uri: Arc<str>,
+}
+
+impl FollowedApart {
+    /// Tells the caller of changes. A session that ends is opened again, and what may have changed in the
+    /// meantime is told.
+    async fn follow(self) {
+        let mut pause = AGAIN;
+        loop {
+            let began = time::Instant::now();
+            // The server may be another by now.
+            let member = self
+                .core
+                .upgrade()
+                .and_then(|core| core.owner_of(&self.uri));
+            if let Some(member) = member {
+                self.hear(&member).await;
+            }
+            if began.elapsed() > MAX_AGAIN {
+                pause = AGAIN;
+            }
+            time::sleep(pause).await;
+            pause = (pause * 2).min(MAX_AGAIN);
+            self.changes.resource(&*self.uri);
+        }
+    }
+
+    /// Tells the caller of changes until the session ends.
+    async fn hear(&self, member: &Member) {
+        let client = ClientCapabilities::new();
+        let lane = member.lane_for(&client, self.caller.id()).await;
+        let Ok(lane) = lane else { return };
+        let listen = Listen::new().resource(&*self.uri);
+        let Ok(mut changes) = lane.connection.listen(listen).await else {
+            return;
+        };
+        while let Some(Ok(change)) = changes.next().await {
+            if matches!(change, Change::ResourceUpdated { .. } | Change::Missed(_)) {
+                self.changes.resource(&*self.uri);
+            }
+        }
     }
 }

@@ -4,12 +4,12 @@ mod directory;
 mod follow;
 mod hooks;
 mod news;
+mod of_caller;
 mod offer;
 mod relay;
 mod route;
 mod state;
 
-pub(crate) use directory::CoreDirectory;
 pub(crate) use hooks::CoreHooks;
 pub(crate) use relay::CoreRelay;
 pub(crate) use state::{Core, OnState};

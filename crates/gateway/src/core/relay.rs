@@ -55,7 +55,7 @@ impl Relay for CoreRelay {
             granted(wanted.wants_resources(), offer.resources.is_some());
         let mut followed = Vec::new();
         for uri in wanted.resources() {
-            if let Some(follow) = self.0.follow(uri) {
+            if let Some(follow) = self.0.follow(front.caller(), uri) {
                 followed.push(follow);
                 accepted
                     .resource_subscriptions

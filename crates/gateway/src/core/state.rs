@@ -34,20 +34,22 @@ pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;
 /// The gateway at work.
 pub(crate) struct Core {
     pub(crate) context: Arc<Context>,
-    common: Arc<Common>,
+    pub(super) common: Arc<Common>,
     pub(super) naming: Naming,
     pub(super) on_state: Option<OnState>,
     pub(super) plans: RwLock<HashMap<ServerId, Arc<Plan>>>,
     pub(super) members: RwLock<Vec<Arc<Member>>>,
-    routes: RwLock<Arc<Routes>>,
+    pub(super) routes: RwLock<Arc<Routes>>,
     /// Held while lists are merged, so that what is merged last is newest.
-    merging: Mutex<()>,
-    generation: AtomicU64,
+    pub(super) merging: Mutex<()>,
+    pub(super) generation: AtomicU64,
     pub(super) fleet: OnceLock<Fleet>,
-    opened: Instant,
+    pub(super) opened: Instant,
     pub(super) changes: Arc<OnceLock<Changes>>,
     pub(super) lock: OnceLock<Lock>,
     pub(crate) recorder: Option<Arc<Recorder>>,
+    /// Whether it is what one caller is offered, beside the core for everybody.
+    pub(super) is_of_caller: bool,
 }
 
 impl Core {
@@ -73,6 +75,7 @@ impl Core {
             opened: Instant::now(),
             lock: OnceLock::new(),
             recorder,
+            is_of_caller: false,
         }
     }
 
@@ -101,7 +104,7 @@ impl Core {
 
     /// Looks at all servers anew.
     pub(crate) fn observe_all(&self) {
-        for member in self.members() {
+        for member in self.own_members() {
             self.observe(&member.upstream);
         }
         self.reroute();
@@ -162,9 +165,11 @@ impl Core {
 
     /// Ends all servers, with the calls on them, and waits for them.
     pub(crate) async fn close(&self) {
-        self.context.parked.close();
-        self.context.tasks.close();
-        for member in self.members() {
+        if !self.is_of_caller {
+            self.context.parked.close();
+            self.context.tasks.close();
+        }
+        for member in self.own_members() {
             member.close().await;
         }
         if let Some(fleet) = self.fleet.get() {
@@ -174,13 +179,28 @@ impl Core {
 
     /// Ends sessions and forgets outcomes that nothing needs any more.
     pub(crate) fn tidy(&self) {
-        self.members().iter().for_each(|member| member.tidy());
+        self.tidy_members();
         self.context.parked.tidy();
         self.context.tasks.tidy();
     }
 
+    /// Ends sessions that nothing needs any more.
+    pub(crate) fn tidy_members(&self) {
+        self.members().iter().for_each(|member| member.tidy());
+    }
+
     pub(crate) fn members(&self) -> Vec<Arc<Member>> {
         self.members.read().clone()
+    }
+
+    /// Those that it keeps itself: a caller's core has others that all callers share.
+    fn own_members(&self) -> Vec<Arc<Member>> {
+        let plans = self.plans.read();
+        let members = self.members.read();
+        let own = members
+            .iter()
+            .filter(|member| plans.contains_key(&member.id));
+        own.cloned().collect()
     }
 
     pub(super) fn routes(&self) -> Arc<Routes> {
@@ -191,12 +211,11 @@ impl Core {
     pub(crate) fn reroute(&self) {
         let _merging = self.merging.lock();
         let generation = self.generation.fetch_add(1, Ordering::Relaxed);
-        let routes = Arc::new(Routes::new(
-            &self.members(),
-            self.naming,
-            generation,
-            self.lock.get(),
-        ));
+        let mut routes = Routes::new(&self.members(), self.naming, generation, self.lock.get());
+        if self.is_of_caller {
+            routes.make_private();
+        }
+        let routes = Arc::new(routes);
         let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
         let Some(changes) = self.changes.get() else {
             return;
@@ -236,6 +255,13 @@ impl Core {
 impl Drop for Core {
     /// Calls that wait for their users keep sessions open: they end with the gateway.
     fn drop(&mut self) {
+        if self.is_of_caller {
+            if let Some(lock) = self.lock.get() {
+                let plans = self.plans.read();
+                plans.keys().for_each(|id| lock.forget(id.as_str()));
+            }
+            return;
+        }
         self.context.parked.close();
         self.context.tasks.close();
     }

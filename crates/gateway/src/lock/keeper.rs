@@ -35,7 +35,11 @@ type OnDifference = Arc<dyn Fn(&LockDifference) + Send + Sync>;
 
 /// A lock file in use. Clones are the same.
 #[derive(Clone)]
-pub struct Lock(Arc<Inner>);
+pub struct Lock {
+    inner: Arc<Inner>,
+    /// Whose servers are compared, where callers have servers of their own.
+    caller: Option<Arc<str>>,
+}
 
 struct Inner {
     path: PathBuf,
@@ -44,11 +48,14 @@ struct Inner {
     state: Mutex<State>,
 }
 
+/// A server, and the caller whose own it is.
+type Observed = (String, Option<Arc<str>>);
+
 struct State {
     mode: LockMode,
     file: LockFile,
-    offered: BTreeMap<String, Offered>,
-    differences: BTreeMap<String, Vec<LockDifference>>,
+    offered: BTreeMap<Observed, Offered>,
+    differences: BTreeMap<Observed, Vec<LockDifference>>,
 }
 
 impl Lock {
@@ -60,7 +67,7 @@ impl Lock {
     pub fn open(path: impl Into<PathBuf>, mode: LockMode) -> Result<Self, LockError> {
         let path = path.into();
         let file = LockFile::open(&path)?;
-        Ok(Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             path,
             on_difference: None,
             pins_first_use: true,
@@ -70,14 +77,31 @@ impl Lock {
                 offered: BTreeMap::new(),
                 differences: BTreeMap::new(),
             }),
-        })))
+        });
+        Ok(Self {
+            inner,
+            caller: None,
+        })
+    }
+
+    /// The same file for servers of a caller's own: what one caller is offered says nothing about what
+    /// another is.
+    pub(crate) fn of_caller(&self, caller: Option<&str>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            caller: Some(caller.unwrap_or_default().into()),
+        }
+    }
+
+    fn observed(&self, server: &str) -> Observed {
+        (server.to_owned(), self.caller.clone())
     }
 
     /// Calls back for each difference when it is found, in place of a warning in the log. Set it before
     /// the lock is used.
     #[must_use]
     pub fn on_difference(mut self, hear: impl Fn(&LockDifference) + Send + Sync + 'static) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.on_difference = Some(Arc::new(hear));
         }
         self
@@ -87,7 +111,7 @@ impl Lock {
     /// used.
     #[must_use]
     pub fn without_pinning(mut self) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.pins_first_use = false;
         }
         self
@@ -95,58 +119,70 @@ impl Lock {
 
     /// Where the file is.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        &self.inner.path
     }
 
     /// What becomes of tools that differ.
     pub fn mode(&self) -> LockMode {
-        self.0.state.lock().mode
+        self.inner.state.lock().mode
     }
 
     /// Changes what becomes of tools that differ.
     pub(crate) fn set_mode(&self, mode: LockMode) {
-        self.0.state.lock().mode = mode;
+        self.inner.state.lock().mode = mode;
     }
 
     /// Everything that differs from what was approved.
     pub(crate) fn differences(&self) -> Vec<LockDifference> {
-        let state = self.0.state.lock();
+        let state = self.inner.state.lock();
         if state.mode == LockMode::Off {
             return Vec::new();
         }
-        let all = state.differences.values().flatten().cloned();
-        all.map(|difference| LockDifference {
-            is_withheld: state.mode == LockMode::Enforce && difference.what != Difference::Gone,
-            ..difference
-        })
-        .collect()
+        let mut all: Vec<LockDifference> = Vec::new();
+        for difference in state.differences.values().flatten() {
+            let difference = LockDifference {
+                is_withheld: state.mode == LockMode::Enforce && difference.what != Difference::Gone,
+                ..difference.clone()
+            };
+            // Callers with servers of their own may be offered the same.
+            if !all.contains(&difference) {
+                all.push(difference);
+            }
+        }
+        all
     }
 
     /// Whether clients are not offered this.
     pub(crate) fn withholds(&self, server: &str, kind: LockKind, name: &str) -> bool {
-        let state = self.0.state.lock();
-        state.mode == LockMode::Enforce
-            && state.differences.get(server).is_some_and(|all| {
-                all.iter()
-                    .any(|one| one.kind == kind && one.name == name && one.what != Difference::Gone)
-            })
+        let is_meant = |one: &LockDifference| {
+            one.kind == kind && one.name == name && one.what != Difference::Gone
+        };
+        let state = self.inner.state.lock();
+        let differences = state.differences.get(&self.observed(server));
+        // A server that all callers share is compared once.
+        let shared = || state.differences.get(&(server.to_owned(), None));
+        let differences = differences.or_else(shared);
+        state.mode == LockMode::Enforce && differences.is_some_and(|all| all.iter().any(is_meant))
     }
 
     /// Notes what a server offers. It is pinned if the server is new; otherwise it is compared.
     pub(crate) fn observe(&self, server: &str, offered: Offered) {
         let found = {
-            let mut state = self.0.state.lock();
+            let mut state = self.inner.state.lock();
             if state.mode == LockMode::Off {
                 return;
             }
-            if self.0.pins_first_use && offered.is_whole && !state.file.servers.contains_key(server)
+            if self.inner.pins_first_use
+                && offered.is_whole
+                && !state.file.servers.contains_key(server)
             {
                 self.pin_first(&mut state, server, &offered);
             }
-            let before = state.differences.remove(server).unwrap_or_default();
-            state.offered.insert(server.to_owned(), offered);
-            state.compare(server);
-            let now = state.differences.get(server).into_iter().flatten();
+            let observed = self.observed(server);
+            let before = state.differences.remove(&observed).unwrap_or_default();
+            state.offered.insert(observed.clone(), offered);
+            state.compare(&observed);
+            let now = state.differences.get(&observed).into_iter().flatten();
             let found = now.filter(|difference| !before.contains(difference));
             let mode = state.mode;
             found
@@ -158,7 +194,7 @@ impl Lock {
                 .collect::<Vec<_>>()
         };
         for difference in &found {
-            if let Some(hear) = &self.0.on_difference {
+            if let Some(hear) = &self.inner.on_difference {
                 hear(difference);
                 continue;
             }
@@ -175,7 +211,7 @@ impl Lock {
 
     /// A server that was not used before is trusted as it is. Another program may have pinned it by now.
     fn pin_first(&self, state: &mut State, server: &str, offered: &Offered) {
-        match LockFile::open(&self.0.path) {
+        match LockFile::open(&self.inner.path) {
             Ok(file) => state.file = file,
             Err(error) => return tracing::warn!(%error, "the lock file is not used"),
         }
@@ -184,16 +220,17 @@ impl Lock {
         }
         let pins = ServerPins::of(offered);
         state.file.servers.insert(server.to_owned(), pins);
-        if let Err(error) = state.file.save(&self.0.path) {
+        if let Err(error) = state.file.save(&self.inner.path) {
             tracing::warn!(%error, server, "pinned for this run alone");
         }
     }
 
     /// A server was removed.
     pub(crate) fn forget(&self, server: &str) {
-        let mut state = self.0.state.lock();
-        state.offered.remove(server);
-        state.differences.remove(server);
+        let mut state = self.inner.state.lock();
+        let observed = self.observed(server);
+        state.offered.remove(&observed);
+        state.differences.remove(&observed);
     }
 
     /// Approves what a server offers now: all of it, or one tool or prompt. Says how many differences
@@ -204,26 +241,27 @@ impl Lock {
         kind: Option<LockKind>,
         name: Option<&str>,
     ) -> Result<usize, LockError> {
-        let mut state = self.0.state.lock();
-        state.file = LockFile::open(&self.0.path)?;
-        let wanted: Vec<LockDifference> = state
-            .differences
-            .values()
-            .flatten()
-            .filter(|one| server.is_none_or(|server| one.server == server))
-            .filter(|one| kind.is_none_or(|kind| one.kind == kind))
-            .filter(|one| name.is_none_or(|name| one.name == name))
-            .cloned()
-            .collect();
-        for one in &wanted {
-            let Some(offered) = state.offered.get(&one.server).cloned() else {
+        let mut state = self.inner.state.lock();
+        state.file = LockFile::open(&self.inner.path)?;
+        let is_wanted = |one: &LockDifference| {
+            server.is_none_or(|server| one.server == server)
+                && kind.is_none_or(|kind| one.kind == kind)
+                && name.is_none_or(|name| one.name == name)
+        };
+        let mut wanted: Vec<(Observed, LockDifference)> = Vec::new();
+        for (observed, differences) in &state.differences {
+            let differences = differences.iter().filter(|one| is_wanted(one));
+            wanted.extend(differences.map(|one| (observed.clone(), one.clone())));
+        }
+        for (observed, one) in &wanted {
+            let Some(offered) = state.offered.get(observed).cloned() else {
                 continue;
             };
             let pins = state.file.servers.entry(one.server.clone()).or_default();
             pins.take(one, &offered);
         }
         if !wanted.is_empty() {
-            state.file.save(&self.0.path)?;
+            state.file.save(&self.inner.path)?;
         }
         state.compare_all();
         Ok(wanted.len())
@@ -231,8 +269,8 @@ impl Lock {
 
     /// Reads the file again. Says whether it approves something else than before.
     pub(crate) fn reload(&self) -> Result<bool, LockError> {
-        let file = LockFile::open(&self.0.path)?;
-        let mut state = self.0.state.lock();
+        let file = LockFile::open(&self.inner.path)?;
+        let mut state = self.inner.state.lock();
         let is_other = file != state.file;
         state.file = file;
         state.compare_all();
@@ -241,9 +279,9 @@ impl Lock {
 
     /// Pins what all servers offer now, and forgets servers that are not among these.
     pub(crate) fn pin_all(&self, known: &[String]) -> Result<(), LockError> {
-        let mut state = self.0.state.lock();
+        let mut state = self.inner.state.lock();
         let offered = state.offered.clone();
-        for (server, offered) in &offered {
+        for ((server, _), offered) in &offered {
             if offered.is_whole {
                 let pins = ServerPins::of(offered);
                 state.file.servers.insert(server.clone(), pins);
@@ -253,7 +291,7 @@ impl Lock {
             .file
             .servers
             .retain(|server, _| known.contains(server));
-        state.file.save(&self.0.path)?;
+        state.file.save(&self.inner.path)?;
         state.compare_all();
         Ok(())
     }
@@ -262,26 +300,27 @@ impl Lock {
 impl std::fmt::Debug for Lock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lock")
-            .field("path", &self.0.path)
+            .field("path", &self.inner.path)
             .finish_non_exhaustive()
     }
 }
 
 impl State {
-    fn compare(&mut self, server: &str) {
-        let found = match (self.file.servers.get(server), self.offered.get(server)) {
+    fn compare(&mut self, observed: &Observed) {
+        let server = observed.0.as_str();
+        let found = match (self.file.servers.get(server), self.offered.get(observed)) {
             (Some(pins), Some(offered)) => differences(server, pins, offered),
             // It could not be pinned, so that nothing of it is approved.
             (None, Some(offered)) => differences(server, &ServerPins::default(), offered),
             (_, None) => Vec::new(),
         };
-        self.differences.insert(server.to_owned(), found);
+        self.differences.insert(observed.clone(), found);
     }
 
     fn compare_all(&mut self) {
-        let servers: Vec<String> = self.offered.keys().cloned().collect();
-        for server in servers {
-            self.compare(&server);
+        let all: Vec<Observed> = self.offered.keys().cloned().collect();
+        for observed in &all {
+            self.compare(observed);
         }
     }
 }

@@ -22,6 +22,7 @@ mod request;
 mod subject;
 
 pub use access_log::{AccessLog, AccessRecord};
+pub(crate) use asking::{AskRound, Asking, CallIdentity, ask_session};
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
 pub use metrics::Metrics;

@@ -8,5 +8,6 @@ mod names;
 mod offered_tool;
 mod table;
 
+pub(crate) use names::name_beside;
 pub(crate) use table::Routes;
 pub(crate) use turnbuckle_protocol::method::ListKind as Kind;

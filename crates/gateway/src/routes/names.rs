@@ -41,6 +41,11 @@ impl Named for turnbuckle_protocol::ResourceTemplate {
     }
 }
 
+/// The name of a tool of the gateway itself that belongs to a server.
+pub(crate) fn name_beside(server: &ServerId, own: &str) -> Arc<str> {
+    Namer::new(Prefix::Server, NAME_LIMIT).name(server, own).0
+}
+
 /// Gives names to tools and prompts.
 pub(super) struct Names {
     prefix: Prefix,

@@ -66,6 +66,13 @@ impl Routes {
         &self.lists[kind as usize]
     }
 
+    /// Marks these lists as private: a cache may show them to this caller only.
+    pub(crate) fn make_private(&mut self) {
+        self.lists
+            .iter_mut()
+            .for_each(|list| list.is_public = false);
+    }
+
     pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<&Entry> {
         self.list(kind).entries.get(name)
     }

@@ -78,7 +78,27 @@ impl Member {
 
     /// The session for a request.
     pub(crate) async fn lane(&self, request: &FrontRequest) -> Result<LaneUse, RelayReply> {
-        let (client, caller) = (&request.capabilities, request.caller());
+        self.lane_for(&request.capabilities, request.caller()).await
+    }
+
+    /// Whether this caller has a session or a process that no other caller uses.
+    pub(crate) fn is_apart(&self, caller: Option<&str>) -> bool {
+        let isolation = self.plan.settings.isolation;
+        let is_kept = matches!(isolation, Isolation::Caller | Isolation::Client);
+        let ServerState::Ready(ready) = self.upstream.state() else {
+            return false;
+        };
+        // A modern server at a URL has no sessions.
+        let has_sessions = self.plan.spec.is_process() || !ready.revision.is_modern();
+        caller.is_some() && is_kept && has_sessions
+    }
+
+    /// The session for what a client with these capabilities wants.
+    pub(crate) async fn lane_for(
+        &self,
+        client: &ClientCapabilities,
+        caller: Option<&str>,
+    ) -> Result<LaneUse, RelayReply> {
         let connection = self.upstream.connection().await;
         let connection =
             connection.map_err(|failure| unavailable(self.id.as_str(), &failure.reason))?;

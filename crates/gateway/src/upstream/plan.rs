@@ -18,7 +18,19 @@ pub(crate) struct Common {
     /// Hears what sessions say that belongs to no call.
     pub(crate) on_news: OnNews,
     /// The number of the next session.
-    pub(crate) next_lane: AtomicU64,
+    pub(crate) next_lane: Arc<AtomicU64>,
+}
+
+impl Common {
+    /// The same for the servers of one caller, whose sessions are heard by another.
+    pub(crate) fn heard_by(&self, on_news: OnNews) -> Self {
+        Self {
+            info: self.info.clone(),
+            processes: Arc::clone(&self.processes),
+            on_news,
+            next_lane: Arc::clone(&self.next_lane),
+        }
+    }
 }
 
 /// What is known of a server before it starts.

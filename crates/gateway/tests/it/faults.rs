@@ -3,6 +3,7 @@
 use serde_json::json;
 use turnbuckle_client::Era;
 use turnbuckle_gateway::{Gateway, LiveGateway};
+use turnbuckle_host::{ServerSpec, ServerState};
 use turnbuckle_server::{Server, Tool};
 
 use crate::{
@@ -47,6 +48,78 @@ async fn a_server_that_floods_or_lies_leaves_the_others_alone() {
         .expect("a result");
     assert!(text(&pid).parse::<u32>().is_ok());
     gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_leaves_the_others_alone() {
+    let gateway = beside_a_clock().await;
+    let ada = as_caller(&gateway, "ada").await;
+    // Each waits until somebody tells the server to go on.
+    let waiting: Vec<_> = (0..16)
+        .map(|number| {
+            let who = json!({ "arguments": { "who": number.to_string() } });
+            let (caller, params) = (ada.clone(), call("bad__later", &who));
+            tokio::spawn(async move { send(&caller, &params).await })
+        })
+        .collect();
+    for _ in 0..50 {
+        let now = send(&ada, &call("clock__now", &json!({}))).await;
+        assert_eq!(text(&now.expect("the time")), "noon");
+    }
+    assert!(waiting.iter().all(|call| !call.is_finished()));
+    for call in waiting {
+        call.abort();
+        let _ = call.await;
+    }
+    // It hears of other calls all the same.
+    let pid = send(&ada, &call("bad__pid", &json!({}))).await;
+    assert!(text(&pid.expect("a result")).parse::<u32>().is_ok());
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_each_start_rests_and_leaves_the_others_alone() {
+    let name = format!("turnbuckle-gateway-storm-{}", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let _ = std::fs::remove_file(&file);
+    let command = format!("echo started >> '{}'; exit 1", file.display());
+    let (tell, mut rests) = tokio::sync::mpsc::unbounded_channel();
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server("bad", ServerSpec::command("sh", ["-c", &command]))
+        .mount("clock", clock())
+        .expect("a server")
+        .on_state(move |server, state| {
+            if server.as_str() == "bad" && matches!(state, ServerState::Failed { .. }) {
+                let _ = tell.send(());
+            }
+        })
+        .open()
+        .expect("a gateway");
+    let ada = as_caller(&gateway, "ada").await;
+    let clock_ticks = async || {
+        for _ in 0..50 {
+            let now = send(&ada, &call("clock__now", &json!({}))).await;
+            assert_eq!(text(&now.expect("the time")), "noon");
+        }
+    };
+    clock_ticks().await;
+    rests.recv().await.expect("it is given a rest");
+    let starts = || {
+        std::fs::read_to_string(&file)
+            .expect("a file")
+            .lines()
+            .count()
+    };
+    let before = starts();
+    // Five times, and twice each time: the program is asked for both eras.
+    assert!((1..=10).contains(&before), "{before} starts");
+    // Calls do not start it again while it rests.
+    let refused = send(&ada, &call("bad__anything", &json!({}))).await;
+    assert!(refused.is_err());
+    clock_ticks().await;
+    assert_eq!(starts(), before);
+    gateway.close().await;
+    let _ = std::fs::remove_file(file);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use clap::Args;
 use tokio::sync::Notify;
 use turnbuckle::{
-    Http, HttpSettings, Stdio,
+    Http, HttpSettings, Protect, Stdio,
     gateway::{Gateway, LiveGateway, lock::Lock, observe::Recorder, operation::Operation},
     transport::http::Listener,
 };
@@ -21,13 +21,15 @@ use turnbuckle_inspector::{Inspector, Origin, Site};
 use super::{
     admin,
     file::{EraChoice, NamesName},
+    front_guard,
     keys::CallerKeys,
     lines::Lines,
     lock_file::{self, LockChoice},
     operation::{self, Readers},
     page,
     plan::{Plan, PlanWords},
-    reload::Reload,
+    reload::{Reload, ReloadParts},
+    sign_in_access::Visitors,
 };
 use crate::{
     replicas::{Replicas, Shared},
@@ -130,6 +132,7 @@ pub(crate) fn run(up: &Up) -> Outcome {
     };
     let plan = Plan::make(&up.words(), consent)?;
     let keys = CallerKeys::read(&plan.gateway.keys)?;
+    front_guard::check(&plan)?;
     let policy = operation::policy(&plan.gateway.policy)?;
     if up.check {
         return check(&plan);
@@ -179,9 +182,10 @@ impl Up {
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
-            let gateway = open(&plan, &operation, watched, None)?;
+            let gateway = open(&plan, &operation, watched, None, &Visitors::default())?;
             let asked = Arc::<Notify>::default();
-            let reload = Reload::new(self, gateway.clone(), operation, &plan, None, asked);
+            let parts = ReloadParts::new(operation, &Visitors::default(), asked);
+            let reload = Reload::new(self, gateway.clone(), parts, &plan, None);
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
                 () = stop => Ok(()),
@@ -200,26 +204,35 @@ impl Up {
         }
         plan.tell_problems();
         let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback());
+        if !is_local {
+            front_guard::check_public(&plan)?;
+        }
         let recorder = watched.recorder.filter(|_| is_local);
         let watched = Watched {
             recorder: recorder.clone(),
             ..watched
         };
+        let base = match (&plan.gateway.public_url, local) {
+            (Some(url), _) => Some(url.trim_end_matches('/').to_owned()),
+            (None, local) => local.map(|local| format!("http://{local}")),
+        };
+        let visitors = Visitors::default();
+        if let Some(base) = &base {
+            visitors.come_to(base);
+        }
+        let resource = format!("{}/mcp", base.unwrap_or_default());
+        let guard = front_guard::open(&plan, keys.as_ref(), &resource)?;
         let shared = self.replicas.open().await?;
-        let gateway = open(&plan, &operation, watched, shared)?;
+        let gateway = open(&plan, &operation, watched, shared, &visitors)?;
         let asked = Arc::<Notify>::default();
-        let reload = Reload::new(
-            self,
-            gateway.clone(),
-            operation.clone(),
-            &plan,
-            own,
-            Arc::clone(&asked),
-        );
+        let parts = ReloadParts::new(operation.clone(), &visitors, Arc::clone(&asked));
+        let reload = Reload::new(self, gateway.clone(), parts, &plan, own);
         let front = FrontParts {
             listener,
             keys,
             operation,
+            guard,
+            visitors,
             page: recorder.map(|recorder| (recorder, asked)),
         };
         let admin = self.admin.as_deref().or(plan.gateway.admin.as_deref());
@@ -257,6 +270,8 @@ impl Up {
             listener,
             keys,
             operation,
+            guard,
+            visitors,
             page: shown,
         } = front;
         let settings = self.settings(plan);
@@ -265,7 +280,7 @@ impl Up {
             address.filter(|address| address.ip().to_canonical().is_loopback() && !self.no_page);
         let Some(page) = page else {
             announce(address, plan, None);
-            if keys.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
+            if guard.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
                 tell(
                     "warning: everyone who can reach this address can use these servers; set keys for callers with `[[gateway.keys]]`",
                 );
@@ -276,10 +291,11 @@ impl Up {
             } else {
                 Readers::Everybody
             };
-            let settings = settings.texts(operation::texts(gateway.clone(), operation, readers));
+            let settings =
+                settings.texts(visitors.or(operation::texts(gateway.clone(), operation, readers)));
             let http = Http::listener(listener).settings(settings).until(stop);
-            let http = match keys {
-                Some(keys) => http.protect(keys),
+            let http = match guard {
+                Some(guard) => http.protect(guard),
                 None => http,
             };
             return gateway.server().serve(http).await.map_err(failed);
@@ -299,13 +315,13 @@ impl Up {
         // Before the first client: what it answers may come by way of another replica.
         gateway.server().ready().await;
         let service = gateway.server().http_with(settings);
-        let service = match keys {
-            Some(keys) => service.protect(keys),
+        let service = match guard {
+            Some(guard) => service.protect(guard),
             None => service,
         };
         let site = Site::beside(inspector, listener, service).await;
         let texts = operation::texts(gateway.clone(), operation, Readers::Operators);
-        let site = site.map_err(failed)?.with_paths(texts);
+        let site = site.map_err(failed)?.with_paths(visitors.or(texts));
         announce(address, plan, Some(&site.url()));
         site.serve(stop).await;
         Ok(())
@@ -340,6 +356,8 @@ struct FrontParts {
     listener: Listener,
     keys: Option<CallerKeys>,
     operation: Arc<Operation>,
+    guard: Option<Arc<dyn Protect>>,
+    visitors: Visitors,
     /// What the page shows of the gateway, and what it asks for.
     page: Option<(Arc<Recorder>, Arc<Notify>)>,
 }
@@ -355,6 +373,7 @@ fn open(
     operation: &Arc<Operation>,
     watched: Watched,
     shared: Option<Shared>,
+    visitors: &Visitors,
 ) -> Outcome<LiveGateway> {
     let lines = Lines::new();
     let counted = Arc::clone(operation);
@@ -377,8 +396,13 @@ fn open(
             .front(|server| shared.of(server));
     }
     for server in &plan.servers {
-        let (spec, settings) = (server.spec.clone(), server.settings.clone());
-        gateway = gateway.server_with(server.id.as_str(), spec, settings);
+        let (id, settings) = (server.id.as_str(), server.settings.clone());
+        gateway = match &server.personal {
+            None => gateway.server_with(id, server.spec.clone(), settings),
+            Some(personal) => {
+                gateway.server_per_caller(id, personal.access(id, visitors), settings)
+            }
+        };
     }
     gateway.open().map_err(failed)
 }

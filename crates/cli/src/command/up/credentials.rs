@@ -9,101 +9,175 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Remote;
 
-/// The credentials of one server.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Credentials {
-    /// A header with a value from the environment or the keyring.
-    Header(HeaderCredentials),
-    /// A token for the gateway itself (OAuth client credentials).
-    Client(ClientCredentials),
-}
-
-/// A header with a secret value.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct HeaderCredentials {
-    /// `Authorization` unless it is said.
-    #[serde(default = "authorization")]
-    header: String,
+/// `credentials` of one server, as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Credentials {
+    /// The header with a secret; `Authorization` unless it is said.
+    header: Option<String>,
     /// What comes before the secret, such as `Bearer `.
     prefix: Option<String>,
     /// The environment variable that has the secret.
     env: Option<String>,
     /// The account in the keyring that has it, under the service `turnbuckle`.
     keyring: Option<String>,
-}
-
-/// A client of an authorization server.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct ClientCredentials {
-    client_id: String,
+    /// Who signs in, in place of the gateway.
+    sign_in: Option<SignInBy>,
+    /// The authorization server at which tokens of callers are exchanged.
+    exchange: Option<String>,
+    /// What that server calls this one, where it does not go by its URL.
+    audience: Option<String>,
+    /// The client at the authorization server.
+    client_id: Option<String>,
     /// The environment variable that has the client's secret.
-    client_secret_env: String,
-    #[serde(default)]
+    client_secret_env: Option<String>,
     scopes: Vec<String>,
     issuer: Option<String>,
+    /// Lets the server name an authorization server in a private network, or on this machine.
+    allow_private_networks: bool,
 }
 
-fn authorization() -> String {
-    "Authorization".to_owned()
+/// Who signs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SignInBy {
+    Caller,
+}
+
+/// How callers reach a server with credentials of their own.
+#[derive(Clone, Debug)]
+pub(super) enum CallerCredentials {
+    /// Each caller signs in with this client.
+    SignIn(OAuth),
+    /// The token of the caller is exchanged by this client of an authorization server.
+    Exchange {
+        oauth: OAuth,
+        client: Registered,
+        audience: Option<String>,
+    },
 }
 
 impl Credentials {
     /// Adds what they need to the way to a server. Gives the tokens that requests are authorized with.
     pub(super) fn apply(&self, remote: &mut Remote) -> Outcome<Option<OAuth>> {
-        match self {
-            Self::Header(header) => {
-                let value = header.value()?;
-                remote
-                    .headers
-                    .retain(|(name, _)| !name.eq_ignore_ascii_case(&header.header));
-                remote.headers.push((header.header.clone(), value));
-                Ok(None)
-            }
-            Self::Client(client) => client.tokens().map(Some),
+        self.check()?;
+        if self.sign_in.is_some() || self.exchange.is_some() {
+            // Tokens are those of callers.
+            return Ok(None);
         }
+        if self.client_id.is_some() {
+            let store = sign_in::kept_in(sign_in::store()?);
+            return Ok(Some(self.common(store.client_credentials(self.client()?))));
+        }
+        let header = self.header.as_deref().unwrap_or("Authorization");
+        let value = self.value(header)?;
+        remote
+            .headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case(header));
+        remote.headers.push((header.to_owned(), value));
+        Ok(None)
     }
-}
 
-impl HeaderCredentials {
-    fn value(&self) -> Outcome<String> {
+    /// What callers use, where each has credentials of its own.
+    pub(super) fn of_callers(&self) -> Outcome<Option<CallerCredentials>> {
+        self.check()?;
+        let oauth = || self.common(OAuth::new("turnbuckle"));
+        if let Some(issuer) = &self.exchange {
+            let client = self.client()?.at_issuer(issuer);
+            return Ok(Some(CallerCredentials::Exchange {
+                oauth: oauth().issuer(issuer),
+                client,
+                audience: self.audience.clone(),
+            }));
+        }
+        let Some(SignInBy::Caller) = self.sign_in else {
+            return Ok(None);
+        };
+        let oauth = match &self.client_id {
+            Some(_) => oauth().client(self.client()?),
+            None => oauth(),
+        };
+        Ok(Some(CallerCredentials::SignIn(oauth)))
+    }
+
+    /// Says what does not go together.
+    fn check(&self) -> Outcome {
+        let header = [&self.header, &self.prefix, &self.env, &self.keyring];
+        let has_header = header.iter().any(|key| key.is_some());
+        let ways = [
+            ("`env` or `keyring`", has_header),
+            ("`sign-in`", self.sign_in.is_some()),
+            ("`exchange`", self.exchange.is_some()),
+        ];
+        let named: Vec<_> = ways.iter().filter(|(_, is)| *is).map(|it| it.0).collect();
+        if let [one, other, ..] = &*named {
+            let said = format!("`credentials` have {one} and {other}; use one of them");
+            return Err(Failed::usage(said));
+        }
+        if has_header && self.client_id.is_some() {
+            let said = "`credentials` have a header and `client-id`; use one of them";
+            return Err(Failed::usage(said));
+        }
+        if named.is_empty() && self.client_id.is_none() {
+            return Err(Failed::usage("`credentials` name no secret")
+                .hint("use `env`, `keyring`, `client-id`, `sign-in` or `exchange`"));
+        }
+        if self.exchange.is_some() && self.client_id.is_none() {
+            return Err(Failed::usage(
+                "`credentials` with `exchange` need `client-id` and `client-secret-env`",
+            ));
+        }
+        if self.audience.is_some() && self.exchange.is_none() {
+            return Err(Failed::usage("`audience` is for `exchange`"));
+        }
+        Ok(())
+    }
+
+    fn client(&self) -> Outcome<Registered> {
+        let client = Registered::new(self.client_id.as_deref().unwrap_or_default());
+        let Some(variable) = &self.client_secret_env else {
+            if self.sign_in.is_some() {
+                return Ok(client);
+            }
+            let said = "`client-id` needs `client-secret-env`, the variable with the secret";
+            return Err(Failed::usage(said));
+        };
+        Ok(client.with_secret(variable_of(variable)?))
+    }
+
+    fn common(&self, oauth: OAuth) -> OAuth {
+        let oauth = oauth.scopes(self.scopes.iter().map(String::as_str));
+        let oauth = match &self.issuer {
+            Some(issuer) => oauth.issuer(issuer),
+            None => oauth,
+        };
+        if self.allow_private_networks {
+            return oauth.allow_private_networks();
+        }
+        oauth
+    }
+
+    /// The value of the header.
+    fn value(&self, header: &str) -> Outcome<String> {
         let secret = match (&self.env, &self.keyring) {
-            (Some(variable), None) => std::env::var(variable).map_err(|_| {
-                Failed::usage(format!("the environment variable `{variable}` is not set"))
-            })?,
+            (Some(variable), None) => variable_of(variable)?,
             (None, Some(account)) => keyring(account)?,
             _ => {
-                return Err(Failed::usage(
-                    "`credentials` need either `env` or `keyring`",
-                ));
+                let said = "`credentials` need either `env` or `keyring`";
+                return Err(Failed::usage(said));
             }
         };
-        let is_bearer = self.header.eq_ignore_ascii_case("authorization");
-        let prefix = self
-            .prefix
-            .as_deref()
-            .unwrap_or(if is_bearer { "Bearer " } else { "" });
+        let is_bearer = header.eq_ignore_ascii_case("authorization");
+        let usual = if is_bearer { "Bearer " } else { "" };
+        let prefix = self.prefix.as_deref().unwrap_or(usual);
         Ok(format!("{prefix}{secret}"))
     }
 }
 
-impl ClientCredentials {
-    fn tokens(&self) -> Outcome<OAuth> {
-        let variable = &self.client_secret_env;
-        let secret = std::env::var(variable).map_err(|_| {
-            Failed::usage(format!("the environment variable `{variable}` is not set"))
-        })?;
-        let client = Registered::new(&self.client_id).with_secret(secret);
-        let tokens = sign_in::kept_in(sign_in::store()?)
-            .client_credentials(client)
-            .scopes(self.scopes.iter().map(String::as_str));
-        Ok(match &self.issuer {
-            Some(issuer) => tokens.issuer(issuer),
-            None => tokens,
-        })
-    }
+/// The value of an environment variable.
+fn variable_of(variable: &str) -> Outcome<String> {
+    std::env::var(variable)
+        .map_err(|_| Failed::usage(format!("the environment variable `{variable}` is not set")))
 }
 
 #[cfg(feature = "keyring")]

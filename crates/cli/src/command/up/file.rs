@@ -13,7 +13,9 @@ use turnbuckle_command_line::{
     target::EraName,
 };
 
-use super::{credentials::Credentials, keys::KeyEntry, operation::PolicyEntry};
+use super::{
+    credentials::Credentials, front_guard::OAuthEntry, keys::KeyEntry, operation::PolicyEntry,
+};
 
 /// The file, as far as other hosts do not know it.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -40,6 +42,8 @@ pub(super) struct GatewaySection {
     pub(super) allow_hosts: Vec<String>,
     #[serde(default)]
     pub(super) allow_origins: Vec<String>,
+    /// The URL that browsers reach the gateway by, where that is not its address.
+    pub(super) public_url: Option<String>,
     /// An address of its own for `/metrics`, `/readyz` and `/healthz`.
     pub(super) admin: Option<String>,
     /// What becomes of tools that differ from the lock file.
@@ -52,6 +56,15 @@ pub(super) struct GatewaySection {
     pub(super) policy: Vec<PolicyEntry>,
     #[serde(default)]
     pub(super) keys: Vec<KeyEntry>,
+    /// Callers have tokens of an authorization server.
+    pub(super) oauth: Option<OAuthEntry>,
+}
+
+impl GatewaySection {
+    /// Whether the gateway knows who calls.
+    pub(super) fn tells_callers_apart(&self) -> bool {
+        !self.keys.is_empty() || self.oauth.is_some()
+    }
 }
 
 /// The keys of a server that are ours.

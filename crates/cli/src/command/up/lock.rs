@@ -22,6 +22,7 @@ use turnbuckle_host::diff::Effect;
 use super::{
     command::failed,
     plan::{Plan, PlanWords},
+    sign_in_access::Visitors,
 };
 use crate::{
     runtime::block_on,
@@ -106,8 +107,15 @@ impl Lock {
         let path = kept.path().to_owned();
         let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION")).lock(kept);
         for server in &plan.servers {
-            let (id, spec) = (server.id.as_str(), server.spec.clone());
-            gateway = gateway.server_with(id, spec, server.settings.clone());
+            let (id, settings) = (server.id.as_str(), server.settings.clone());
+            gateway = match &server.personal {
+                None => gateway.server_with(id, server.spec.clone(), settings),
+                // It is pinned when its first caller uses it; there is no caller here.
+                Some(personal) => {
+                    let access = personal.access(id, &Visitors::default());
+                    gateway.server_per_caller(id, access, settings)
+                }
+            };
         }
         let gateway = gateway.open().map_err(failed)?;
         gateway.settled().await;

@@ -8,14 +8,18 @@
 mod admin;
 mod command;
 mod credentials;
+mod exchange_access;
 mod file;
+mod front_guard;
 mod keys;
 mod lines;
 pub(crate) mod lock;
 mod lock_file;
 mod operation;
 mod page;
+mod personal;
 mod plan;
 mod reload;
+mod sign_in_access;
 
 pub(crate) use command::{Up, run};

@@ -22,6 +22,7 @@ use turnbuckle_host::config::{Catalogue, Entry, Launch, PlaceOwner, Settings};
 use super::{
     credentials::Credentials,
     file::{EraChoice, GatewayFile, GatewaySection, IsolationName, NamesName, OwnKeys},
+    personal::PersonalPlan,
 };
 use crate::demo;
 
@@ -63,6 +64,8 @@ pub(super) struct PlannedServer {
     pub(super) settings: UpstreamSettings,
     /// Whether the file says who shares a session.
     is_isolation_chosen: bool,
+    /// Callers reach it with credentials of their own.
+    pub(super) personal: Option<PersonalPlan>,
     /// What tells it from another server under the same name: a plan that has the same keeps the
     /// connection.
     pub(super) identity: String,
@@ -260,8 +263,10 @@ impl Plan {
             settings = settings.era(era_of(era));
         }
         let identity = format!("{launch:?} {keys:?}");
+        let personal = PersonalPlan::read(&launch, keys.credentials.as_ref())?;
         let spec = spec_of(&mut launch, keys.credentials.as_ref())?;
         self.servers.push(PlannedServer {
+            personal,
             id,
             spec,
             settings,
@@ -288,7 +293,7 @@ impl Plan {
         if !only.is_empty() {
             self.servers.retain(|server| only.contains(&server.id));
         }
-        if !self.gateway.keys.is_empty() {
+        if self.gateway.tells_callers_apart() {
             // Callers are told apart, so that one does not see what a server asks another.
             for server in &mut self.servers {
                 if !server.is_isolation_chosen {
@@ -402,6 +407,7 @@ fn demo_server() -> Outcome<PlannedServer> {
         spec,
         is_isolation_chosen: false,
         settings: UpstreamSettings::new(),
+        personal: None,
         identity: "demo".to_owned(),
     })
 }

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use turnbuckle::gateway::{LiveGateway, operation::Operation};
 use turnbuckle_command_line::{control::tell, trust::Consent};
 
-use super::{command::Up, lock_file, operation, plan::Plan};
+use super::{command::Up, front_guard, lock_file, operation, plan::Plan, sign_in_access::Visitors};
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -28,32 +28,46 @@ type Stamp = Option<(SystemTime, u64)>;
 pub(super) struct Reload<'a> {
     up: &'a Up,
     gateway: LiveGateway,
-    operation: Arc<Operation>,
+    parts: ReloadParts,
     own_url: Option<String>,
-    /// The page asks for it.
-    asked: Arc<Notify>,
     /// The servers there are, with what tells them from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
     lock_file: PathBuf,
 }
 
+/// What a new plan is carried out with.
+pub(super) struct ReloadParts {
+    operation: Arc<Operation>,
+    visitors: Visitors,
+    /// The page asks for it.
+    asked: Arc<Notify>,
+}
+
+impl ReloadParts {
+    pub(super) fn new(operation: Arc<Operation>, visitors: &Visitors, asked: Arc<Notify>) -> Self {
+        Self {
+            operation,
+            visitors: visitors.clone(),
+            asked,
+        }
+    }
+}
+
 impl<'a> Reload<'a> {
     pub(super) fn new(
         up: &'a Up,
         gateway: LiveGateway,
-        operation: Arc<Operation>,
+        parts: ReloadParts,
         plan: &Plan,
         own_url: Option<String>,
-        asked: Arc<Notify>,
     ) -> Self {
         let running = plan.servers.iter();
         Self {
             up,
             gateway,
-            operation,
+            parts,
             own_url,
-            asked,
             running: running
                 .map(|server| (server.id.clone(), server.identity.clone()))
                 .collect(),
@@ -69,7 +83,7 @@ impl<'a> Reload<'a> {
             let is_asked = tokio::select! {
                 () = tokio::time::sleep(LOOK) => false,
                 () = hangup.heard() => true,
-                () = self.asked.notified() => true,
+                () = self.parts.asked.notified() => true,
             };
             let names: Vec<_> = self.files.keys().cloned().collect();
             let now = stamps(&names);
@@ -108,6 +122,7 @@ impl<'a> Reload<'a> {
     async fn reload(&mut self) {
         // While the gateway runs it cannot ask the user, so a file that is no longer trusted is not used.
         let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
+            front_guard::check(&plan)?;
             let policy = operation::policy(&plan.gateway.policy)?;
             Ok((plan, policy))
         });
@@ -143,12 +158,20 @@ impl<'a> Reload<'a> {
                 Some(_) => changed += 1,
                 None => added += 1,
             }
-            self.gateway
-                .add(server.id.as_str(), server.spec, server.settings);
+            let id = server.id.as_str();
+            match server.personal {
+                None => self.gateway.add(id, server.spec, server.settings),
+                Some(personal) => {
+                    let access = personal.access(id, &self.parts.visitors);
+                    self.gateway
+                        .add_per_caller(id, access, server.settings)
+                        .await;
+                }
+            }
         }
         // A gateway without a lock file was told so when it started.
         let _ = self.gateway.set_lock_mode(mode);
-        self.operation.set_policy(policy);
+        self.parts.operation.set_policy(policy);
         self.running = names;
         self.files.extend(stamps(&watched));
         tell(&format!(

@@ -1,0 +1,88 @@
+//! Callers whose tokens are exchanged for tokens of a server (RFC 8693).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle::{
+    Caller,
+    auth::{
+        SubjectToken,
+        client::{OAuth, Registered},
+    },
+    client::HttpTarget,
+    gateway::personal::{CallerAccess, SignIn},
+    host::ServerSpec,
+};
+
+/// One server whose tokens are had for those of callers.
+pub(super) struct ExchangeAccess {
+    pub(super) target: HttpTarget,
+    pub(super) oauth: OAuth,
+    pub(super) client: Registered,
+    pub(super) audience: Option<String>,
+    /// The newest token of each caller that has a session with the server.
+    pub(super) newest: NewestTokens,
+}
+
+/// The newest tokens of callers, for as long as a session uses them.
+#[derive(Default)]
+pub(super) struct NewestTokens(Mutex<HashMap<TokenOwner, Arc<SubjectToken>>>);
+
+/// A caller and what its token is good for.
+type TokenOwner = (Option<String>, Vec<String>);
+
+impl NewestTokens {
+    fn all(&self) -> MutexGuard<'_, HashMap<TokenOwner, Arc<SubjectToken>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn owner(caller: &Caller) -> TokenOwner {
+    let mut scopes = caller.scopes().to_vec();
+    scopes.sort_unstable();
+    (caller.id().map(str::to_owned), scopes)
+}
+
+impl CallerAccess for ExchangeAccess {
+    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        Box::pin(async move {
+            let token = Arc::new(caller.get::<SubjectToken>()?.apart());
+            {
+                let mut newest = self.newest.all();
+                // Those that no session uses any more.
+                newest.retain(|_, token| Arc::strong_count(token) > 1);
+                newest.insert(owner(caller), Arc::clone(&token));
+            }
+            let (client, subject) = (self.client.clone(), SubjectToken::clone(&token));
+            let oauth = self.oauth.clone();
+            let oauth = oauth.exchange(client, subject, self.audience.clone());
+            let target = self.target.clone();
+            Some(ServerSpec::from_fn(move || {
+                // The token is kept for as long as this is.
+                let _kept = &token;
+                target.clone().authorize(oauth.clone()).into()
+            }))
+        })
+    }
+
+    fn note(&self, caller: &Caller) {
+        let Some(newer) = caller.get::<SubjectToken>() else {
+            return;
+        };
+        let known = self.newest.all().get(&owner(caller)).cloned();
+        if let Some(known) = known {
+            known.renew(newer);
+        }
+    }
+
+    fn has_sign_in(&self) -> bool {
+        false
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("tokens of callers are exchanged, and no user signs in".to_owned()) })
+    }
+}

@@ -1,0 +1,126 @@
+//! Callers of a gateway that sign in to a server themselves, against a real authorization server.
+
+use serde_json::Value;
+
+use crate::{
+    program::{Place, stderr, stdout},
+    signing_in::{Guarded, browser},
+    up::Gateway,
+};
+
+const ADA: &str = "ada-has-a-long-key";
+const BOB: &str = "bob-has-another-key";
+
+fn gateway(place: &Place, server: &Guarded) -> Gateway {
+    let config = format!(
+        r#"
+        [[gateway.keys]]
+        name = "ada"
+        env = "ADA_KEY"
+
+        [[gateway.keys]]
+        name = "bob"
+        env = "BOB_KEY"
+
+        [servers.guarded]
+        url = "{}"
+        credentials = {{ sign-in = "caller", allow-private-networks = true }}
+        "#,
+        server.url
+    );
+    place.write("turnbuckle.toml", &config);
+    Gateway::start_with(place, &["turnbuckle.toml"], |command| {
+        command.env("ADA_KEY", ADA).env("BOB_KEY", BOB);
+    })
+}
+
+/// Runs a command as a caller.
+fn run(place: &Place, words: &[&str], key: &str, revision: &str) -> std::process::Output {
+    let header = format!("Authorization: Bearer {key}");
+    let more = ["--header", &header, "--revision", revision];
+    place.run(&[words, &more].concat())
+}
+
+fn tools(place: &Place, gateway: &Gateway, key: &str) -> String {
+    let listed = run(place, &["list", &gateway.url, "--json"], key, "2026-07-28");
+    assert!(listed.status.success(), "{}", stderr(&listed));
+    let listed: Value = serde_json::from_str(&stdout(&listed)).expect("JSON");
+    listed["tools"].to_string()
+}
+
+/// Goes where the gateway sends the user, as a browser does.
+fn visit(place: &Place, said: &str) {
+    let url = said
+        .split_whitespace()
+        .find(|word| word.starts_with("http://"));
+    let url = url.unwrap_or_else(|| panic!("no link in {said}"));
+    let mut command = place.command(&browser(place));
+    assert!(command.arg(url).status().expect("it runs").success());
+}
+
+#[test]
+fn each_caller_signs_in_and_uses_its_own_tokens() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let gateway = gateway(&place, &server);
+    for key in [ADA, BOB] {
+        let offered = tools(&place, &gateway, key);
+        assert!(offered.contains("guarded__sign_in"), "{offered}");
+        assert!(!offered.contains("guarded__echo"), "{offered}");
+    }
+    // An old client gets a link, and calls again.
+    let words = ["call", &gateway.url, "guarded__sign_in"];
+    let sent = run(&place, &words, ADA, "2024-11-05");
+    assert_eq!(sent.status.code(), Some(1), "{}", stderr(&sent));
+    visit(&place, &format!("{} {}", stdout(&sent), stderr(&sent)));
+    let done = run(&place, &words, ADA, "2024-11-05");
+    assert!(done.status.success(), "{} {}", stdout(&done), stderr(&done));
+    let of_ada = place.read("tokens");
+    assert_eq!(of_ada.lines().count(), 1, "{of_ada}");
+    let echo = ["call", &gateway.url, "guarded__echo", "text=hi"];
+    for revision in ["2024-11-05", "2025-11-25", "2026-07-28"] {
+        let called = run(&place, &echo, ADA, revision);
+        assert!(called.status.success(), "{revision}: {}", stderr(&called));
+    }
+    // Other callers do not have what ada has.
+    let offered = tools(&place, &gateway, BOB);
+    assert!(!offered.contains("guarded__echo"), "{offered}");
+    for revision in ["2024-11-05", "2025-11-25", "2026-07-28"] {
+        let called = run(&place, &echo, BOB, revision);
+        assert!(!called.status.success(), "{revision}: {}", stdout(&called));
+    }
+    assert_eq!(place.read("tokens"), of_ada);
+    let sent = run(
+        &place,
+        &["call", &gateway.url, "guarded__sign_in"],
+        BOB,
+        "2025-03-26",
+    );
+    visit(&place, &format!("{} {}", stdout(&sent), stderr(&sent)));
+    let done = run(&place, &words, BOB, "2025-03-26");
+    assert!(done.status.success(), "{} {}", stdout(&done), stderr(&done));
+    assert_eq!(place.read("tokens").lines().count(), 2);
+    assert!(run(&place, &echo, BOB, "2026-07-28").status.success());
+    let uses: Vec<String> = place
+        .read("tokens.used")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    let ada = of_ada.trim();
+    let of_bob = uses.last().expect("a call was made");
+    assert_ne!(of_bob, ada);
+    // The calls of ada came before those of bob, and each has one token alone.
+    let first_of_bob = uses
+        .iter()
+        .position(|it| it == of_bob)
+        .expect("it is there");
+    assert!(uses[..first_of_bob].iter().all(|it| it == ada), "{uses:?}");
+    assert!(
+        uses[first_of_bob..].iter().all(|it| it == of_bob),
+        "{uses:?}"
+    );
+    // What was signed in to lasts longer than the gateway.
+    drop(gateway);
+    let gateway = self::gateway(&place, &server);
+    assert!(tools(&place, &gateway, ADA).contains("guarded__echo"));
+}

@@ -1,0 +1,118 @@
+//! The gateway as one caller has it: the servers that all callers share, and servers of the caller's own.
+
+use std::{
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_host::{Pacing, ServerId, ServerState, shared::Fleet};
+use turnbuckle_server::{Caller, Changes};
+
+use super::{Core, CoreHooks};
+use crate::{lock::Lock, settings::Naming, upstream::Member};
+
+impl Core {
+    /// What a caller is offered. It has no servers yet; those that all callers share come with
+    /// [`share`](Self::share).
+    pub(crate) fn for_caller(&self, caller: &Caller, pacing: Pacing) -> Arc<Self> {
+        let core = Arc::new_cyclic(|own: &Weak<Self>| {
+            let heard = Weak::clone(own);
+            let common = self.common.heard_by(Arc::new(move |server, news| {
+                if let Some(core) = heard.upgrade() {
+                    core.tell(server, news);
+                }
+            }));
+            let only = |changes: &Changes| OnceLock::from(changes.of_caller(caller));
+            Self {
+                context: Arc::clone(&self.context),
+                common: Arc::new(common),
+                naming: match self.naming {
+                    // Names must not change when a caller signs in.
+                    Naming::Auto => Naming::Prefixed,
+                    other => other,
+                },
+                on_state: None,
+                plans: RwLock::default(),
+                members: RwLock::default(),
+                routes: RwLock::default(),
+                merging: Mutex::default(),
+                generation: AtomicU64::new(1),
+                fleet: OnceLock::new(),
+                opened: Instant::now(),
+                // What changes for this caller is no other caller's business.
+                changes: Arc::new(self.changes.get().map(only).unwrap_or_default()),
+                lock: self
+                    .lock
+                    .get()
+                    .map(|lock| of(lock, caller))
+                    .unwrap_or_default(),
+                recorder: self.recorder.clone(),
+                is_of_caller: true,
+            }
+        });
+        let hooks = Arc::new(CoreHooks(Arc::downgrade(&core)));
+        let _ = core.fleet.set(Fleet::new(hooks, pacing, None));
+        core
+    }
+
+    /// A number that changes with the servers and their lists.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Has these servers from now on, beside those of the caller's own.
+    pub(crate) fn share(&self, mut shared: Vec<Arc<Member>>) {
+        {
+            let plans = self.plans.read();
+            let mut members = self.members.write();
+            let own = members
+                .iter()
+                .filter(|member| plans.contains_key(&member.id));
+            shared.extend(own.cloned());
+            *members = shared;
+        }
+        self.reroute();
+    }
+
+    /// Whether the caller has this server, and it has not failed.
+    pub(crate) fn has(&self, id: &ServerId) -> bool {
+        let member = self.member(id);
+        member.is_some_and(|member| {
+            let state = member.upstream.state();
+            !matches!(
+                state,
+                ServerState::Failed { .. } | ServerState::Restarting { .. }
+            )
+        })
+    }
+
+    /// Waits until a server is ready or has failed.
+    pub(crate) async fn settled_one(&self, id: &ServerId) {
+        if let Some(member) = self.member(id) {
+            member.upstream.settled().await;
+        }
+    }
+
+    /// Tells clients that their lists may be others.
+    pub(crate) fn announce_lists(&self) {
+        if let Some(changes) = self.changes.get() {
+            changes.tools();
+            changes.prompts();
+            changes.resources();
+        }
+    }
+
+    /// Why a server of the caller's own is not ready.
+    pub(crate) fn failure(&self, id: &ServerId) -> Option<String> {
+        let state = self.member(id)?.upstream.state();
+        state.failure().map(|failure| failure.reason.clone())
+    }
+}
+
+fn of(lock: &Lock, caller: &Caller) -> OnceLock<Lock> {
+    OnceLock::from(lock.of_caller(caller.id()))
+}

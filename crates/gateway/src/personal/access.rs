@@ -1,0 +1,72 @@
+//! How callers reach a server with credentials of their own.
+
+use futures_core::future::BoxFuture;
+use tokio::sync::watch;
+use turnbuckle_host::ServerSpec;
+use turnbuckle_server::Caller;
+
+/// Credentials of each caller for one server. Credentials of one caller are never used for another.
+pub trait CallerAccess: Send + Sync + 'static {
+    /// The way to the server with the caller's own credentials; `None` if the caller has none.
+    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
+
+    /// A request of the caller came, with credentials that may be newer than those before.
+    fn note(&self, _caller: &Caller) {}
+
+    /// Whether a caller without credentials can [sign in](Self::sign_in): then it is offered a tool for
+    /// that.
+    fn has_sign_in(&self) -> bool {
+        true
+    }
+
+    /// Begins to sign a caller in, or goes on with what began before.
+    fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>>;
+}
+
+/// A sign-in under way.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SignIn {
+    /// Where the user goes.
+    pub url: String,
+    /// How far it is.
+    pub state: watch::Receiver<SignInState>,
+}
+
+/// How far a sign-in is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignInState {
+    /// The user has not come back yet.
+    #[default]
+    Away,
+    /// The user has come back, and the credentials are being fetched.
+    Back,
+    /// It is over. The error says why the caller has no credentials.
+    Ended(Result<(), String>),
+}
+
+impl SignIn {
+    /// The user goes to this URL, and `state` tells how far the sign-in is.
+    pub fn new(url: impl Into<String>, state: watch::Receiver<SignInState>) -> Self {
+        Self {
+            url: url.into(),
+            state,
+        }
+    }
+
+    /// Whether the user still has to go there.
+    pub(super) fn needs_user(&self) -> bool {
+        *self.state.borrow() == SignInState::Away
+    }
+
+    /// Waits for its end.
+    pub(super) async fn ended(&mut self) -> Result<(), String> {
+        let is_ended = |state: &SignInState| matches!(state, SignInState::Ended(_));
+        let state = self.state.wait_for(is_ended).await;
+        match state.as_deref() {
+            Ok(SignInState::Ended(end)) => end.clone(),
+            _ => Err("the sign-in was given up".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What each caller is offered, where some servers are reached with credentials of the caller's own.
+//!
+//! A caller has a core of its own: the servers that all share, and its own sessions with the others.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::{sync::OnceCell, time};
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_host::{Pacing, ServerId};
+use turnbuckle_server::{Caller, Reject};
+
+use super::{CallerAccess, sign_in};
+use crate::{
+    core::Core,
+    operation::{Directory, EntryFacts, EntryKind},
+    routes::name_beside,
+    settings::UpstreamSettings,
+};
+
+/// How many callers have servers of their own at a time.
+const MAX_CALLERS: usize = 256;
+
+/// How many sets of scopes of one caller have servers of their own at a time.
+const MAX_OF_CALLER: usize = 8;
+
+/// A caller that did nothing for this long is forgotten, and its sessions end.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// How long a server has to start after a sign-in, before the client is told that it is done.
+const STARTS_WITHIN: Duration = Duration::from_secs(10);
+
+/// A server that is reached with credentials of each caller.
+pub(crate) struct PersonalServer {
+    pub(super) id: ServerId,
+    pub(super) access: Arc<dyn CallerAccess>,
+    settings: UpstreamSettings,
+    /// The name of the tool that signs in.
+    pub(super) tool: Arc<str>,
+}
+
+impl PersonalServer {
+    pub(crate) fn new(
+        id: ServerId,
+        access: Arc<dyn CallerAccess>,
+        settings: UpstreamSettings,
+    ) -> Self {
+        Self {
+            tool: name_beside(&id, sign_in::NAME),
+            id,
+            access,
+            settings,
+        }
+    }
+}
+
+/// Callers and what each of them is offered.
+pub(crate) struct Callers {
+    pub(super) shared: Arc<Core>,
+    servers: RwLock<Vec<Arc<PersonalServer>>>,
+    /// Whether there are such servers: most gateways have none.
+    has_servers: AtomicBool,
+    pacing: Pacing,
+    known: Mutex<HashMap<CallerId, Arc<CallerCore>>>,
+}
+
+/// A caller, with what its token is good for: credentials that a token with many scopes brings are not
+/// used for one with few.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct CallerId {
+    id: Option<String>,
+    scopes: Vec<String>,
+}
+
+impl CallerId {
+    fn of(caller: &Caller) -> Self {
+        let mut scopes = caller.scopes().to_vec();
+        scopes.sort_unstable();
+        Self {
+            id: caller.id().map(str::to_owned),
+            scopes,
+        }
+    }
+}
+
+/// What one caller is offered.
+pub(crate) struct CallerCore {
+    pub(super) core: Arc<Core>,
+    is_open: OnceCell<()>,
+    /// The generation of the shared servers that it was made from.
+    seen: AtomicU64,
+    last_used: Mutex<Instant>,
+}
+
+impl Callers {
+    pub(crate) fn new(shared: Arc<Core>, servers: Vec<PersonalServer>, pacing: Pacing) -> Self {
+        Self {
+            shared,
+            has_servers: AtomicBool::new(!servers.is_empty()),
+            servers: RwLock::new(servers.into_iter().map(Arc::new).collect()),
+            pacing,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Whether all callers are offered the same.
+    pub(super) fn share_all(&self) -> bool {
+        !self.has_servers.load(Ordering::Acquire)
+    }
+
+    pub(super) fn servers(&self) -> Vec<Arc<PersonalServer>> {
+        self.servers.read().clone()
+    }
+
+    /// Adds a server, in place of one that had the same name.
+    pub(crate) fn add(&self, server: PersonalServer) {
+        {
+            let mut servers = self.servers.write();
+            servers.retain(|other| other.id != server.id);
+            servers.push(Arc::new(server));
+            self.has_servers.store(true, Ordering::Release);
+        }
+        self.begin_anew();
+    }
+
+    /// Removes a server. False if there was none.
+    pub(crate) fn remove(&self, id: &ServerId) -> bool {
+        let is_removed = {
+            let mut servers = self.servers.write();
+            let before = servers.len();
+            servers.retain(|other| other.id != *id);
+            self.has_servers
+                .store(!servers.is_empty(), Ordering::Release);
+            servers.len() < before
+        };
+        if is_removed {
+            self.begin_anew();
+        }
+        is_removed
+    }
+
+    /// Forgets what callers are offered, so that it is found out anew. Calls that run come to their end.
+    fn begin_anew(&self) {
+        let known = std::mem::take(&mut *self.known.lock());
+        drop(known);
+        self.shared.announce_lists();
+    }
+
+    /// What a caller is offered, as far as that is known without waiting.
+    pub(crate) fn core(&self, caller: &Caller) -> Arc<Core> {
+        if self.share_all() {
+            return Arc::clone(&self.shared);
+        }
+        let known = self.known.lock();
+        let own = known.get(&CallerId::of(caller));
+        own.map_or_else(|| Arc::clone(&self.shared), |own| Arc::clone(&own.core))
+    }
+
+    /// What a caller is offered. Servers that it has credentials for are started.
+    pub(super) async fn open(&self, caller: &Caller) -> Result<Arc<CallerCore>, Reject> {
+        let own = self.entry(caller)?;
+        let servers = self.servers();
+        for server in &servers {
+            server.access.note(caller);
+        }
+        own.is_open
+            .get_or_init(|| async {
+                for server in &servers {
+                    self.connect(&own, server, caller).await;
+                }
+            })
+            .await;
+        *own.last_used.lock() = Instant::now();
+        self.sync(&own);
+        Ok(own)
+    }
+
+    fn entry(&self, caller: &Caller) -> Result<Arc<CallerCore>, Reject> {
+        let id = CallerId::of(caller);
+        let mut known = self.known.lock();
+        if let Some(own) = known.get(&id) {
+            return Ok(Arc::clone(own));
+        }
+        let of_caller = known.keys().filter(|other| other.id == id.id).count();
+        if known.len() >= MAX_CALLERS || of_caller >= MAX_OF_CALLER {
+            let said = "too many callers use servers of their own; try again later";
+            return Err(Reject::internal(said));
+        }
+        let own = Arc::new(CallerCore {
+            core: self.shared.for_caller(caller, self.pacing),
+            is_open: OnceCell::new(),
+            seen: AtomicU64::new(0),
+            last_used: Mutex::new(Instant::now()),
+        });
+        known.insert(id, Arc::clone(&own));
+        Ok(own)
+    }
+
+    /// Starts a server for a caller that has credentials for it.
+    async fn connect(&self, own: &CallerCore, server: &PersonalServer, caller: &Caller) -> bool {
+        let Some(spec) = server.access.way(caller).await else {
+            return false;
+        };
+        own.core.add(&server.id, spec, server.settings.clone());
+        true
+    }
+
+    /// Starts a server after a sign-in, and waits a while for it. False if there are no credentials.
+    pub(super) async fn connect_now(
+        &self,
+        own: &CallerCore,
+        server: &PersonalServer,
+        caller: &Caller,
+    ) -> bool {
+        if !own.core.has(&server.id) && !self.connect(own, server, caller).await {
+            return false;
+        }
+        let _ = time::timeout(STARTS_WITHIN, own.core.settled_one(&server.id)).await;
+        true
+    }
+
+    /// Takes over changes of the servers that all share.
+    fn sync(&self, own: &CallerCore) {
+        let now = self.shared.generation();
+        if own.seen.swap(now, Ordering::AcqRel) != now {
+            own.core.share(self.shared.members());
+        }
+    }
+
+    /// The names of the servers.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let servers = self.servers.read();
+        servers.iter().map(|server| server.id.to_string()).collect()
+    }
+
+    /// Looks at the servers of all callers anew.
+    pub(crate) fn observe_all(&self) {
+        for own in self.all() {
+            own.core.observe_all();
+        }
+    }
+
+    /// Merges the lists of all callers anew.
+    pub(crate) fn reroute(&self) {
+        for own in self.all() {
+            own.core.reroute();
+        }
+    }
+
+    /// Ends sessions that nothing needs any more, and forgets callers that are gone.
+    pub(crate) fn tidy(&self) {
+        let gone: Vec<_> = {
+            let mut known = self.known.lock();
+            known
+                .extract_if(|_, own| own.last_used.lock().elapsed() >= IDLE)
+                .collect()
+        };
+        drop(gone);
+        self.shared.tidy();
+        for own in self.all() {
+            own.core.tidy_members();
+        }
+    }
+
+    /// Ends the servers of all callers.
+    pub(crate) async fn close(&self) {
+        let all = std::mem::take(&mut *self.known.lock());
+        for own in all.into_values() {
+            own.core.close().await;
+        }
+    }
+
+    fn all(&self) -> Vec<Arc<CallerCore>> {
+        self.known.lock().values().cloned().collect()
+    }
+}
+
+/// The callers as a policy asks about them.
+pub(crate) struct CallersDirectory(pub(crate) Weak<Callers>);
+
+impl Directory for CallersDirectory {
+    fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts> {
+        let callers = self.0.upgrade()?;
+        let servers = callers.servers();
+        let meant = sign_in::find(&servers, name).filter(|_| kind == EntryKind::Tool);
+        match meant {
+            Some(server) => Some(sign_in::facts(server)),
+            None => callers.core(caller).facts(kind, name),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The tool that signs a caller in to a server.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json, value::RawValue};
+use tokio::time;
+use turnbuckle_host::ServerId;
+use turnbuckle_protocol::{
+    ClientCapabilities, Revision,
+    envelope::{Edit, Raw},
+};
+use turnbuckle_server::{Caller, Front, RelayReply, Relayed};
+
+use super::{
+    SignIn,
+    callers::{CallerCore, Callers, PersonalServer},
+};
+use crate::{
+    operation::{AskRound, Asking, CallIdentity, EntryFacts, ask_session},
+    seal::random,
+};
+
+/// The key of our question among those of a call.
+pub(crate) const KEY: &str = "turnbuckle.sign-in";
+
+/// What the tool is called, behind the name of its server.
+pub(super) const NAME: &str = "sign_in";
+
+/// How long a request waits for a user who went to sign in.
+const SIGNED_IN_WITHIN: Duration = Duration::from_mins(5);
+
+/// The server that a tool of this name signs in to.
+pub(super) fn find<'a>(
+    servers: &'a [Arc<PersonalServer>],
+    name: &str,
+) -> Option<&'a Arc<PersonalServer>> {
+    let is_meant =
+        |server: &&Arc<PersonalServer>| server.access.has_sign_in() && &*server.tool == name;
+    servers.iter().find(is_meant)
+}
+
+/// What a policy may know about the tool.
+pub(super) fn facts(server: &PersonalServer) -> EntryFacts {
+    EntryFacts {
+        server: server.id.to_string(),
+        own: NAME.to_owned(),
+        annotations: Value::Null,
+    }
+}
+
+/// Adds the tools that sign in to the last page of a list.
+pub(super) fn add_tools<'a>(
+    result: Vec<u8>,
+    missing: impl Iterator<Item = &'a Arc<PersonalServer>>,
+) -> Vec<u8> {
+    let missing = missing.filter(|server| server.access.has_sign_in());
+    let added: Vec<String> = missing.map(|server| tool(server).to_string()).collect();
+    if added.is_empty() {
+        return result;
+    }
+    let Ok(value) = serde_json::from_slice::<&RawValue>(&result) else {
+        return result;
+    };
+    let list = Raw::from(value);
+    let next = list.member("nextCursor");
+    if next.is_some_and(|cursor| !cursor.is_null()) {
+        return result;
+    }
+    let entries = list.member("tools").map(Raw::elements).unwrap_or_default();
+    let mut all: Vec<&str> = entries.iter().map(|entry| entry.get()).collect();
+    all.extend(added.iter().map(String::as_str));
+    let edited = Edit::new(list).set(&["tools"], format!("[{}]", all.join(",")));
+    match edited.finish() {
+        Ok(edited) => edited.raw().get().as_bytes().to_vec(),
+        Err(_) => result,
+    }
+}
+
+fn tool(server: &PersonalServer) -> Value {
+    let id = &server.id;
+    json!({
+        "name": &*server.tool,
+        "description": format!(
+            "Signs the user in to server `{id}`. Its tools are available after that."
+        ),
+        "inputSchema": { "type": "object", "properties": {} },
+    })
+}
+
+/// A call of a tool that signs in.
+pub(super) struct SignInCall {
+    server: Arc<PersonalServer>,
+    identity: CallIdentity,
+    round: Option<AskRound>,
+    capabilities: ClientCapabilities,
+    revision: Revision,
+    front: Front,
+    asking: Arc<Asking>,
+}
+
+/// Whether the user is on the way.
+enum Sent {
+    There,
+    /// The call ends, or is asked, with this.
+    Reply(RelayReply),
+}
+
+impl SignInCall {
+    /// The call that a request is; `None` if it is something else.
+    pub(super) fn read(
+        request: &Relayed<'_>,
+        servers: &[Arc<PersonalServer>],
+        asking: &Arc<Asking>,
+    ) -> Option<Self> {
+        if request.method() != "tools/call" {
+            return None;
+        }
+        let name = request.members().text("name")?;
+        let server = Arc::clone(find(servers, &name)?);
+        Some(Self {
+            server,
+            identity: CallIdentity::of(request),
+            round: asking.open(request),
+            capabilities: request.capabilities(),
+            revision: request.revision(),
+            front: request.front().clone(),
+            asking: Arc::clone(asking),
+        })
+    }
+
+    pub(super) fn server(&self) -> &ServerId {
+        &self.server.id
+    }
+
+    pub(super) async fn run(
+        self,
+        callers: &Callers,
+        own: &CallerCore,
+        caller: &Caller,
+    ) -> RelayReply {
+        let server = &*self.server;
+        // It may have ended since the caller was told where to go.
+        if callers.connect_now(own, server, caller).await && own.core.has(&server.id) {
+            return self.done(own);
+        }
+        let mut sign_in = match server.access.sign_in(caller).await {
+            Ok(sign_in) => sign_in,
+            Err(reason) => return self.failed(&reason),
+        };
+        // A user who has come back is not sent there again.
+        if sign_in.needs_user()
+            && let Sent::Reply(reply) = self.send_there(&sign_in).await
+        {
+            return reply;
+        }
+        match time::timeout(SIGNED_IN_WITHIN, sign_in.ended()).await {
+            Ok(Ok(())) if callers.connect_now(own, server, caller).await => self.done(own),
+            Ok(Ok(())) => self.failed("there are no tokens after the sign-in"),
+            Ok(Err(reason)) => self.failed(&reason),
+            Err(_) => self.failed("the user did not sign in in time; call this tool again"),
+        }
+    }
+
+    /// Asks the user to go there, in the way that the client knows.
+    async fn send_there(&self, sign_in: &SignIn) -> Sent {
+        if !self.capabilities.has_url_elicitation() {
+            return Sent::Reply(self.failed(&format!(
+                "open this link in a browser, then call this tool again: {}",
+                sign_in.url
+            )));
+        }
+        let message = format!("Sign in to server `{}`.", self.server.id);
+        let mut params = json!({ "mode": "url", "message": message, "url": sign_in.url });
+        if !self.revision.is_modern() {
+            let id = format!("sign-in-{:016x}", u64::from_le_bytes(random()));
+            params["elicitationId"] = json!(id);
+            return match ask_session(&self.front, &params).await {
+                Ok(answer) => self.answered(&answer),
+                Err(reject) => Sent::Reply(reject.into()),
+            };
+        }
+        if let Some(answer) = self.round.as_ref().and_then(|round| round.answer.as_ref()) {
+            return self.answered(answer);
+        }
+        let entry = json!({ "method": "elicitation/create", "params": params });
+        Sent::Reply(self.asking.ask(&self.identity, &entry, None))
+    }
+
+    fn answered(&self, answer: &Value) -> Sent {
+        if answer["action"] == "accept" {
+            return Sent::There;
+        }
+        Sent::Reply(self.failed("the user did not want to sign in"))
+    }
+
+    fn done(&self, own: &CallerCore) -> RelayReply {
+        let id = &self.server.id;
+        match own.core.failure(id) {
+            None => self.result(
+                &format!("Signed in to server `{id}`. Its tools are available now."),
+                false,
+            ),
+            Some(reason) => {
+                let said = format!("Signed in to server `{id}`, but it does not work: {reason}");
+                self.result(&said, true)
+            }
+        }
+    }
+
+    fn failed(&self, reason: &str) -> RelayReply {
+        let said = format!("Not signed in to server `{}`: {reason}", self.server.id);
+        self.result(&said, true)
+    }
+
+    fn result(&self, said: &str, is_error: bool) -> RelayReply {
+        let mut result = json!({
+            "content": [{ "type": "text", "text": said }],
+            "isError": is_error,
+        });
+        if self.revision.is_modern() {
+            result["resultType"] = json!("complete");
+        }
+        RelayReply::Result(result.to_string().into_bytes())
+    }
+}

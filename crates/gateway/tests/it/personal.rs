@@ -1,0 +1,191 @@
+//! Servers that each caller signs in to.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::json;
+use tokio::sync::{Notify, watch};
+use turnbuckle_client::{Client, Connection, Target};
+use turnbuckle_gateway::{
+    Gateway, LiveGateway, UpstreamSettings,
+    personal::{CallerAccess, SignIn, SignInState},
+};
+use turnbuckle_host::ServerSpec;
+use turnbuckle_protocol::{ElicitResult, Revision};
+use turnbuckle_server::{BoxFuture, Caller, Server, Tool};
+
+use crate::site::join_as;
+
+/// Callers that have signed in. Each has a server of its own, which says whose it is.
+#[derive(Default)]
+struct Doors {
+    signed_in: Mutex<HashSet<String>>,
+    waiting: Mutex<Vec<(String, watch::Sender<SignInState>)>>,
+    /// How far sign-ins are when they are asked for.
+    state: Mutex<SignInState>,
+    /// A sign-in was asked for.
+    asked: Notify,
+}
+
+impl Doors {
+    /// The user of a caller goes to the URL and signs in.
+    fn visit(&self, url: &str) {
+        let caller = url.rsplit('/').next().unwrap_or_default().to_owned();
+        self.signed_in.lock().unwrap().insert(caller.clone());
+        let mut waiting = self.waiting.lock().unwrap();
+        for (_, state) in waiting.extract_if(.., |(other, _)| *other == caller) {
+            state.send_replace(SignInState::Ended(Ok(())));
+        }
+    }
+}
+
+impl CallerAccess for Doors {
+    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        let id = caller.id().unwrap_or_default().to_owned();
+        let is_in = self.signed_in.lock().unwrap().contains(&id);
+        Box::pin(async move {
+            is_in.then(|| {
+                ServerSpec::from_fn(move || {
+                    let id = id.clone();
+                    let server = Server::new("own", "1").tool(Tool::new("whose", move || {
+                        let id = id.clone();
+                        async move { id }
+                    }));
+                    let live = server.build().expect("a server");
+                    Target::on_demand("own".to_owned(), move || live.connect())
+                })
+            })
+        })
+    }
+
+    fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        let id = caller.id().unwrap_or_default().to_owned();
+        let (tell, state) = watch::channel(self.state.lock().unwrap().clone());
+        self.waiting.lock().unwrap().push((id.clone(), tell));
+        self.asked.notify_one();
+        let url = format!("https://login.example/{id}");
+        Box::pin(async move { Ok(SignIn::new(url, state)) })
+    }
+}
+
+fn gateway(doors: &Arc<Doors>) -> LiveGateway {
+    Gateway::new("gateway", "1")
+        .mount(
+            "shared",
+            Server::new("shared", "1").tool(Tool::new("ping", async || "pong")),
+        )
+        .expect("a server")
+        .server_per_caller("own", Arc::clone(doors) as Arc<_>, UpstreamSettings::new())
+        .open()
+        .expect("a gateway")
+}
+
+/// A client whose user signs in where it is sent.
+fn client(revision: Revision, doors: &Arc<Doors>) -> Client {
+    let doors = Arc::clone(doors);
+    Client::new("front", "1").only(revision).on_url(move |ask| {
+        doors.visit(&ask.url);
+        async { Ok(ElicitResult::accept_visit()) }
+    })
+}
+
+async fn names(client: &Connection) -> Vec<String> {
+    let tools = client.tools().await.expect("a list");
+    tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_caller_signs_in_by_a_url_and_has_its_own_server() {
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let doors = Arc::new(Doors::default());
+        let gateway = gateway(&doors);
+        let client = client(revision, &doors);
+        let ada = join_as(&client, &gateway, "ada").await;
+        let bob = join_as(&client, &gateway, "bob").await;
+        for caller in [&ada, &bob] {
+            assert_eq!(
+                names(caller).await,
+                ["shared__ping", "own__sign_in"],
+                "{revision}"
+            );
+        }
+        let done = ada.call("own__sign_in", json!({})).await.expect("a result");
+        assert!(
+            done.text().contains("Signed in"),
+            "{revision}: {}",
+            done.text()
+        );
+        assert_eq!(
+            names(&ada).await,
+            ["shared__ping", "own__whose"],
+            "{revision}"
+        );
+        let said = ada.call("own__whose", json!({})).await.expect("a result");
+        assert_eq!(said.text(), "ada", "{revision}");
+        // The other caller does not have it.
+        assert_eq!(
+            names(&bob).await,
+            ["shared__ping", "own__sign_in"],
+            "{revision}"
+        );
+        assert!(
+            bob.call("own__whose", json!({})).await.is_err(),
+            "{revision}"
+        );
+        bob.call("own__sign_in", json!({})).await.expect("a result");
+        let said = bob.call("own__whose", json!({})).await.expect("a result");
+        assert_eq!(said.text(), "bob", "{revision}");
+        let said = ada.call("own__whose", json!({})).await.expect("a result");
+        assert_eq!(said.text(), "ada", "{revision}");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_sent_there_gets_a_link() {
+    for revision in Revision::NEWEST_FIRST {
+        let doors = Arc::new(Doors::default());
+        let gateway = gateway(&doors);
+        let plain = Client::new("plain", "1").only(*revision);
+        let ada = join_as(&plain, &gateway, "ada").await;
+        let sent = ada.call("own__sign_in", json!({})).await.expect("a result");
+        assert!(
+            sent.text().contains("https://login.example/ada"),
+            "{}",
+            sent.text()
+        );
+        assert_eq!(sent.into_result().is_error, Some(true), "{revision}");
+        doors.visit("https://login.example/ada");
+        let done = ada.call("own__sign_in", json!({})).await.expect("a result");
+        assert!(
+            done.text().contains("Signed in"),
+            "{revision}: {}",
+            done.text()
+        );
+        let said = ada.call("own__whose", json!({})).await.expect("a result");
+        assert_eq!(said.text(), "ada", "{revision}");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_user_who_has_come_back_is_waited_for_and_not_sent_there_again() {
+    for revision in Revision::NEWEST_FIRST {
+        let doors = Arc::new(Doors::default());
+        *doors.state.lock().unwrap() = SignInState::Back;
+        let gateway = gateway(&doors);
+        let plain = Client::new("plain", "1").only(*revision);
+        let ada = join_as(&plain, &gateway, "ada").await;
+        let tokens_come = async {
+            doors.asked.notified().await;
+            doors.visit("https://login.example/ada");
+        };
+        let sign_in = async { ada.call("own__sign_in", json!({})).await };
+        let (done, ()) = tokio::join!(sign_in, tokens_come);
+        let said = done.expect("a result").text();
+        assert!(said.contains("Signed in"), "{revision}: {said}");
+        gateway.close().await;
+    }
+}

@@ -1,0 +1,127 @@
+//! What changes for one caller is no other caller's business.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use turnbuckle_client::{Change, ChangeStream, Connection, Era, Listen, Target};
+use turnbuckle_gateway::{
+    Gateway, Isolation, LiveGateway, UpstreamSettings,
+    personal::{CallerAccess, SignIn},
+};
+use turnbuckle_host::ServerSpec;
+use turnbuckle_server::{BoxFuture, Caller};
+
+use crate::{
+    child,
+    site::{client, join_as},
+    upstream,
+};
+
+const NOTE: &str = "note://one";
+
+async fn listen(connection: &Connection) -> ChangeStream {
+    let listen = Listen::new().resource(NOTE);
+    connection.listen(listen).await.expect("a stream")
+}
+
+async fn hears(changes: &mut ChangeStream) {
+    loop {
+        let change = changes.next().await.expect("a change").expect("a change");
+        if matches!(&change, Change::ResourceUpdated { uri } if &**uri == NOTE) {
+            return;
+        }
+    }
+}
+
+/// Whether a change is there already.
+fn has_heard(changes: &mut ChangeStream) -> bool {
+    let mut next = std::pin::pin!(changes.next());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    next.as_mut().poll(&mut context).is_ready()
+}
+
+/// Touches the note in the session of one caller, until that caller hears of it.
+async fn touch(caller: &Connection, changes: &mut ChangeStream, tool: &str) {
+    // The session may not be subscribed yet.
+    let mut heard = std::pin::pin!(hears(changes));
+    loop {
+        caller.call(tool, json!({})).await.expect("touched");
+        let pause = std::time::Duration::from_millis(50);
+        if tokio::time::timeout(pause, heard.as_mut()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+async fn only_its_own(front: Era, gateway: &LiveGateway, tool: &str) {
+    let client = client(front);
+    let ada = join_as(&client, gateway, "ada").await;
+    let eve = join_as(&client, gateway, "eve").await;
+    // Each has its session.
+    for caller in [&ada, &eve] {
+        caller.call(tool, json!({})).await.expect("touched");
+    }
+    let (mut adas, mut eves) = (listen(&ada).await, listen(&eve).await);
+    touch(&ada, &mut adas, tool).await;
+    touch(&eve, &mut eves, tool).await;
+    // What is on its way has come by then.
+    for _ in 0..3 {
+        eve.call(tool, json!({})).await.expect("touched");
+        hears(&mut eves).await;
+    }
+    while has_heard(&mut adas) {}
+    for _ in 0..3 {
+        eve.call(tool, json!({})).await.expect("touched");
+        hears(&mut eves).await;
+    }
+    assert!(!has_heard(&mut adas), "{front:?}: ada hears of eve's note");
+}
+
+#[tokio::test]
+async fn a_caller_with_a_process_of_its_own_hears_of_its_changes_alone() {
+    for front in [Era::Legacy, Era::Modern] {
+        for era in [Era::Legacy, Era::Modern] {
+            let settings = UpstreamSettings::new()
+                .isolation(Isolation::Caller)
+                .era(era);
+            let gateway = Gateway::new("gateway", "1.0.0")
+                .server_with("one", child::spec(), settings)
+                .open()
+                .expect("a gateway");
+            gateway.settled().await;
+            only_its_own(front, &gateway, "touch").await;
+            gateway.close().await;
+        }
+    }
+}
+
+/// Each caller has a server of its own.
+struct Own;
+
+impl CallerAccess for Own {
+    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        Box::pin(async {
+            let live = upstream::server().build().expect("a server");
+            Some(ServerSpec::from_fn(move || {
+                let live = live.clone();
+                Target::on_demand("own".to_owned(), move || live.connect())
+            }))
+        })
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("there is no need to".to_owned()) })
+    }
+}
+
+#[tokio::test]
+async fn a_caller_with_a_server_of_its_own_hears_of_its_changes_alone() {
+    for front in [Era::Legacy, Era::Modern] {
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server_per_caller("one", Arc::new(Own), UpstreamSettings::new())
+            .open()
+            .expect("a gateway");
+        only_its_own(front, &gateway, "one__touch").await;
+        gateway.close().await;
+    }
+}
