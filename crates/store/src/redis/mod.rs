@@ -32,6 +32,6 @@ pub use events::RedisEvents;
 pub use fanout::RedisFanout;
 pub use sessions::RedisSessions;
 pub use spent::RedisSpent;
-pub use tasks::{RedisTasks, TASKS_PER_OWNER};
+pub use tasks::{RedisTasks, TASK_BYTES_PER_OWNER, TASKS_PER_OWNER};
 #[cfg(feature = "tls")]
 pub use tls::RedisTls;

@@ -25,6 +25,12 @@ use crate::{
 /// Tasks of one owner. One caller must not fill the store for all others.
 pub const TASKS_PER_OWNER: usize = 1000;
 
+/// 16 MiB: bytes of the tasks of one owner, as for tasks in memory.
+pub const TASK_BYTES_PER_OWNER: usize = 16 * 1024 * 1024;
+
+/// 16 KiB: smaller tasks are bounded by their number.
+const SMALL_BYTES: usize = TASK_BYTES_PER_OWNER / 1024;
+
 /// How long Redis keeps a task beyond its time, in milliseconds: clocks of replicas differ, and one
 /// that is behind must still find it. Replicas themselves do not find what is over its time.
 const GRACE_MS: u64 = 60_000;
@@ -69,10 +75,18 @@ end
 return 'begun'
 ";
 
-/// Changes a task if it is still as it was: its name; the record as it was, as it is, the channel
-/// and the id.
+/// Changes a task if it is still as it was: its name and its owner's list; the record as it was, as it
+/// is, the channel and the id; the size of small ones, what all of the owner may take together, and
+/// how their names begin.
 const CHANGE: &str = r"
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if #ARGV[2] > #ARGV[1] and #ARGV[2] > tonumber(ARGV[5]) then
+  local bytes = #ARGV[2] - #ARGV[1]
+  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+    bytes = bytes + redis.call('STRLEN', ARGV[7] .. id)
+  end
+  if bytes > tonumber(ARGV[6]) then return 2 end
+end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 redis.call('PUBLISH', ARGV[3], ARGV[4])
 return 1
@@ -193,15 +207,17 @@ impl RedisTasks {
             }
             let text = serde_json::to_string(&record).map_err(unreadable)?;
             let mut change = self.change.prepare_invoke();
-            change.key(self.task(&key.id));
-            change
-                .arg(before)
-                .arg(text)
-                .arg(self.channel())
-                .arg(&key.id);
+            change.key(self.task(&key.id)).key(self.list_of(&key.owner));
+            change.arg(before).arg(&text);
+            change.arg(self.channel()).arg(&key.id);
+            change.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
+            change.arg(self.task(""));
             let mut commands = self.redis.commands.clone();
-            if change.invoke_async(&mut commands).await.map_err(failed)? {
-                return Ok(Changed::Now(Arc::new(record)));
+            let changed: u8 = change.invoke_async(&mut commands).await.map_err(failed)?;
+            match changed {
+                0 => {}
+                1 => return Ok(Changed::Now(Arc::new(record))),
+                _ => return Err(TasksError::TooLarge { bytes: text.len() }),
             }
         }
         let busy = format!("task `{}` is changed by too many at once", key.id);

@@ -12,14 +12,16 @@ use std::{
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
+use serde_json::value::to_raw_value;
 use tokio::sync::mpsc;
+use turnbuckle_protocol::ErrorObject;
 use turnbuckle_store::{
     Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse,
     bus::{Bus as _, Delivery, NodeId, Recipient},
     contract,
-    redis::{Redis, RedisBus, RedisFanout, TASKS_PER_OWNER},
+    redis::{Redis, RedisBus, RedisFanout, TASK_BYTES_PER_OWNER, TASKS_PER_OWNER},
     session::{Note, Sessions as _},
-    task::{NewTask, TaskChange, TaskKey, Tasks as _, TasksError},
+    task::{Changed, NewTask, TaskChange, TaskEnd, TaskKey, Tasks as _, TasksError},
 };
 
 /// How long Redis may take for anything here: far more than it needs.
@@ -267,6 +269,39 @@ async fn one_owner_has_only_so_many_and_those_over_their_time_do_not_count() {
     let later = UNIX_EPOCH + Duration::from_secs(1);
     let begun = store.create(new("ada", "more", short), later).await;
     assert!(begun.is_ok(), "{begun:?}");
+}
+
+#[tokio::test]
+async fn the_tasks_of_one_owner_take_only_so_many_bytes() {
+    let engine = Engine::start();
+    let store = engine.open().await.tasks();
+    let completed = |length: usize| {
+        TaskChange::End(TaskEnd::Completed {
+            result: to_raw_value(&"x".repeat(length)).unwrap(),
+            is_error: false,
+            message: None,
+        })
+    };
+    let end = async |owner: &str, id: &str, change| {
+        store
+            .create(new(owner, id, None), UNIX_EPOCH)
+            .await
+            .unwrap();
+        let key = TaskKey::new(owner, id);
+        store.change(&key, change, UNIX_EPOCH).await
+    };
+    let half = TASK_BYTES_PER_OWNER / 2;
+    end("ada", "1", completed(half)).await.unwrap();
+    let refused = end("ada", "2", completed(half)).await;
+    let is_refused = matches!(refused, Err(TasksError::TooLarge { bytes }) if bytes > half);
+    assert!(is_refused, "{refused:?}");
+    // It ends with an error then, and other owners have their own bytes.
+    let error = ErrorObject::internal("too large");
+    let ended = TaskChange::End(TaskEnd::Failed(error));
+    let key = TaskKey::new("ada", "2");
+    let changed = store.change(&key, ended, UNIX_EPOCH).await;
+    assert!(matches!(changed, Ok(Changed::Now(_))), "{changed:?}");
+    end("bob", "3", completed(half)).await.unwrap();
 }
 
 fn listen(fanout: &RedisFanout) -> (Joined, mpsc::UnboundedReceiver<Change>) {
