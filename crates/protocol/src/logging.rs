@@ -28,6 +28,20 @@ pub enum LoggingLevel {
     Emergency,
 }
 
+impl LoggingLevel {
+    /// All of them, the mildest first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+}
+
 impl Meta {
     /// The least severe log message the request wants.
     pub fn log_level(&self) -> Option<LoggingLevel> {

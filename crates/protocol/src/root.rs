@@ -1,5 +1,7 @@
 //! Roots: the places a client lets a server work in.
 
+use std::{fmt::Write as _, path::Path};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Meta, OtherMembers, setter::setters};
@@ -24,6 +26,37 @@ impl Root {
         Self {
             uri: uri.into(),
             ..Self::default()
+        }
+    }
+
+    /// A folder by its absolute path, with its name.
+    ///
+    /// ```
+    /// let root = turnbuckle_protocol::Root::folder("/home/ada/my notes".as_ref());
+    /// assert_eq!(root.uri, "file:///home/ada/my%20notes");
+    /// assert_eq!(root.name.as_deref(), Some("my notes"));
+    /// ```
+    pub fn folder(path: &Path) -> Self {
+        let text = path.to_string_lossy();
+        let mut uri = String::from("file://");
+        if !text.starts_with('/') {
+            uri.push('/');
+        }
+        for byte in text.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),
+                b'/' | b'-' | b'_' | b'.' | b'~' | b':' => uri.push(char::from(byte)),
+                b'\\' => uri.push('/'),
+                other => {
+                    let _ = write!(uri, "%{other:02X}");
+                }
+            }
+        }
+        Self {
+            name: path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned()),
+            ..Self::new(uri)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A visit to a page, and places as URLs.
+//! A visit to a page, and folders as roots.
 
 use std::path::Path;
 
@@ -65,39 +65,5 @@ pub(crate) fn root(path: &Path) -> Outcome<Root> {
     let whole = path
         .canonicalize()
         .map_err(|error| Failed::usage(format!("cannot use root `{}`: {error}", path.display())))?;
-    Ok(file(&whole))
-}
-
-fn file(path: &Path) -> Root {
-    let mut uri = String::from("file://");
-    let text = path.to_string_lossy();
-    if !text.starts_with('/') {
-        uri.push('/');
-    }
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
-                uri.push(char::from(byte));
-            }
-            b'\\' => uri.push('/'),
-            other => {
-                use std::fmt::Write as _;
-                let _ = write!(uri, "%{other:02X}");
-            }
-        }
-    }
-    match path.file_name() {
-        Some(name) => Root::new(uri).with_name(name.to_string_lossy()),
-        None => Root::new(uri),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_a_file_uri() {
-        assert_eq!(file(Path::new("/a b/ü")).uri, "file:///a%20b/%C3%BC");
-    }
+    Ok(Root::folder(&whole))
 }

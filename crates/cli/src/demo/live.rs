@@ -39,21 +39,12 @@ pub(super) async fn log(
     text: String,
 ) -> String {
     let log = log.named("demo");
-    let wanted = LEVELS.into_iter().filter(|level| log.is_wanted(*level));
+    let wanted = LoggingLevel::ALL
+        .into_iter()
+        .filter(|level| log.is_wanted(*level));
     let count = wanted.inspect(|level| log.say(*level, &text)).count();
     format!("said {count} times")
 }
-
-const LEVELS: [LoggingLevel; 8] = [
-    LoggingLevel::Debug,
-    LoggingLevel::Info,
-    LoggingLevel::Notice,
-    LoggingLevel::Warning,
-    LoggingLevel::Error,
-    LoggingLevel::Critical,
-    LoggingLevel::Alert,
-    LoggingLevel::Emergency,
-];
 
 /// Bakes something, as a task where the client knows tasks.
 #[tool(task)]

@@ -1,7 +1,6 @@
 //! The places servers may work in, which may change while connections are open.
 
 use std::{
-    fmt::Write as _,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -67,7 +66,7 @@ impl Roots {
     /// # Errors
     /// [`RootError`] for a path that is not a folder, or cannot be read.
     pub fn folders<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, RootError> {
-        let mut folders = Vec::new();
+        let (mut roots, mut folders) = (Vec::new(), Vec::new());
         for path in paths {
             let path = path.as_ref();
             let failed = |source| RootError {
@@ -76,17 +75,12 @@ impl Roots {
             };
             let whole = path.canonicalize().map_err(failed)?;
             std::fs::read_dir(&whole).map_err(failed)?;
-            folders.push((file_uri(&whole), whole));
+            let root = Root::folder(&whole);
+            folders.push((root.uri.clone(), whole));
+            roots.push(root);
         }
-        let roots = folders.iter().map(|(uri, path)| {
-            let root = Root::new(uri.clone());
-            match path.file_name() {
-                Some(name) => root.with_name(name.to_string_lossy()),
-                None => root,
-            }
-        });
         Ok(Self {
-            list: watch::Sender::new(roots.collect()),
+            list: watch::Sender::new(roots),
             folders: Arc::new(Mutex::new(folders)),
         })
     }
@@ -193,27 +187,6 @@ pub(super) fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
         is_place
     });
     roots
-}
-
-/// A path as a URI.
-fn file_uri(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let mut uri = String::from("file://");
-    if !text.starts_with('/') {
-        uri.push('/');
-    }
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
-                uri.push(char::from(byte));
-            }
-            b'\\' => uri.push('/'),
-            other => {
-                let _ = write!(uri, "%{other:02X}");
-            }
-        }
-    }
-    uri
 }
 
 /// Whether a URI is an absolute path of a file, and leads nowhere else.

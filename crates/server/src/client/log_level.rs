@@ -8,17 +8,6 @@ use turnbuckle_protocol::LoggingLevel;
 #[derive(Debug, Default)]
 pub(crate) struct SessionLevel(AtomicU8);
 
-const LEVELS: [LoggingLevel; 8] = [
-    LoggingLevel::Debug,
-    LoggingLevel::Info,
-    LoggingLevel::Notice,
-    LoggingLevel::Warning,
-    LoggingLevel::Error,
-    LoggingLevel::Critical,
-    LoggingLevel::Alert,
-    LoggingLevel::Emergency,
-];
-
 impl SessionLevel {
     pub(crate) fn set(&self, level: LoggingLevel) {
         // 0 is nothing.
@@ -27,7 +16,7 @@ impl SessionLevel {
 
     pub(crate) fn get(&self) -> Option<LoggingLevel> {
         let place = usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?;
-        LEVELS.get(place).copied()
+        LoggingLevel::ALL.get(place).copied()
     }
 }
 
@@ -39,7 +28,7 @@ mod tests {
     fn every_level_is_kept_and_none_is_the_first() {
         let kept = SessionLevel::default();
         assert_eq!(kept.get(), None);
-        for level in LEVELS {
+        for level in LoggingLevel::ALL {
             kept.set(level);
             assert_eq!(kept.get(), Some(level));
         }
@@ -47,6 +36,6 @@ mod tests {
 
     #[test]
     fn levels_grow_with_severity() {
-        assert!(LEVELS.is_sorted());
+        assert!(LoggingLevel::ALL.is_sorted());
     }
 }
