@@ -75,7 +75,6 @@ impl Quota {
     fn take(&self, caller: CallerKey, amount: usize, of: Part) -> Result<(), Over> {
         let (total, per_caller) = match of {
             Part::Whole => (self.total, self.per_caller),
-            #[cfg(feature = "http")]
             Part::Half => (self.total / 2, self.per_caller / 2),
         };
         if !self.callers.take(caller, amount, per_caller) {
@@ -100,7 +99,6 @@ impl Quota {
 enum Part {
     Whole,
     /// The other half is for what is needed more.
-    #[cfg(feature = "http")]
     Half,
 }
 
@@ -121,7 +119,6 @@ impl Share {
 
     /// Takes so much more, for something that can be done without, if less than half of all is
     /// taken then.
-    #[cfg(feature = "http")]
     pub(crate) fn add_spare(&mut self, amount: usize) -> Result<(), Over> {
         self.quota.take(self.caller, amount, Part::Half)?;
         self.amount += amount;

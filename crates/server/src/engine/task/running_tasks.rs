@@ -127,16 +127,17 @@ impl RunningTasks {
             return Ok(None);
         }
         let mut share = self.kept.share(payer);
-        match share.add(bytes) {
+        // The other half is for sessions, which would have to end for it.
+        match share.add_spare(bytes) {
             Ok(()) => Ok(Some(share)),
             Err(Over::Caller(limit)) => Err(format!(
                 "there is no memory for a task with arguments of {bytes} bytes: what is kept for you \
-                 between messages takes up to {limit} bytes; wait until a task ends, or raise \
+                 between messages takes more than {limit} bytes then; wait until a task ends, or raise \
                  `MemoryBudget::kept_per_caller`"
             )),
             Err(Over::Total(limit)) => Err(format!(
                 "there is no memory for a task with arguments of {bytes} bytes: what is kept between \
-                 messages takes up to {limit} bytes; try again later, or raise `MemoryBudget::kept`"
+                 messages takes more than {limit} bytes then; try again later, or raise `MemoryBudget::kept`"
             )),
         }
     }
@@ -343,7 +344,7 @@ mod tests {
             store,
             settings,
             CancelFlag::default(),
-            Quota::new(100_000, 50_000),
+            Quota::new(200_000, 100_000),
         ))
     }
 
