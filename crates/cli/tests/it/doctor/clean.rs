@@ -17,7 +17,7 @@ fn is_clean(diagnosis: &Diagnosis) {
 #[test]
 fn the_demo_server_over_stdio_in_every_era() {
     let serve = ["--", BINARY, "serve", "--stdio"];
-    let with = |options: &[&str]| doctor(&[&["--timeout", "10"], options, &serve].concat());
+    let with = |options: &[&str]| doctor(&[options, &serve].concat());
     let both = with(&["--call"]);
     is_clean(&both);
     let revisions = &both.report["revisions"];

@@ -86,7 +86,7 @@ faults! {
 #[test]
 fn a_list_that_takes_longer_than_there_is_time() {
     let site = Site::broken("endless", &[]);
-    let diagnosis = site.doctor(&["--timeout", "12", "--era", "legacy"]);
+    let diagnosis = site.doctor(&["--timeout", SECONDS, "--era", "legacy"]);
     assert_eq!(diagnosis.code, 7, "{}", diagnosis.stderr);
     let said = diagnosis.finding("time.total")["message"].to_string();
     assert!(said.contains("listing with `tools/list`"), "{said}");
