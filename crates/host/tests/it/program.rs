@@ -7,7 +7,7 @@ use turnbuckle_host::{
 };
 
 /// Longer than anything takes on a busy machine. What waits longer waits for nothing.
-pub(crate) const BOUND: Duration = Duration::from_secs(50);
+pub(crate) const BOUND: Duration = Duration::from_secs(150);
 
 /// Waits for something that must happen.
 pub(crate) async fn within<F: IntoFuture>(what: &str, future: F) -> F::Output {

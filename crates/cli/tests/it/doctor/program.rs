@@ -82,13 +82,13 @@ fn a_banner_on_stdout() {
 
 #[test]
 fn messages_over_several_lines() {
-    let diagnosis = broken_within("10", "pretty", &[]);
+    let diagnosis = broken_within("25", "pretty", &[]);
     diagnosis.errors_are(4, &["stdout.pretty"]);
 }
 
 #[test]
 fn messages_with_the_headers_of_language_servers() {
-    let diagnosis = broken_within("10", "framing", &[]);
+    let diagnosis = broken_within("25", "framing", &[]);
     diagnosis.errors_are(4, &["stdout.framing"]);
 }
 

@@ -10,7 +10,7 @@ use turnbuckle_transport::{Limits, http::Settings};
 use super::{
     ask::{Ask, call, request},
     raw::Raw,
-    site::{SOON, Session, Site, watched},
+    site::{IDLE, SOON, Session, Site, watched},
 };
 use crate::gate::Gate;
 
@@ -165,11 +165,11 @@ async fn a_thousand_handshakes_do_not_lock_out_other_clients() {
 
 #[tokio::test]
 async fn a_session_that_is_never_initialized_is_replaced() {
-    let site = Site::set(|settings| settings.initialized_within = SOON).await;
+    let site = Site::set(|settings| settings.initialized_within = IDLE).await;
     let opened = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
     let id = opened.head.get("mcp-session-id").expect("an id");
     let ready = Session::open(&site, Revision::V2025_06_18).await;
-    tokio::time::sleep(3 * SOON).await;
+    tokio::time::sleep(2 * IDLE).await;
     let ping = || Ask::post(request(7, "ping", json!({})));
     assert_eq!(ready.ask(ping()).await.status(), 200);
     let late = site.ask(ping().with("mcp-session-id", id)).await;
@@ -221,11 +221,11 @@ async fn bodies_in_flight_have_a_budget_and_small_calls_go_on() {
 async fn silent_sessions_make_room() {
     let site = Site::set(|settings| {
         settings.max_sessions = 1;
-        settings.session_idle = SOON;
+        settings.session_idle = IDLE;
     })
     .await;
     Session::open(&site, Revision::V2025_06_18).await;
-    tokio::time::sleep(3 * SOON).await;
+    tokio::time::sleep(2 * IDLE).await;
     Session::open(&site, Revision::V2025_06_18).await;
 }
 
@@ -293,8 +293,8 @@ async fn a_client_that_does_not_read_is_dropped_and_the_call_goes_on() {
 #[tokio::test]
 async fn a_connection_that_says_nothing_is_closed() {
     let connections = Settings::default()
-        .with_header_timeout(2 * SOON)
-        .with_idle_timeout(2 * SOON);
+        .with_header_timeout(IDLE)
+        .with_idle_timeout(IDLE);
     let site = Site::with(|http| http.connections(connections)).await;
     let mut silent = Raw::connect(site.address).await;
     let mut half = Raw::connect(site.address).await;

@@ -7,7 +7,7 @@ use turnbuckle_protocol::Revision;
 
 use super::{
     ask::{Ask, call, notice, request},
-    site::{SESSIONS, SOON, Session, Site, watched},
+    site::{IDLE, SESSIONS, SOON, Session, Site, watched},
 };
 
 // rule: H9
@@ -213,28 +213,27 @@ async fn an_id_in_flight_is_not_taken_twice() {
 
 #[tokio::test]
 async fn a_silent_session_ends() {
-    let site = Site::set(|settings| settings.session_idle = SOON).await;
+    let site = Site::set(|settings| settings.session_idle = IDLE).await;
     let session = Session::open(&site, Revision::V2025_11_25).await;
     let forgotten = Session::open(&site, Revision::V2025_11_25).await;
-    tokio::time::sleep(2 * SOON).await;
+    tokio::time::sleep(2 * IDLE).await;
     assert_eq!(forgotten.post(call(1, "now")).await.status(), 404);
     assert_eq!(session.post(call(1, "now")).await.status(), 404);
 }
 
 #[tokio::test]
 async fn an_open_stream_keeps_a_session_and_its_end_starts_the_clock() {
-    let idle = 4 * SOON;
-    let site = Site::set(|settings| settings.session_idle = idle).await;
+    let site = Site::set(|settings| settings.session_idle = IDLE).await;
     let session = Session::open(&site, Revision::V2025_11_25).await;
     let mut stream = session.listen().await;
-    tokio::time::sleep(2 * idle).await;
+    tokio::time::sleep(2 * IDLE).await;
     stream.event().await.expect("the first event");
     drop(stream);
     // It was open for longer than a session may be silent, and yet was not silent.
     tokio::time::sleep(SOON).await;
     let back = session.post(call(1, "now")).await;
     assert_eq!(back.status(), 200, "{}", back.text());
-    tokio::time::sleep(2 * idle).await;
+    tokio::time::sleep(2 * IDLE).await;
     assert_eq!(session.post(call(2, "now")).await.status(), 404);
 }
 

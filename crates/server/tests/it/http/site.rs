@@ -206,6 +206,9 @@ pub(crate) fn watched(id: impl Into<Value>, tool: &str, arguments: Value) -> Val
 /// Short enough that tests can wait for it.
 pub(crate) const SOON: Duration = Duration::from_millis(50);
 
+/// Long enough to open a session on a busy machine, and short enough to wait for its end.
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
+
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Count {
     count: u32,
