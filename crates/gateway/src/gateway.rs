@@ -392,9 +392,7 @@ impl LiveGateway {
 
     /// Waits until each server is ready or has failed.
     pub async fn settled(&self) {
-        for member in self.0.core.members() {
-            member.upstream.settled().await;
-        }
+        self.0.core.settled().await;
     }
 
     /// How many calls wait for answers of their clients.

@@ -246,8 +246,9 @@ impl Core {
 
     /// Waits until each server is ready or has failed.
     pub(crate) async fn settled(&self) {
+        let began = tokio::time::Instant::now();
         for member in self.members() {
-            member.upstream.settled().await;
+            member.upstream.settled_since(began).await;
         }
     }
 }

@@ -240,6 +240,12 @@ impl Upstream {
     /// Waits until the server is ready, failed, or waits to be asked for. A server that is being
     /// restarted after a failure is waited for as long as one start may take, and no longer.
     pub async fn settled(&self) -> ServerState {
+        self.settled_since(time::Instant::now()).await
+    }
+
+    /// As [`settled`](Self::settled), for those who have waited since `began`, perhaps for other
+    /// servers.
+    pub async fn settled_since(&self, began: time::Instant) -> ServerState {
         let mut states = self.state.subscribe();
         let settled = states.wait_for(|record| record.state.is_settled());
         tokio::select! {
@@ -247,15 +253,15 @@ impl Upstream {
                 Ok(settled) => settled.state.clone(),
                 Err(_) => ServerState::Removed,
             },
-            _ = self.failed_for_a_start() => self.state(),
+            _ = self.failed_for_a_start(began) => self.state(),
         }
     }
 
     /// Waits until the server has failed and the time that one start may take is over, counted from
-    /// now. Before its first failure a server may be waiting for the user's consent, which has no
+    /// `began`. Before its first failure a server may be waiting for the user's consent, which has no
     /// time limit.
-    async fn failed_for_a_start(&self) -> Arc<Failure> {
-        time::sleep(self.spec.start_timeout).await;
+    async fn failed_for_a_start(&self, began: time::Instant) -> Arc<Failure> {
+        time::sleep(self.spec.start_timeout.saturating_sub(began.elapsed())).await;
         let mut states = self.state.subscribe();
         let failed = states.wait_for(|record| record.failure.is_some()).await;
         let failure = failed.ok().and_then(|record| record.failure.clone());
@@ -287,7 +293,7 @@ impl Upstream {
             _ => {}
         }
         self.want();
-        let mut failed = std::pin::pin!(self.failed_for_a_start());
+        let mut failed = std::pin::pin!(self.failed_for_a_start(time::Instant::now()));
         loop {
             {
                 let now = states.borrow_and_update();

@@ -152,8 +152,9 @@ impl Host {
     /// # Cancel safety
     /// Dropping the future changes nothing.
     pub async fn ready(&self) {
+        let began = tokio::time::Instant::now();
         for upstream in self.inner.fleet.all() {
-            upstream.settled().await;
+            upstream.settled_since(began).await;
         }
     }
 

@@ -3,10 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use serde_json::json;
+use tokio::time::Instant;
 use turnbuckle_host::{
     ActionKind, ConsentAnswer, FailureKind, Host, HostError, Pacing, Rules, Scope, ServerSpec,
     ServerState, Start, StateChange, client::CallError, protocol::Root,
 };
+use turnbuckle_transport::duplex;
 
 use crate::{
     person::{Person, shared},
@@ -231,6 +233,30 @@ async fn a_server_that_never_answers_is_not_waited_for_and_rests_in_the_end() {
         )
     };
     until(&host, "silent", "the rest", resting).await;
+    host.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_never_answer_are_waited_for_at_the_same_time() {
+    let silent = || {
+        ServerSpec::from_fn(|| {
+            let (near, far) = duplex();
+            tokio::spawn(async move {
+                let _far = far;
+                std::future::pending::<()>().await;
+            });
+            near.into()
+        })
+    };
+    let mut builder = trusting();
+    for number in 0..8 {
+        builder = builder.server(format!("silent{number}"), silent());
+    }
+    let host = builder.open().await;
+    let began = Instant::now();
+    host.ready().await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(100), "{took:?}");
     host.close().await;
 }
 
