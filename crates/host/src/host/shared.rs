@@ -138,7 +138,16 @@ impl Hooks {
             .cloned()
             .collect();
         shared.share_roots(server, &roots).await;
+        self.write_state(server, "starting");
         Ok((self.client(server), target))
+    }
+
+    fn write_state(&self, server: &Upstream, state: &'static str) {
+        let audit = &self.0.consent.audit;
+        if audit.is_wanted() {
+            let record = AuditRecord::new("state", server.id(), "start");
+            audit.write(&record.ended(state));
+        }
     }
 
     #[cfg(feature = "http")]
@@ -189,18 +198,15 @@ impl FleetHooks for Hooks {
     }
 
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
-        let audit = &self.0.consent.audit;
-        if audit.is_wanted() {
-            let record = AuditRecord::new("state", server.id(), "start");
-            audit.write(&record.ended(match state {
-                ServerState::Idle => "idle",
-                ServerState::Disabled => "disabled",
-                ServerState::Starting => "starting",
-                ServerState::Ready(_) => "ready",
-                ServerState::Restarting { .. } => "restarting",
-                ServerState::Failed { .. } => "failed",
-                ServerState::Removed => "removed",
-            }));
+        match state {
+            ServerState::Idle => self.write_state(server, "idle"),
+            ServerState::Disabled => self.write_state(server, "disabled"),
+            // It is written once it is allowed.
+            ServerState::Starting => {}
+            ServerState::Ready(_) => self.write_state(server, "ready"),
+            ServerState::Restarting { .. } => self.write_state(server, "restarting"),
+            ServerState::Failed { .. } => self.write_state(server, "failed"),
+            ServerState::Removed => self.write_state(server, "removed"),
         }
         // The catalog has what can be called, so a failed server leaves it.
         self.0.catalog_changed();

@@ -323,6 +323,9 @@ async fn the_audit_log_has_calls_decisions_and_answers_and_no_values() {
     assert!(has("call", "call", "done"), "{log}");
     assert!(has("answer", "form", "accepted"), "{log}");
     assert!(has("state", "start", "ready"), "{log}");
+    let mut of_start = lines.iter().filter(|line| line["action"] == "start");
+    assert_eq!(of_start.next().unwrap()["event"], "decision", "{log}");
+    assert_eq!(of_start.next().unwrap()["outcome"], "starting", "{log}");
     let call = lines.iter().find(|line| line["event"] == "call").unwrap();
     assert_eq!(call["names"], json!(["text"]));
     let answer = lines.iter().find(|line| line["event"] == "answer").unwrap();

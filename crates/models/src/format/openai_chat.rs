@@ -7,7 +7,6 @@ use turnbuckle_protocol::{
 };
 
 use super::content::{Media, Part, message_part, result_parts};
-use super::tool_list::unreadable_arguments;
 use super::write::{count, member};
 use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::{NameRule, fitting};
@@ -73,10 +72,11 @@ pub(super) fn call_id(id: &str) -> String {
     fitting(id, &CALL_IDS, |_| false)
 }
 
-/// The arguments of a call as text.
+/// The arguments of a call as text. Arguments that were not JSON become an empty object: compatible
+/// servers parse the calls of earlier messages, and would refuse the conversation from then on. The
+/// model reads what it wrote in the result of the call.
 pub(super) fn arguments(call: &turnbuckle_protocol::ToolUseContent, tools: &ToolList) -> String {
-    let unreadable = unreadable_arguments(call).map(str::to_owned);
-    unreadable.unwrap_or_else(|| tools.written(call).to_string())
+    tools.written(call).to_string()
 }
 
 fn assistant(message: &SamplingMessage, tools: &ToolList) -> Option<Value> {

@@ -32,6 +32,8 @@ pub struct Rewrite {
     pub at: String,
     /// The change.
     pub what: String,
+    /// Whether the whole tool is left out, so that the model cannot call it.
+    pub is_left_out: bool,
 }
 
 impl fmt::Display for Rewrite {
@@ -57,7 +59,12 @@ impl ToolList {
             list.add(format, dialect, tool);
         }
         for tool in tools.iter().skip(limit) {
-            list.note(tool, "", format!("left out; the API takes {limit} tools"));
+            list.rewrites.push(Rewrite {
+                tool: tool.name.clone(),
+                at: String::new(),
+                what: format!("left out; the API takes {limit} tools"),
+                is_left_out: true,
+            });
         }
         list
     }
@@ -98,6 +105,7 @@ impl ToolList {
             tool: tool.name.clone(),
             at: at.to_owned(),
             what: what.into(),
+            is_left_out: false,
         });
     }
 

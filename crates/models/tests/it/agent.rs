@@ -337,8 +337,8 @@ async fn unreadable_arguments_are_told_to_the_model() {
     run(&agent, &mut asked()).await;
     let messages = stand_in.requests()[1].body["messages"].clone();
     assert_eq!(
-        messages[1]["tool_calls"][0]["function"]["arguments"],
-        "{\"a\": "
+        messages[1]["tool_calls"][0]["function"]["arguments"], "{}",
+        "compatible servers parse it"
     );
     let said = messages[2]["content"].as_str().unwrap();
     assert!(

@@ -25,6 +25,8 @@ const MAX_KEPT: usize = 100;
 pub(super) struct Screen {
     folded: Folded,
     progress: ProgressLine,
+    /// How many tools the model cannot call, and the user has not been told of.
+    left_out: usize,
     /// Whether the cursor is at the beginning of a line.
     is_at_start: bool,
 }
@@ -70,6 +72,7 @@ impl Screen {
         Self {
             folded,
             progress: ProgressLine::new(),
+            left_out: 0,
             is_at_start: true,
         }
     }
@@ -110,9 +113,22 @@ impl Screen {
                 let mut kept = self.folded.0.lock();
                 if !kept.rewrites.contains(rewrite) {
                     kept.rewrites.push((*rewrite).clone());
+                    self.left_out += usize::from(rewrite.is_left_out);
                 }
             }
+            Event::Asked { .. } => self.tell_left_out(),
             _ => {}
+        }
+    }
+
+    fn tell_left_out(&mut self) {
+        let count = std::mem::take(&mut self.left_out);
+        if count > 0 {
+            self.end_line();
+            let said = format!(
+                "the model's API does not take so many tools: {count} are left out (`/tools` names them)"
+            );
+            tell(&Style::Warn.err(&said));
         }
     }
 
