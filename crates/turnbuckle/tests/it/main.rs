@@ -11,6 +11,7 @@ mod compiler;
 mod extensions;
 mod forms;
 mod functions;
+mod host_questions;
 mod methods;
 mod one_handler;
 mod patterns;

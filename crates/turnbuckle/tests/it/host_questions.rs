@@ -1,0 +1,135 @@
+//! A host over real sockets: the conversation that a question of a server belongs to.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    extract::Request,
+    http::StatusCode,
+    middleware,
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+use tokio::{net::TcpListener, sync::Barrier};
+use turnbuckle::{
+    Ask, Form, Revision, Server, State, ToolError,
+    host::{
+        ConversationId, FormAnswer, Host, Requester, Rules, ServerSpec, ServerState, UserInterface,
+        config::{Launch, Remote, Wire},
+    },
+    protocol::{ElicitRequestFormParams, ElicitValue},
+    tool,
+};
+
+#[derive(Form)]
+struct Trip {
+    city: String,
+}
+
+/// Asks where someone wants to go, when two calls are here.
+#[tool]
+async fn travel(
+    State(both): State<Arc<Barrier>>,
+    Ask(ask): Ask,
+    name: String,
+) -> Result<String, ToolError> {
+    ask.memo("met", async {
+        both.wait().await;
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    let question = format!("Where to, {name}?");
+    let trip = ask.form::<Trip>("trip", &question).await?.accepted()?;
+    Ok(format!("{name} goes to {}", trip.city))
+}
+
+/// A user who answers everyone differently, and remembers who asked.
+#[derive(Default)]
+struct Traveller(Mutex<Vec<(Option<ConversationId>, String)>>);
+
+impl UserInterface for Traveller {
+    fn form<'a>(
+        &'a self,
+        who: &'a Requester,
+        form: &'a ElicitRequestFormParams,
+    ) -> Pin<Box<dyn Future<Output = FormAnswer> + Send + 'a>> {
+        let message = form.message.clone();
+        let city = if message.contains("Ada") {
+            "Rome"
+        } else {
+            "Oslo"
+        };
+        self.0.lock().unwrap().push((who.conversation, message));
+        let content = [("city".to_owned(), ElicitValue::from(city))];
+        Box::pin(std::future::ready(FormAnswer::Accept(content.into())))
+    }
+}
+
+/// Refuses what only servers of 2026-07-28 understand, as older servers do.
+async fn older(request: Request, next: middleware::Next) -> Response {
+    let version = request.headers().get("mcp-protocol-version");
+    if version.is_some_and(|version| version == "2026-07-28") {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    next.run(request).await
+}
+
+/// A server at a URL, as old as the revision says.
+async fn serve(revision: Revision) -> String {
+    let server = Server::new("travel", "1.0.0")
+        .state(Arc::new(Barrier::new(2)))
+        .tool(travel)
+        .build()
+        .unwrap();
+    let mut router = Router::new().fallback_service(server.http());
+    if revision < Revision::V2026_07_28 {
+        router = router.layer(middleware::from_fn(older));
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}/mcp")
+}
+
+/// Both calls are in the server when it asks, so only the stream or the result that a question comes
+/// with says whose it is.
+#[tokio::test]
+async fn a_question_over_http_belongs_to_the_conversation_of_its_call() {
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let remote = Remote {
+            url: serve(revision).await,
+            headers: Vec::new(),
+            wire: Wire::Any,
+        };
+        let traveller = Arc::new(Traveller::default());
+        let host = Host::builder("host", "1.0.0")
+            .policy(Rules::new().trust("*"))
+            .user(Arc::clone(&traveller))
+            .server("travel", ServerSpec::from(Launch::Remote(remote)))
+            .open()
+            .await;
+        host.ready().await;
+        let Some(ServerState::Ready(ready)) = host.state("travel") else {
+            panic!("{:?}", host.state("travel"))
+        };
+        assert_eq!(ready.revision, revision);
+        let (ada, bob) = (host.conversation(), host.conversation());
+        let (first, second) = tokio::join!(
+            ada.call("travel", json!({"name": "Ada"})),
+            bob.call("travel", json!({"name": "Bob"})),
+        );
+        assert_eq!(first.unwrap().text(), "Ada goes to Rome", "{revision}");
+        assert_eq!(second.unwrap().text(), "Bob goes to Oslo", "{revision}");
+        let mut asked = traveller.0.lock().unwrap().clone();
+        asked.sort();
+        let expected = [
+            (Some(ada.id()), "Where to, Ada?".to_owned()),
+            (Some(bob.id()), "Where to, Bob?".to_owned()),
+        ];
+        assert_eq!(asked, expected, "{revision}");
+        host.close().await;
+    }
+}
