@@ -62,12 +62,19 @@ impl Namer {
         }
     }
 
+    /// Makes room for the names of so many more entries.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.taken.reserve(count);
+    }
+
     /// Gives a name to an entry of a server.
     pub fn name(&mut self, server: &ServerId, own: &str) -> (Arc<str>, Option<Collision>) {
-        let wanted = match self.prefix {
-            Prefix::None => allowed(own),
-            Prefix::Server => format!("{}__{}", allowed(server.as_str()), allowed(own)),
-        };
+        let mut wanted = String::with_capacity(server.as_str().len() + 2 + own.len());
+        if self.prefix == Prefix::Server {
+            push_allowed(&mut wanted, server.as_str());
+            wanted.push_str("__");
+        }
+        push_allowed(&mut wanted, own);
         // A digest costs more than all the rest, and few names need one.
         let name: Arc<str> = if wanted.len() <= self.limit {
             wanted.as_str().into()
@@ -101,14 +108,15 @@ impl Namer {
     }
 }
 
-/// The name with the characters that providers allow.
-fn allowed(name: &str) -> String {
-    name.chars()
-        .map(|character| match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
-            _ => '_',
-        })
-        .collect()
+/// Adds a name with the characters that providers allow.
+fn push_allowed(text: &mut String, name: &str) {
+    let is_allowed = |letter: char| matches!(letter, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-');
+    if name.chars().all(is_allowed) {
+        text.push_str(name);
+    } else {
+        let letters = name.chars();
+        text.extend(letters.map(|letter| if is_allowed(letter) { letter } else { '_' }));
+    }
 }
 
 fn digest(server: &ServerId, own: &str, attempt: u32) -> String {

@@ -169,6 +169,13 @@ pub(crate) fn merge(
     let mut catalog = Catalog::default();
     let mut tools = Namer::new(prefix, PROVIDER_LIMIT);
     let mut prompts = Namer::new(prefix, PROVIDER_LIMIT);
+    let count = parts
+        .iter()
+        .map(|part| part.lists.tools.entries.len())
+        .sum();
+    tools.reserve(count);
+    catalog.tools.reserve(count);
+    catalog.tools_by_name.reserve(count);
     for part in parts {
         let allowed = part.lists.tools.entries.iter().filter(|listed| {
             part.filter.admits(&listed.value.name) && may_list(part.server, &listed.value)

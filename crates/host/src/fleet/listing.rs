@@ -6,7 +6,6 @@
 use std::{
     collections::HashSet,
     hash::{Hash, Hasher},
-    ops::Range,
     sync::Arc,
     time::Duration,
 };
@@ -16,8 +15,7 @@ use serde_json::value::RawValue;
 use turnbuckle_client::{CallError, Connection};
 use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
 
-/// How many entries of one list are kept. No model chooses among more.
-const MAX_ENTRIES: usize = 2_000;
+use super::page::{Entries, MAX_ENTRIES, Page, PageText};
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
 const MAX_PAGES: usize = 200;
@@ -82,14 +80,15 @@ impl Kind for ResourceTemplate {
 pub struct Listed<T> {
     /// What it says.
     pub value: Arc<T>,
-    page: Arc<RawValue>,
-    span: Range<usize>,
+    page: Arc<PageText>,
+    /// Its place among the entries of the page.
+    index: usize,
 }
 
 impl<T> Listed<T> {
     /// The entry as the server wrote it.
     pub fn text(&self) -> &str {
-        self.page.get().get(self.span.clone()).unwrap_or_default()
+        self.page.entry(self.index)
     }
 }
 
@@ -103,7 +102,7 @@ pub struct List<T> {
     /// How many problems are not reported, because there are so many.
     unreported: usize,
     /// The pages that were read, and whether they are the whole list.
-    pages: Vec<Arc<RawValue>>,
+    pages: Vec<Arc<PageText>>,
     is_whole: bool,
     /// For how long it is fresh, if the server says so: the shortest of its pages.
     pub ttl: Option<Duration>,
@@ -127,17 +126,19 @@ impl<T> Default for List<T> {
 
 impl<T> List<T> {
     /// Whether another list says the same, to the byte.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool
+    where
+        T: Kind,
+    {
         if std::ptr::eq(self, other) {
             return true;
         }
+        let mut pairs = self.entries.iter().zip(&other.entries);
         self.entries.len() == other.entries.len()
             && self.problems == other.problems
-            && self
-                .entries
-                .iter()
-                .zip(&other.entries)
-                .all(|(one, other)| one.text() == other.text())
+            // To compare names is cheaper than to find the texts.
+            && pairs.clone().all(|(one, other)| one.value.key() == other.value.key())
+            && pairs.all(|(one, other)| one.text() == other.text())
     }
 
     /// Whether the list has one page, which is this one.
@@ -164,24 +165,6 @@ impl<T> List<T> {
         self.problems.extend(reason);
         Arc::new(self)
     }
-}
-
-/// One page, with its entries unread.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page<'a> {
-    #[serde(
-        borrow,
-        default,
-        alias = "tools",
-        alias = "prompts",
-        alias = "resources",
-        alias = "resourceTemplates"
-    )]
-    entries: Vec<&'a RawValue>,
-    next_cursor: Option<String>,
-    ttl_ms: Option<f64>,
-    cache_scope: Option<CacheScope>,
 }
 
 /// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
@@ -246,55 +229,73 @@ pub(super) fn take_page<T: Kind>(
     names: &mut HashSet<ByKey<T>>,
     raw: &Arc<RawValue>,
 ) -> Result<Option<String>, serde_json::Error> {
-    let text = raw.get();
-    let page: Page<'_> = serde_json::from_str(text)?;
-    list.pages.push(raw.clone());
-    for entry in page.entries {
-        if list.entries.len() >= MAX_ENTRIES {
-            break;
+    let text = Arc::new(PageText::new(raw.clone()));
+    list.pages.push(text.clone());
+    // Most pages can be read as they are. Only one that cannot is read entry by entry.
+    let (next, ttl, scope) = if let Ok(page) = serde_json::from_str::<Page<Entries<T>>>(raw.get()) {
+        for (index, value) in page.entries.0.into_iter().enumerate() {
+            list.add(names, &text, index, value);
         }
-        let value: T = match serde_json::from_str(entry.get()) {
-            Ok(value) => value,
-            Err(error) => {
-                list.report(|| {
+        (page.next_cursor, page.ttl_ms, page.cache_scope)
+    } else {
+        let page: Page<Vec<&RawValue>> = serde_json::from_str(raw.get())?;
+        for (index, entry) in page.entries.into_iter().enumerate() {
+            if list.entries.len() >= MAX_ENTRIES {
+                break;
+            }
+            match serde_json::from_str(entry.get()) {
+                Ok(value) => list.add(names, &text, index, Arc::new(value)),
+                Err(error) => list.report(|| {
                     let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
                     format!("left out a {} ({named}): {error}", T::NOUN)
-                });
-                continue;
+                }),
             }
-        };
-        if value.key().is_empty() {
-            list.report(|| format!("left out a {} without a name", T::NOUN));
-            continue;
         }
-        let value = Arc::new(value);
-        if !names.insert(ByKey(value.clone())) {
-            list.report(|| {
+        (page.next_cursor, page.ttl_ms, page.cache_scope)
+    };
+    if let Some(ttl) = ttl.filter(|ttl| *ttl >= 0.0) {
+        let ttl = Duration::try_from_secs_f64(ttl / 1_000.0).unwrap_or(Duration::MAX);
+        list.ttl = Some(list.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
+    }
+    if let Some(scope) = scope {
+        let narrowest = list.scope.filter(|known| *known == CacheScope::Private);
+        list.scope = narrowest.or(Some(scope));
+    }
+    Ok(next)
+}
+
+impl<T> List<T> {
+    /// Adds an entry, unless it has no name, or the name of another one.
+    fn add(
+        &mut self,
+        names: &mut HashSet<ByKey<T>>,
+        page: &Arc<PageText>,
+        index: usize,
+        value: Arc<T>,
+    ) where
+        T: Kind,
+    {
+        if self.entries.len() >= MAX_ENTRIES {
+            return;
+        }
+        if value.key().is_empty() {
+            self.report(|| format!("left out a {} without a name", T::NOUN));
+        } else if names.insert(ByKey(value.clone())) {
+            self.entries.push(Listed {
+                value,
+                page: page.clone(),
+                index,
+            });
+        } else {
+            self.report(|| {
                 format!(
                     "left out the second {} `{}`",
                     T::NOUN,
                     shortened(value.key())
                 )
             });
-            continue;
         }
-        // The entry is borrowed from the page, so its place there is the distance between the two.
-        let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
-        list.entries.push(Listed {
-            value,
-            page: raw.clone(),
-            span: start..start + entry.get().len(),
-        });
     }
-    if let Some(ttl) = page.ttl_ms.filter(|ttl| *ttl >= 0.0) {
-        let ttl = Duration::try_from_secs_f64(ttl / 1_000.0).unwrap_or(Duration::MAX);
-        list.ttl = Some(list.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
-    }
-    if let Some(scope) = page.cache_scope {
-        let narrowest = list.scope.filter(|known| *known == CacheScope::Private);
-        list.scope = narrowest.or(Some(scope));
-    }
-    Ok(page.next_cursor)
 }
 
 fn name_of(entry: &RawValue) -> Option<String> {

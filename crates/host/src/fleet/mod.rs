@@ -11,6 +11,7 @@ mod listing;
 mod members;
 mod origin;
 mod pace;
+mod page;
 mod reach;
 mod spec;
 mod state;
