@@ -44,8 +44,17 @@ impl Root {
         }
         for byte in text.bytes() {
             match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),
-                b'/' | b'-' | b'_' | b'.' | b'~' | b':' => uri.push(char::from(byte)),
+                b'a'..=b'z'
+                | b'A'..=b'Z'
+                | b'0'..=b'9'
+                | b'/'
+                | b'-'
+                | b'_'
+                | b'.'
+                | b'~'
+                | b':' => {
+                    uri.push(char::from(byte));
+                }
                 b'\\' => uri.push('/'),
                 other => {
                     let _ = write!(uri, "%{other:02X}");
