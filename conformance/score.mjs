@@ -187,11 +187,13 @@ async function authorizationLeg(leg) {
   }
 }
 
-/// A server that closes its stream and is polled: the gateway polls, and its client sees one stream.
+/// A server that closes its stream and is polled: the gateway polls, and its client sees one stream. To close the
+/// client's stream as well would make it reconnect to a gateway that has lost nothing.
 const HIDDEN = ["server-sse-polling"];
-/// What a session cannot say, so that nothing tells the gateway.
+/// What a session cannot say, so that nothing tells the gateway. To make it up would be worse: a name that the server
+/// does not know, or an error in place of a result that the tool wrote for its user.
 const UNSAID = [
-  // The server's own names of its questions. The two scenarios check nothing else.
+  // The server's own names of its questions: a session's request has an id alone. The two scenarios check nothing else.
   "input-required-result-basic-elicitation",
   "input-required-result-ignore-extra-params",
   "sep-2322-elicitation-incomplete",
@@ -199,7 +201,7 @@ const UNSAID = [
   // A tool that fails because its session cannot be asked gives a result like any other.
   "sep-2575-server-rejects-undeclared-capability",
   "sep-2575-missing-capability-http-400",
-  // A tool that asks before it becomes a task: a session is given the task first.
+  // A tool that asks before it becomes a task: a session is given the task first, and asked afterwards.
   "tasks-mrtr-composition",
   "sep-2663-mrtr-synchronous-before-task-creation",
 ];
