@@ -191,6 +191,28 @@ export function focusOn(element) {
  */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
+/**
+ * Does it now, and again so long after each end: what takes longer than the pause is not asked for twice at a time.
+ *
+ * @param {() => Promise<unknown>} act
+ * @param {number} pause in ms
+ * @returns {() => void} ends it
+ */
+export function repeat(act, pause) {
+  let isOver = false;
+  /** @type {number | undefined} */
+  let timer;
+  const next = async () => {
+    await act();
+    if (!isOver) timer = setTimeout(next, pause);
+  };
+  void next();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
 /** An element of ours. `watch` listens to the store for as long as it is in the page. */
 export class View extends HTMLElement {
   /** @type {(() => void)[]} */

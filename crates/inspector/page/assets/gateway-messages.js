@@ -1,7 +1,7 @@
 // The requests that passed through the gateway, with the messages of both hops side by side.
 
 import { get } from "./api.js";
-import { View, bytes, clock, h, messageOf, searchBox, span } from "./element.js";
+import { View, bytes, clock, h, messageOf, repeat, searchBox, span } from "./element.js";
 import { isModern } from "./gateway-parts.js";
 import { joined, sides } from "./gateway-sides.js";
 import { icon } from "./icon.js";
@@ -80,13 +80,12 @@ export class GatewayMessages extends View {
       ),
       h("div.hopbody", null, h("section.column", { "aria-label": "Requests" }, this.problem, this.list), this.detail),
     );
-    const timer = setInterval(() => this.read(), TICK);
+    const rest = repeat(() => this.read(), TICK);
     const leave = onPlace(() => this.show());
     this.stopped = () => {
-      clearInterval(timer);
+      rest();
       leave();
     };
-    void this.read();
     void this.show();
   }
   async read() {

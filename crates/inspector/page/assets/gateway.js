@@ -1,7 +1,7 @@
 // The gateway beside the page: who calls what, how it is translated, what waits, and what was denied.
 
 import { get, post } from "./api.js";
-import { View, announce, button, focusOn, h, messageOf } from "./element.js";
+import { View, announce, button, focusOn, h, messageOf, repeat } from "./element.js";
 import { changes } from "./gateway-changes.js";
 import { eras, revisionMap } from "./gateway-map.js";
 import { PERIODS, callersTable, count, denialItems, figures, inOneUnit, questions } from "./gateway-parts.js";
@@ -53,9 +53,7 @@ export class GatewayView extends View {
         denials,
       ),
     );
-    const timer = setInterval(() => this.read(), TICK);
-    this.stopped = () => clearInterval(timer);
-    void this.read();
+    this.stopped = repeat(() => this.read(), TICK);
   }
   get period() {
     const asked = place().query.get("period") ?? "";
