@@ -55,7 +55,9 @@ pub use handler::{Ask, Passes};
 pub use handler::{Headers, HttpExtension, PeerAddress};
 #[cfg(feature = "http")]
 pub use relay::ReplicaLink;
-pub use relay::{Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
+pub use relay::{
+    Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+};
 #[cfg(feature = "http")]
 pub use server::{Http, stop_signal};
 pub use server::{

@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
     method::{self, Direction},
 };
 use turnbuckle_server::{
-    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 
 use super::Core;
@@ -64,6 +64,15 @@ impl Relay for CoreRelay {
             }
         }
         RelayListen::new(accepted, followed)
+    }
+
+    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+        let core = Arc::downgrade(&self.0);
+        let look = move || {
+            let core = core.upgrade()?;
+            Some((Arc::clone(&core.context), core.members()))
+        };
+        exchange::follow_tasks(look, request, ids)
     }
 
     fn param_headers(&self, _: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {

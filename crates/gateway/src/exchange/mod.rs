@@ -12,4 +12,4 @@ mod visit;
 
 pub(crate) use call::{Context, Route, serve};
 pub(crate) use park::{MAX_PARKED, ParkTable};
-pub(crate) use task::{TaskTable, is_task_method, serve as serve_task};
+pub(crate) use task::{TaskTable, follow as follow_tasks, is_task_method, serve as serve_task};

@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
     LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, error::code, http::ParamHeaders,
 };
 use turnbuckle_server::{
-    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 use turnbuckle_session::round::KeyRing;
 
@@ -200,6 +200,11 @@ impl Relay for Operated {
             });
         }
         self.inner.listen(front, &wanted)
+    }
+
+    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+        // A task belongs to the caller that was allowed to begin it.
+        self.inner.listen_tasks(request, ids)
     }
 
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {

@@ -154,12 +154,16 @@ impl Callers {
 
     /// What a caller is offered, as far as that is known without waiting.
     pub(crate) fn core(&self, caller: &Caller) -> Arc<Core> {
-        if self.share_all() {
-            return Arc::clone(&self.shared);
-        }
-        let known = self.known.lock();
-        let own = known.get(&CallerId::of(caller));
+        let own = self.known(caller);
         own.map_or_else(|| Arc::clone(&self.shared), |own| Arc::clone(&own.core))
+    }
+
+    /// A caller that has something of its own. It is not forgotten while this is kept.
+    pub(super) fn known(&self, caller: &Caller) -> Option<Arc<CallerCore>> {
+        if self.share_all() {
+            return None;
+        }
+        self.known.lock().get(&CallerId::of(caller)).cloned()
     }
 
     /// What a caller is offered. Servers that it has credentials for are started.
@@ -258,7 +262,10 @@ impl Callers {
         let gone: Vec<_> = {
             let mut known = self.known.lock();
             known
-                .extract_if(|_, own| own.last_used.lock().elapsed() >= IDLE)
+                .extract_if(|_, own| {
+                    // A subscription that is open keeps it.
+                    Arc::strong_count(own) == 1 && own.last_used.lock().elapsed() >= IDLE
+                })
                 .collect()
         };
         drop(gone);

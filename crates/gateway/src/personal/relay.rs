@@ -5,7 +5,8 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{SubscriptionFilter, http::ParamHeaders};
 use turnbuckle_server::{
-    Caller, Front, KeptRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+    Caller, Front, KeptRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
+    Relayed,
 };
 
 use super::{
@@ -89,7 +90,17 @@ impl Relay for PersonalRelay {
     }
 
     fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
-        CoreRelay(self.callers.core(front.caller())).listen(front, wanted)
+        let Some(own) = self.callers.known(front.caller()) else {
+            return self.shared.listen(front, wanted);
+        };
+        let mut listen = CoreRelay(Arc::clone(&own.core)).listen(front, wanted);
+        // Its sessions stay open for as long as the subscription does.
+        listen.guard = Some(Box::new((listen.guard.take(), own)));
+        listen
+    }
+
+    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+        CoreRelay(self.callers.core(request.caller())).listen_tasks(request, ids)
     }
 
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 use turnbuckle_protocol::{
     ClientCapabilities, Implementation, JsonObject, LoggingLevel, Lower, Revision, TASKS_EXTENSION,
     envelope::{Edit, NotAnObject, Raw, RawText},
@@ -16,6 +16,9 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The longest params of a request that is made again and again, in bytes.
+const MAX_ABOUT_TASK: usize = 4 * 1024;
 
 /// A request of a client that has outlived its message.
 pub(crate) struct FrontRequest {
@@ -80,6 +83,32 @@ impl FrontRequest {
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
             record,
         }
+    }
+
+    /// A `tasks/get` by the client of this request, which names nothing but the task and what the client
+    /// can be asked; `None` if that is too long to be kept.
+    pub(crate) fn about_task(request: &Relayed<'_>, id: &str) -> Option<Self> {
+        let capabilities = request.capabilities();
+        let meta = json!({ VERSION: request.revision().as_str(), CAPABILITIES: &capabilities });
+        let params = json!({ "taskId": id, "_meta": meta }).to_string();
+        if params.len() > MAX_ABOUT_TASK {
+            return None;
+        }
+        let params = RawValue::from_string(params).ok()?;
+        Some(Self {
+            method: "tasks/get".to_owned(),
+            params: Some(RawText::from(Raw::from(&params))),
+            revision: request.revision(),
+            capabilities,
+            info: None,
+            log_level: None,
+            token: None,
+            front: request.front().clone(),
+            digest: RequestDigest::named("tasks/get", id),
+            responses: None,
+            state: None,
+            record: None,
+        })
     }
 
     pub(crate) fn caller(&self) -> Option<&str> {

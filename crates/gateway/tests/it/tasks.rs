@@ -1,8 +1,9 @@
 //! Tasks in all four cells (G18, G31): they run, ask, and belong to one caller.
 
 use serde_json::{Value, json};
-use turnbuckle_client::{Connection, Era};
+use turnbuckle_client::{Connection, Era, RelayCall, RelayEvent, RelayRequest};
 use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
+use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::{Server, Tool};
 
 use crate::{
@@ -80,6 +81,67 @@ async fn a_modern_client_has_tasks_of_servers_of_both_eras() {
         }
         gateway.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_modern_client_is_told_of_tasks_of_servers_of_both_eras() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = gateway(era).await;
+        let ada = as_caller(&gateway, "ada").await;
+        let eve = as_caller(&gateway, "eve").await;
+        let created = ask(&ada, "tools/call", &modern(&json!({ "name": "up__job" }))).await;
+        let id = created["taskId"].as_str().expect("an id").to_owned();
+        let wanted = modern(&json!({ "notifications": { "taskIds": [id] } }));
+        let mut eves = open(&eve, &wanted);
+        let acknowledged = next(&mut eves, "notifications/subscriptions/acknowledged").await;
+        assert_eq!(acknowledged["notifications"]["taskIds"], json!([id]));
+        let mut adas = open(&ada, &wanted);
+        let done = loop {
+            let task = next(&mut adas, "notifications/tasks").await;
+            assert_eq!(task["taskId"], *id, "{era:?} {task}");
+            let tag = &task["_meta"]["io.modelcontextprotocol/subscriptionId"];
+            assert!(!tag.is_null(), "{era:?} {task}");
+            assert!(task.get("resultType").is_none(), "{era:?} {task}");
+            if task["status"] != "working" {
+                break task;
+            }
+        };
+        assert_eq!(done["status"], "completed", "{era:?} {done}");
+        let text = &done["result"]["content"][0]["text"];
+        assert_eq!(*text, "the job is done", "{era:?} {done}");
+        // Another caller is told nothing, not even that there is such a task.
+        let told = next(&mut eves, "notifications/tasks");
+        assert!(is_pending(told), "{era:?}: eve is told of ada's task");
+        // tasks: who asks to hear of tasks MUST declare the extension.
+        let plain = call("", &json!({ "notifications": { "taskIds": [id] } }));
+        let refused = request(&ada, "subscriptions/listen", &plain).await;
+        assert_eq!(refused.expect_err("undeclared")["code"], -32021, "{era:?}");
+        gateway.close().await;
+    }
+}
+
+fn open(client: &Connection, params: &Value) -> RelayCall {
+    let raw = serde_json::value::to_raw_value(params).expect("JSON");
+    let request = RelayRequest::new("subscriptions/listen", Some(Raw::from(&raw).into()));
+    client.relay(request.without_deadline()).expect("sent")
+}
+
+/// The params of the next notification with this method.
+async fn next(call: &mut RelayCall, wanted: &str) -> Value {
+    loop {
+        match call.next().await {
+            RelayEvent::Notification(method, Some(params)) if *method == *wanted => {
+                return serde_json::from_str(params.get()).expect("JSON");
+            }
+            RelayEvent::Notification(..) => {}
+            other => panic!("no {wanted}: {other:?}"),
+        }
+    }
+}
+
+fn is_pending(future: impl Future) -> bool {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    std::pin::pin!(future).poll(&mut context).is_pending()
 }
 
 #[tokio::test]

@@ -12,4 +12,4 @@ mod seam;
 pub use front::Front;
 #[cfg(feature = "http")]
 pub use replica_link::ReplicaLink;
-pub use seam::{KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
+pub use seam::{KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed};

@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use futures_core::future::BoxFuture;
+use futures_core::{future::BoxFuture, stream::BoxStream};
 use turnbuckle_protocol::{
     ClientCapabilities, ErrorObject, Implementation, LoggingLevel, Revision, ServerCapabilities,
     SubscriptionFilter,
@@ -57,6 +57,12 @@ pub trait Relay: Send + Sync + 'static {
     /// Opens a subscription of a client of 2026-07-28, and says which part of it there is.
     fn listen(&self, _front: &Front, _wanted: &SubscriptionFilter) -> RelayListen {
         RelayListen::default()
+    }
+
+    /// Follows tasks for the subscription of a client of 2026-07-28; `None` if the relay has no tasks. Ids
+    /// that name nothing are accepted and never heard of again.
+    fn listen_tasks(&self, _request: &Relayed<'_>, _ids: &[String]) -> Option<RelayTasks> {
+        None
     }
 
     /// The arguments of a tool that clients mirror in headers.
@@ -120,6 +126,23 @@ impl RelayListen {
             accepted,
             guard: Some(Box::new(guard)),
         }
+    }
+}
+
+/// The tasks of a subscription that the relay follows.
+#[non_exhaustive]
+pub struct RelayTasks {
+    /// The ids that are accepted.
+    pub ids: Vec<String>,
+    /// The params of each `notifications/tasks`. It is dropped when the subscription ends.
+    pub news: BoxStream<'static, RawText>,
+}
+
+impl RelayTasks {
+    /// Follows these tasks. `news` has the params of each `notifications/tasks`, which are the members of
+    /// a `tasks/get` result.
+    pub fn new(ids: Vec<String>, news: BoxStream<'static, RawText>) -> Self {
+        Self { ids, news }
     }
 }
 

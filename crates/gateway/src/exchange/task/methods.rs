@@ -56,7 +56,15 @@ pub(crate) async fn serve(
     request: FrontRequest,
     members: Vec<Arc<Member>>,
 ) -> RelayReply {
-    let request = Arc::new(request);
+    serve_again(context, Arc::new(request), members).await
+}
+
+/// Serves a request that may be served more than once.
+pub(super) async fn serve_again(
+    context: Arc<Context>,
+    request: Arc<FrontRequest>,
+    members: Vec<Arc<Member>>,
+) -> RelayReply {
     let is_modern = request.revision.is_modern();
     if is_modern && !declares(&request) {
         return undeclared();

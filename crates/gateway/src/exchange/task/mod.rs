@@ -4,6 +4,7 @@
 //! that it belongs to one caller and leads back to where the task runs.
 
 mod create;
+mod follow;
 mod id;
 mod legacy_server;
 mod list;
@@ -15,6 +16,7 @@ mod session_pass;
 mod table;
 
 pub(super) use create::{becomes_task, create, created_by_modern, created_in_session, finished};
+pub(crate) use follow::follow;
 pub(super) use methods::has_tasks;
 pub(crate) use methods::{is_task_method, serve};
 pub(super) use reseal::related_to;

@@ -127,9 +127,14 @@ async fn result(call: &TaskCall) -> Result<RelayReply, RelayReply> {
             TaskStatus::InputRequired => ask(call, raw, &mut asked).await?,
             _ => {}
         }
-        let pause = task.poll_interval.map_or(USUAL_POLL, Duration::from_millis);
-        time::sleep(pause.clamp(*POLL.start(), *POLL.end())).await;
+        time::sleep(pause(task.poll_interval)).await;
     }
+}
+
+/// The time between two looks at a task whose server wishes this many milliseconds.
+pub(super) fn pause(wish: Option<u64>) -> Duration {
+    let pause = wish.map_or(USUAL_POLL, Duration::from_millis);
+    pause.clamp(*POLL.start(), *POLL.end())
 }
 
 /// What a task that is over gave.

@@ -8,8 +8,8 @@ use turnbuckle_protocol::{
 
 use crate::{
     Reject,
-    engine::{Incoming, Served, Shared, Sink, Subscription, task},
-    relay::Front,
+    engine::{Incoming, RelayedTasks, Served, Shared, Sink, Subscription, TaskNews, task},
+    relay::{Front, RelayTasks, Relayed},
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
@@ -30,7 +30,10 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     let wants_tasks = !params.notifications.tasks().is_empty();
     let runner = shared.task_runner(incoming.caller());
     // tasks: who asks to hear of tasks MUST declare the extension.
-    if wants_tasks && runner.is_some() && !incoming.declares(TASKS_EXTENSION) {
+    if wants_tasks
+        && !incoming.declares(TASKS_EXTENSION)
+        && (runner.is_some() || relays_tasks(shared, incoming))
+    {
         return Err(task::undeclared());
     }
     let mut accepted = accepted(shared, incoming, &params.notifications);
@@ -42,12 +45,51 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     });
     let id = incoming.id.clone().into_owned();
     let tasks = accepted.task_ids.clone().zip(runner);
+    let relayed = match (&tasks, wants_tasks && incoming.declares(TASKS_EXTENSION)) {
+        (None, true) => relayed_tasks(shared, incoming, params.notifications.tasks()),
+        _ => None,
+    };
+    if let Some(relayed) = &relayed {
+        accepted.task_ids = Some(relayed.ids.clone()).filter(|ids| !ids.is_empty());
+    }
     let hub = shared.context.changes.hub();
     let (key, ended) = (incoming.peer.quota_key(), incoming.peer.ended());
     let subscription = Subscription::new(hub, id.clone(), accepted, key, ended)?;
-    let tasks = tasks
-        .map(|(tasks, runner)| runner.listen(incoming.caller(), id, incoming.revision, &tasks));
+    let tasks = match (tasks, relayed) {
+        (Some((tasks, runner)), _) => {
+            Some(runner.listen(incoming.caller(), id, incoming.revision, &tasks))
+        }
+        (None, Some(relayed)) => {
+            let news: Box<dyn TaskNews> = Box::new(RelayedTasks::new(relayed.news, id));
+            Some(news)
+        }
+        (None, None) => None,
+    };
     Ok(subscription.with_tasks(tasks).with_guard(guard))
+}
+
+/// Whether there is a relay that has tasks.
+fn relays_tasks(shared: &Shared, incoming: &Incoming<'_>) -> bool {
+    let offer = shared.relay.as_ref().map(|it| it.offer(incoming.caller()));
+    let extensions = offer.and_then(|offer| offer.capabilities.extensions);
+    extensions.is_some_and(|all| all.contains_key(TASKS_EXTENSION))
+}
+
+/// The tasks that a relay follows.
+fn relayed_tasks(
+    shared: &Shared,
+    incoming: &Incoming<'_>,
+    wanted: &[String],
+) -> Option<RelayTasks> {
+    let relay = shared.relay.as_ref()?;
+    let request = Relayed {
+        method: incoming.method,
+        params: incoming.params,
+        revision: incoming.revision,
+        peer: incoming.peer,
+        front: Front::new(incoming.peer, incoming.revision),
+    };
+    relay.listen_tasks(&request, wanted)
 }
 
 /// The part of what is wanted that is there. subscriptions: what is not supported is omitted.

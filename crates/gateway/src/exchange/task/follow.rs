@@ -1,0 +1,148 @@
+//! `notifications/tasks` for a subscription of a modern client.
+//!
+//! Servers of both eras are asked how a task is doing, as often as they wish to be asked: sessions need not
+//! tell of changes, and what they tell does not have the result in it.
+
+use std::{
+    collections::HashSet,
+    pin::Pin,
+    sync::Arc,
+    task::{Context as PollContext, Poll},
+    time::Duration,
+};
+
+use futures_core::{Stream, future::BoxFuture};
+use serde_json::value::RawValue;
+use tokio::time;
+use turnbuckle_protocol::{
+    Task,
+    envelope::{Edit, Raw, RawText},
+};
+use turnbuckle_server::{RelayReply, RelayTasks, Relayed};
+
+use super::{
+    methods::{declares, serve_again},
+    modern_server::pause,
+};
+use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
+
+/// How many tasks one subscription may name.
+const MAX_FOLLOWED: usize = 32;
+
+/// How often in a row a server may fail to say how a task is doing, before it is no longer asked.
+const MAX_FAILURES: u32 = 10;
+
+/// What the gateway has at the moment; `None` after its end.
+type Now = dyn Fn() -> Option<(Arc<Context>, Vec<Arc<Member>>)> + Send + Sync;
+
+/// Follows tasks for as long as the stream is kept. `None` if the client does not know tasks.
+pub(crate) fn follow(
+    now: impl Fn() -> Option<(Arc<Context>, Vec<Arc<Member>>)> + Send + Sync + 'static,
+    request: &Relayed<'_>,
+    ids: &[String],
+) -> Option<RelayTasks> {
+    let now: Arc<Now> = Arc::new(now);
+    let mut seen = HashSet::new();
+    let (mut accepted, mut watched) = (Vec::new(), Vec::new());
+    for id in ids
+        .iter()
+        .filter(|id| seen.insert(id.as_str()))
+        .take(MAX_FOLLOWED)
+    {
+        let request = FrontRequest::about_task(request, id)?;
+        if !declares(&request) {
+            return None;
+        }
+        let task = FollowedTask {
+            now: Arc::clone(&now),
+            request: Arc::new(request),
+            last: None,
+            failures: 0,
+            pause: Duration::ZERO,
+            is_over: false,
+        };
+        watched.push(task.boxed());
+        accepted.push(id.clone());
+    }
+    Some(RelayTasks::new(accepted, Box::pin(FollowedTasks(watched))))
+}
+
+/// Waits for a change: what is told of it, and the task to follow on.
+type Watch = BoxFuture<'static, Option<(RawText, FollowedTask)>>;
+
+struct FollowedTasks(Vec<Watch>);
+
+impl Stream for FollowedTasks {
+    type Item = RawText;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut PollContext<'_>) -> Poll<Option<RawText>> {
+        let mut index = 0;
+        while index < self.0.len() {
+            match self.0[index].as_mut().poll(context) {
+                Poll::Pending => index += 1,
+                Poll::Ready(None) => drop(self.0.swap_remove(index)),
+                Poll::Ready(Some((params, task))) => {
+                    self.0[index] = task.boxed();
+                    return Poll::Ready(Some(params));
+                }
+            }
+        }
+        if self.0.is_empty() {
+            return Poll::Ready(None);
+        }
+        Poll::Pending
+    }
+}
+
+/// A task that a subscription follows.
+struct FollowedTask {
+    now: Arc<Now>,
+    request: Arc<FrontRequest>,
+    /// What was told last.
+    last: Option<Vec<u8>>,
+    failures: u32,
+    pause: Duration,
+    is_over: bool,
+}
+
+impl FollowedTask {
+    fn boxed(self) -> Watch {
+        Box::pin(self.change())
+    }
+
+    /// Waits until there is something new; `None` if nothing more will come.
+    async fn change(mut self) -> Option<(RawText, Self)> {
+        while !self.is_over && self.failures < MAX_FAILURES {
+            time::sleep(self.pause).await;
+            let (context, members) = (self.now)()?;
+            let reply = serve_again(context, Arc::clone(&self.request), members).await;
+            let RelayReply::Result(result) = reply else {
+                // A server that starts again may still have it.
+                self.failures += 1;
+                self.pause = pause(None);
+                continue;
+            };
+            self.failures = 0;
+            let task: Task = serde_json::from_slice(&result).ok()?;
+            self.is_over = task.status.is_terminal();
+            self.pause = pause(task.poll_interval_ms);
+            if self.last.as_ref() == Some(&result) {
+                continue;
+            }
+            let params = params(&result)?;
+            // Nothing is compared with the last one, which may be large.
+            self.last = (!self.is_over).then_some(result);
+            return Some((params, self));
+        }
+        None
+    }
+}
+
+/// The params of the notification: a task, and not a result.
+fn params(result: &[u8]) -> Option<RawText> {
+    let raw: &RawValue = serde_json::from_slice(result).ok()?;
+    let edit = Edit::new(Raw::from(raw))
+        .drop(&["resultType"])
+        .drop(&["_meta"]);
+    edit.finish().ok()
+}
