@@ -144,8 +144,6 @@ impl Budget {
             return Ok(used);
         }
         self.give_back(bytes);
-        // One that looked in between saw less room than there is.
-        self.wake_waiting();
         Err(OverBudget::Total(self.limits.total))
     }
 
@@ -158,12 +156,6 @@ impl Budget {
 
     fn give_back(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Has those who wait look again.
-    fn wake_waiting(&self) {
-        let waiting = std::mem::take(&mut *self.waiting.lock());
-        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// Whether a message of this size would be paid for now.
@@ -183,7 +175,7 @@ impl Budget {
     }
 
     /// Ready when a message of this size would be paid for. One that is larger than half of the
-    /// budget waits for half of it, or for what small messages leave: their ends wake nobody.
+    /// budget waits for half of it.
     pub(crate) fn poll_room(
         &self,
         caller: CallerKey,
@@ -194,9 +186,7 @@ impl Budget {
         if self.used.load(Ordering::Relaxed) <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
-        let beside_small = self.limit_of_large() - self.limits.total / 2;
         let least = self.limits.per_caller.min(self.limit_of_large()) / 2;
-        let least = least.min(beside_small);
         let bytes = bytes.min(least);
         if self.has_room(caller, bytes).is_ok() {
             return Poll::Ready(());
@@ -279,9 +269,6 @@ impl Charge {
         };
         self.give_back(less);
         self.bytes = bytes;
-        if !matches!(self.payer, ChargedTo::All) {
-            self.budget.wake_waiting();
-        }
     }
 
     fn give_back(&self, bytes: usize) {
@@ -314,7 +301,8 @@ impl Drop for Charge {
         if matches!(self.payer, ChargedTo::All) {
             return;
         }
-        self.budget.wake_waiting();
+        let waiting = std::mem::take(&mut *self.budget.waiting.lock());
+        waiting.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -386,46 +374,6 @@ mod tests {
         assert_eq!(budget.waiting.lock().len(), 1);
         drop(held);
         assert_eq!(budget.waiting.lock().len(), 0);
-        assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
-    }
-
-    #[test]
-    fn small_messages_hold_up_no_large_one() {
-        let budget = budget(800, 700);
-        // Half of all. When these end, nobody is woken.
-        let small = budget.small(400, || key("bob")).unwrap();
-        let context = Context::from_waker(Waker::noop());
-        assert!(budget.poll_room(key("ada"), 800, &context).is_ready());
-        drop(small);
-    }
-
-    #[test]
-    fn who_saw_what_was_taken_for_a_moment_looks_again() {
-        let budget = budget(800, 500);
-        let mut held = budget.of_caller(key("ada"));
-        held.grow_to(500).unwrap();
-        let small = budget.small(300, || key("bob"));
-        assert_eq!(small.unwrap_err(), OverBudget::Caller(125));
-        let context = Context::from_waker(Waker::noop());
-        assert!(budget.poll_room(key("eve"), 250, &context).is_pending());
-        // Its bytes were counted until it was refused.
-        assert_eq!(
-            budget.small(301, || key("bob")).unwrap_err(),
-            OverBudget::Total(800)
-        );
-        assert_eq!(budget.waiting.lock().len(), 0, "nobody was woken");
-    }
-
-    #[cfg(feature = "http")]
-    #[test]
-    fn who_waits_is_woken_when_a_message_turns_out_smaller() {
-        let budget = budget(8000, 1000);
-        let mut held = budget.of_caller(key("ada"));
-        held.grow_to(600).unwrap();
-        let context = Context::from_waker(Waker::noop());
-        assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
-        held.shrink_to(100);
-        assert_eq!(budget.waiting.lock().len(), 0, "nobody was woken");
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
 

@@ -13,8 +13,6 @@ mod hub;
 mod limits;
 mod listener;
 mod publisher;
-#[cfg(feature = "http")]
-mod recent;
 mod topic;
 
 pub use changes::Changes;

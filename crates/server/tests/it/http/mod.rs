@@ -16,7 +16,6 @@ mod flood;
 mod forwarding;
 mod hidden;
 mod http_sse;
-mod late_store;
 mod limits;
 mod modern;
 mod modern_headers;
