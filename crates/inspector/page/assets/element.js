@@ -200,7 +200,7 @@ export const messageOf = (error) => (error instanceof Error ? error.message : St
  */
 export function repeat(act, pause) {
   let isOver = false;
-  /** @type {number | undefined} */
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const next = async () => {
     await act();
