@@ -31,6 +31,7 @@ use super::{
     sse_session::SseSession,
 };
 use crate::{
+    Caller,
     client::Peer,
     edge::connection::Connection,
     engine::{
@@ -187,8 +188,17 @@ pub(super) fn forwarded(
 ) -> Option<BoxFuture<'static, Outcome>> {
     let session = site.sessions.find_sse(session, caller)?;
     let mut connection = session.connection();
-    if site.guard.is_some() && caller.is_some() {
-        connection.called_by(session.caller.clone().with_scopes(scopes.iter().cloned()));
+    if let Some(id) = caller
+        && site.guard.is_some()
+    {
+        // What else the guard knew belongs to the token that opened the session. It is not used for a
+        // token with other scopes.
+        let caller = if session.caller.scopes() == scopes {
+            session.caller.clone()
+        } else {
+            Caller::new(id).with_scopes(scopes.iter().cloned())
+        };
+        connection.called_by(caller);
     }
     let body = body.to_owned();
     Some(Box::pin(async move {
