@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -179,8 +180,7 @@ struct FollowedApart {
 }
 
 impl FollowedApart {
-    /// Tells the caller of changes. A session that ends is opened again, and what may have changed in the
-    /// meantime is told.
+    /// Tells the caller of changes. A session that ends is opened again.
     async fn follow(self) {
         let mut pause = AGAIN;
         loop {
@@ -198,20 +198,28 @@ impl FollowedApart {
             }
             time::sleep(pause).await;
             pause = (pause * 2).min(MAX_AGAIN);
-            self.changes.resource(&*self.uri);
         }
     }
 
-    /// Tells the caller of changes until the session ends.
+    /// Tells the caller of changes until the session ends, or makes room for another.
     async fn hear(&self, member: &Member) {
         let client = ClientCapabilities::new();
         let lane = member.lane_for(&client, self.caller.id()).await;
         let Ok(lane) = lane else { return };
+        let mut ended = pin!(lane.ended());
         let listen = Listen::new().resource(&*self.uri);
         let Ok(mut changes) = lane.connection.listen(listen).await else {
             return;
         };
-        while let Some(Ok(change)) = changes.next().await {
+        drop(lane);
+        // It may have changed before the server listened.
+        self.changes.resource(&*self.uri);
+        loop {
+            let change = tokio::select! {
+                change = changes.next() => change,
+                () = &mut ended => return,
+            };
+            let Some(Ok(change)) = change else { return };
             if matches!(change, Change::ResourceUpdated { .. } | Change::Missed(_)) {
                 self.changes.resource(&*self.uri);
             }

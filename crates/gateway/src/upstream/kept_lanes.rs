@@ -31,12 +31,14 @@ pub(super) struct KeptLane {
 
 pub(super) type Lanes = HashMap<LaneKey, KeptLane>;
 
-/// Leaves out sessions that are over or were idle for too long. One that is being opened stays.
+/// Leaves out sessions that are over or were idle for too long. One that is being opened stays, and so
+/// does one in which resources are followed.
 pub(super) fn tidy(lanes: &mut Lanes) {
     lanes.retain(|_, kept| match kept.cell.get() {
         None => Arc::strong_count(&kept.cell) > 1,
         Some(lane) => {
-            !lane.connection.is_closed() && lane.idle_for().is_none_or(|idle| idle < IDLE)
+            let is_new = || lane.idle_for().is_none_or(|idle| idle < IDLE);
+            !lane.connection.is_closed() && (lane.is_followed() || is_new())
         }
     });
 }

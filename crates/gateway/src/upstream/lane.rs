@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::{Connection, RelayEvent, RelayRequest};
 use turnbuckle_protocol::{
@@ -29,6 +29,8 @@ pub(crate) struct Lane {
     level: tokio::sync::Mutex<Option<LoggingLevel>>,
     in_use: AtomicUsize,
     last_used: Mutex<Instant>,
+    /// Closed with the session. Those who follow resources in it wait for that.
+    followers: watch::Sender<()>,
     /// Its number among the sessions of this process.
     pub(crate) number: u64,
     /// The places that its process takes.
@@ -69,6 +71,7 @@ impl Lane {
             level: tokio::sync::Mutex::default(),
             in_use: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
+            followers: watch::Sender::new(()),
             number,
             _places: places,
         }
@@ -83,7 +86,19 @@ impl Lane {
         self.connection.server().revision()
     }
 
-    /// For how long nothing has used it; `None` while something does.
+    /// Follows it: waits until it is kept no longer. A follower does not keep it open, so that it makes
+    /// room for the calls of others.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
+        let mut ended = self.followers.subscribe();
+        async move { while ended.changed().await.is_ok() {} }
+    }
+
+    /// Whether something waits for its end.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.followers.receiver_count() > 0
+    }
+
+    /// For how long no call has used it; `None` while one does.
     pub(crate) fn idle_for(&self) -> Option<Duration> {
         let is_idle = self.in_use.load(Ordering::Acquire) == 0;
         is_idle.then(|| self.last_used.lock().elapsed())

@@ -125,3 +125,26 @@ async fn a_caller_with_a_server_of_its_own_hears_of_its_changes_alone() {
         gateway.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_caller_that_only_listens_leaves_its_process_to_others() {
+    for front in [Era::Legacy, Era::Modern] {
+        let settings = UpstreamSettings::new()
+            .isolation(Isolation::Caller)
+            .max_processes(2);
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server_with("one", child::spec(), settings)
+            .open()
+            .expect("a gateway");
+        gateway.settled().await;
+        let client = client(front);
+        let ada = join_as(&client, &gateway, "ada").await;
+        let eve = join_as(&client, &gateway, "eve").await;
+        let mut adas = listen(&ada).await;
+        touch(&ada, &mut adas, "touch").await;
+        // Of the two processes one reads the lists, and ada has the other.
+        let served = eve.call("touch", json!({})).await.expect("an answer");
+        assert!(!served.is_error(), "{front:?} {served:?}");
+        gateway.close().await;
+    }
+}

@@ -54,10 +54,6 @@ pub(crate) enum StreamLife {
     /// They end with it.
     Local,
     /// Their events are kept in the store that replicas share.
-    #[cfg_attr(
-        not(feature = "replicas"),
-        expect(dead_code, reason = "only a server with replicas has such streams")
-    )]
     Durable,
 }
 
