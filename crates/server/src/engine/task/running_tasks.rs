@@ -131,13 +131,13 @@ impl RunningTasks {
         match share.add_spare(bytes) {
             Ok(()) => Ok(Some(share)),
             Err(Over::Caller(limit)) => Err(format!(
-                "there is no memory for a task with arguments of {bytes} bytes: what is kept for you \
-                 between messages takes more than {limit} bytes then; wait until a task ends, or raise \
+                "there is no memory for a task with arguments of {bytes} bytes: your tasks would keep \
+                 more than {limit} bytes; wait until a task ends, or raise \
                  `MemoryBudget::kept_per_caller`"
             )),
             Err(Over::Total(limit)) => Err(format!(
-                "there is no memory for a task with arguments of {bytes} bytes: what is kept between \
-                 messages takes more than {limit} bytes then; try again later, or raise `MemoryBudget::kept`"
+                "there is no memory for a task with arguments of {bytes} bytes: all tasks would keep more \
+                 than {limit} bytes; try again later, or raise `MemoryBudget::kept`"
             )),
         }
     }
