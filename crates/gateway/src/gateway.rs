@@ -236,6 +236,7 @@ impl Gateway {
                 }
             }),
             next_lane: Arc::new(AtomicU64::new(1)),
+            is_of_caller: false,
         };
         let context = Context {
             sealer: Sealer::new(keys.clone()),

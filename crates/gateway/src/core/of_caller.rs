@@ -21,7 +21,7 @@ impl Core {
     pub(crate) fn for_caller(&self, caller: &Caller, pacing: Pacing) -> Arc<Self> {
         let core = Arc::new_cyclic(|own: &Weak<Self>| {
             let heard = Weak::clone(own);
-            let common = self.common.heard_by(Arc::new(move |server, news| {
+            let common = self.common.for_caller(Arc::new(move |server, news| {
                 if let Some(core) = heard.upgrade() {
                     core.tell(server, news);
                 }
@@ -45,11 +45,7 @@ impl Core {
                 opened: Instant::now(),
                 // What changes for this caller is no other caller's business.
                 changes: Arc::new(self.changes.get().map(only).unwrap_or_default()),
-                lock: self
-                    .lock
-                    .get()
-                    .map(|lock| of(lock, caller))
-                    .unwrap_or_default(),
+                lock: self.lock.get().map(of_own_servers).unwrap_or_default(),
                 recorder: self.recorder.clone(),
                 is_of_caller: true,
             }
@@ -113,6 +109,6 @@ impl Core {
     }
 }
 
-fn of(lock: &Lock, caller: &Caller) -> OnceLock<Lock> {
-    OnceLock::from(lock.of_caller(caller.id()))
+fn of_own_servers(lock: &Lock) -> OnceLock<Lock> {
+    OnceLock::from(lock.for_caller_core())
 }

@@ -23,10 +23,10 @@ impl Core {
                     } else {
                         is_known = false;
                     }
-                    let server = member.id.as_str();
-                    let lock = self.lock.get();
-                    let is_withheld =
-                        lock.is_some_and(|lock| lock.withholds(server, LockKind::Instructions, ""));
+                    let is_withheld = self
+                        .lock
+                        .get()
+                        .is_some_and(|lock| member.is_withheld(lock, LockKind::Instructions, ""));
                     if let Some(text) = &ready.instructions
                         && !is_withheld
                     {

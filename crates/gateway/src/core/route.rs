@@ -58,7 +58,7 @@ impl Core {
         if let Some(member) = self.only() {
             if let Some(lock) = self.lock.get()
                 && let Some((kind, name)) = named(method, params)
-                && lock.withholds(member.id.as_str(), kind, &name)
+                && member.is_withheld(lock, kind, &name)
             {
                 return Err(withheld(kind, member.id.as_str(), &name));
             }

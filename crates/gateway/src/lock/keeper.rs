@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde::{Deserialize, Serialize};
@@ -37,19 +40,22 @@ type OnDifference = Arc<dyn Fn(&LockDifference) + Send + Sync>;
 #[derive(Clone)]
 pub struct Lock {
     inner: Arc<Inner>,
-    /// Whose servers are compared, where callers have servers of their own.
-    caller: Option<Arc<str>>,
+    /// The number of the caller's core whose servers are compared; `None` for servers that all share.
+    core: Option<u64>,
 }
 
 struct Inner {
     path: PathBuf,
     on_difference: Option<OnDifference>,
     pins_first_use: bool,
+    /// The number of the next caller's core.
+    next_core: AtomicU64,
     state: Mutex<State>,
 }
 
-/// A server, and the caller whose own it is.
-type Observed = (String, Option<Arc<str>>);
+/// A server, and the number of the caller's core that it belongs to. It is not the caller's id: one
+/// caller may have several cores, and each is offered something else.
+type Observed = (String, Option<u64>);
 
 struct State {
     mode: LockMode,
@@ -71,6 +77,7 @@ impl Lock {
             path,
             on_difference: None,
             pins_first_use: true,
+            next_core: AtomicU64::new(0),
             state: Mutex::new(State {
                 mode,
                 file,
@@ -78,23 +85,20 @@ impl Lock {
                 differences: BTreeMap::new(),
             }),
         });
-        Ok(Self {
-            inner,
-            caller: None,
-        })
+        Ok(Self { inner, core: None })
     }
 
-    /// The same file for servers of a caller's own: what one caller is offered says nothing about what
-    /// another is.
-    pub(crate) fn of_caller(&self, caller: Option<&str>) -> Self {
+    /// The same file for the servers of a new caller's core: what one core is offered says nothing about
+    /// what another is, even if both are the same caller's.
+    pub(crate) fn for_caller_core(&self) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
-            caller: Some(caller.unwrap_or_default().into()),
+            core: Some(self.inner.next_core.fetch_add(1, Ordering::Relaxed)),
         }
     }
 
     fn observed(&self, server: &str) -> Observed {
-        (server.to_owned(), self.caller.clone())
+        (server.to_owned(), self.core)
     }
 
     /// Calls back for each difference when it is found, in place of a warning in the log. Set it before
@@ -152,17 +156,20 @@ impl Lock {
         all
     }
 
-    /// Whether clients are not offered this.
-    pub(crate) fn withholds(&self, server: &str, kind: LockKind, name: &str) -> bool {
-        let is_meant = |one: &LockDifference| {
-            one.kind == kind && one.name == name && one.what != Difference::Gone
-        };
+    /// Whether clients are not offered this entry of a server that all callers share. Such a server is
+    /// compared once, for all callers.
+    pub(crate) fn withholds_shared(&self, server: &str, kind: LockKind, name: &str) -> bool {
+        let state = self.inner.state.lock();
+        let differences = state.differences.get(&(server.to_owned(), None));
+        state.mode == LockMode::Enforce && differences.is_some_and(|all| differs(all, kind, name))
+    }
+
+    /// Whether a caller is not offered this entry of a server of its own. Everything is withheld until
+    /// the server was compared.
+    pub(crate) fn withholds_own(&self, server: &str, kind: LockKind, name: &str) -> bool {
         let state = self.inner.state.lock();
         let differences = state.differences.get(&self.observed(server));
-        // A server that all callers share is compared once.
-        let shared = || state.differences.get(&(server.to_owned(), None));
-        let differences = differences.or_else(shared);
-        state.mode == LockMode::Enforce && differences.is_some_and(|all| all.iter().any(is_meant))
+        state.mode == LockMode::Enforce && differences.is_none_or(|all| differs(all, kind, name))
     }
 
     /// Notes what a server offers. It is pinned if the server is new; otherwise it is compared.
@@ -363,6 +370,63 @@ impl ServerPins {
     }
 }
 
+/// Whether an entry that is offered is not what was approved.
+fn differs(differences: &[LockDifference], kind: LockKind, name: &str) -> bool {
+    differences
+        .iter()
+        .any(|one| one.kind == kind && one.name == name && one.what != Difference::Gone)
+}
+
 fn text_pin(text: &str) -> Pin {
     Pin::new(&Value::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn offered(about: &str) -> Offered {
+        let pay = json!({ "name": "pay", "description": about });
+        Offered {
+            instructions: None,
+            tools: BTreeMap::from([("pay".to_owned(), pay)]),
+            prompts: BTreeMap::new(),
+            is_whole: true,
+        }
+    }
+
+    fn lock(folder: &tempfile::TempDir) -> Lock {
+        let path = folder.path().join("turnbuckle.lock");
+        Lock::open(path, LockMode::Enforce).expect("a lock")
+    }
+
+    #[test]
+    fn a_core_that_ends_takes_nothing_from_another_core_of_its_caller() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lock = lock(&folder);
+        let (first, second) = (lock.for_caller_core(), lock.for_caller_core());
+        first.observe("crm", offered("Pays"));
+        for core in [&first, &second] {
+            core.observe("crm", offered("Pays somebody else"));
+        }
+        second.forget("crm");
+        assert!(first.withholds_own("crm", LockKind::Tool, "pay"));
+    }
+
+    #[test]
+    fn all_of_a_callers_own_server_is_withheld_until_it_was_compared() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lock = lock(&folder);
+        let own = lock.for_caller_core();
+        // A server that all shared may have had the same name.
+        lock.observe("crm", offered("Pays"));
+        assert!(own.withholds_own("crm", LockKind::Tool, "pay"));
+        own.observe("crm", offered("Pays"));
+        assert!(!own.withholds_own("crm", LockKind::Tool, "pay"));
+        own.set_mode(LockMode::Audit);
+        own.forget("crm");
+        assert!(!own.withholds_own("crm", LockKind::Tool, "pay"));
+    }
 }

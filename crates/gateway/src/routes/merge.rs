@@ -68,8 +68,7 @@ impl Routes {
         let mut withheld = Vec::new();
         // A name is given to what is withheld too, so that no other entry has it in the meantime.
         let mut unless_withheld = |kind, own: &str, offered: OfferedAs| {
-            let server = member.id.as_str();
-            if lock.is_some_and(|lock| lock.withholds(server, kind, own)) {
+            if lock.is_some_and(|lock| member.is_withheld(lock, kind, own)) {
                 let own: Arc<str> = own.into();
                 withheld.push(((kind, offered.name), (member.id.clone(), own)));
                 return None;

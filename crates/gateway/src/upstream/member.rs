@@ -19,6 +19,7 @@ use super::{
     plan::{asked_of, everything},
 };
 use crate::{
+    lock::{Lock, LockKind},
     settings::Isolation,
     translate::{FrontRequest, unavailable},
 };
@@ -63,6 +64,15 @@ impl Member {
     /// Whether its entries are offered as they are.
     pub(crate) fn offers_all(&self) -> bool {
         !self.plan.spec.filters_tools() && self.plan.settings.tools.is_empty()
+    }
+
+    /// Whether clients are not offered this entry, which is not what was approved.
+    pub(crate) fn is_withheld(&self, lock: &Lock, kind: LockKind, name: &str) -> bool {
+        let server = self.id.as_str();
+        if self.plan.common.is_of_caller {
+            return lock.withholds_own(server, kind, name);
+        }
+        lock.withholds_shared(server, kind, name)
     }
 
     /// Whether it is a modern server that may run tools as tasks.

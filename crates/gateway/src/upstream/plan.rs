@@ -19,16 +19,19 @@ pub(crate) struct Common {
     pub(crate) on_news: OnNews,
     /// The number of the next session.
     pub(crate) next_lane: Arc<AtomicU64>,
+    /// Whether the servers are one caller's own.
+    pub(crate) is_of_caller: bool,
 }
 
 impl Common {
     /// The same for the servers of one caller, whose sessions are heard by another.
-    pub(crate) fn heard_by(&self, on_news: OnNews) -> Self {
+    pub(crate) fn for_caller(&self, on_news: OnNews) -> Self {
         Self {
             info: self.info.clone(),
             processes: Arc::clone(&self.processes),
             on_news,
             next_lane: Arc::clone(&self.next_lane),
+            is_of_caller: true,
         }
     }
 }

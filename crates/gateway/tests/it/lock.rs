@@ -1,15 +1,16 @@
 //! What servers offered when it was approved.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde_json::json;
-use turnbuckle_client::{Connection, Era};
+use turnbuckle_client::{Connection, Era, Target};
 use turnbuckle_gateway::{
-    Gateway, LiveGateway,
+    Gateway, LiveGateway, UpstreamSettings,
     lock::{Difference, Lock, LockMode},
+    personal::{CallerAccess, SignIn},
 };
-use turnbuckle_host::diff::Effect;
-use turnbuckle_server::{Prompt, Server, Tool};
+use turnbuckle_host::{ServerSpec, diff::Effect};
+use turnbuckle_server::{BoxFuture, Caller, Prompt, Server, Tool};
 
 use crate::site::{Door, client, join};
 
@@ -162,4 +163,67 @@ async fn a_file_that_is_not_a_lock_file_is_refused() {
         let error = Lock::open(&path, LockMode::Enforce).expect_err("refused");
         assert!(error.to_string().contains(part), "{error}");
     }
+}
+
+/// A server of each caller's own. Callers with the scope `pay` have a tool more.
+struct Shop {
+    pay: &'static str,
+}
+
+impl CallerAccess for Shop {
+    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        let may_pay = caller.scopes().iter().any(|scope| scope == "pay");
+        Box::pin(async move {
+            let look = Tool::new("look", async || "goods");
+            let pay = may_pay.then(|| Tool::new("pay", async || "paid").about(self.pay));
+            let server = Server::new("shop", "1").tool(look);
+            let server = pay.into_iter().fold(server, Server::tool);
+            let live = server.build().expect("a server");
+            Some(ServerSpec::from_fn(move || {
+                let live = live.clone();
+                Target::on_demand("shop".to_owned(), move || live.connect())
+            }))
+        })
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("there is no need to".to_owned()) })
+    }
+}
+
+fn shop(path: &Path, pay: &'static str) -> LiveGateway {
+    Gateway::new("gateway", "1")
+        .lock(Lock::open(path, LockMode::Enforce).expect("a lock file"))
+        .server_per_caller("shop", Arc::new(Shop { pay }), UpstreamSettings::new())
+        .open()
+        .expect("a gateway")
+}
+
+/// Joins as Ada, whose token has this scope.
+async fn join_with_scope(gateway: &LiveGateway, scope: &str) -> Connection {
+    let ada = Caller::new("ada").with_scopes([scope]);
+    let end = gateway.server().connect_as(ada);
+    let client = client(Era::Modern);
+    client.connect(end).await.expect("the gateway answers")
+}
+
+#[tokio::test]
+async fn a_tool_stays_withheld_when_the_caller_comes_with_another_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("turnbuckle.lock");
+    let first = shop(&path, "Pays the shop");
+    let wide = join_with_scope(&first, "pay").await;
+    assert_eq!(names(&wide).await, ["shop__look", "shop__pay"]);
+    first.close().await;
+    let gateway = shop(&path, "Pays somebody else");
+    let wide = join_with_scope(&gateway, "pay").await;
+    assert_eq!(names(&wide).await, ["shop__look"]);
+    // What a token with few scopes is offered says nothing about the other one.
+    let narrow = join_with_scope(&gateway, "read").await;
+    assert_eq!(names(&narrow).await, ["shop__look"]);
+    // All lists are merged anew.
+    let approved = gateway.approve(Some("another"), None, None);
+    assert_eq!(approved.expect("nothing to approve"), 0);
+    assert_eq!(names(&wide).await, ["shop__look"]);
+    gateway.close().await;
 }
