@@ -64,9 +64,18 @@ impl Shared {
 }
 
 impl Replicas {
+    /// Whether there are to be several replicas.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.url().is_some()
+    }
+
+    fn url(&self) -> Option<String> {
+        self.redis.clone().or_else(|| env::var(REDIS).ok())
+    }
+
     /// Connects to Redis, if there is to be one. Must be called inside a runtime.
     pub(crate) async fn open(&self) -> Outcome<Option<Shared>> {
-        let Some(url) = self.redis.clone().or_else(|| env::var(REDIS).ok()) else {
+        let Some(url) = self.url() else {
             if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {
                 let said = "`--secret-file`, `--redis-ca` and `--durable-streams` need `--redis`";
                 return Err(Failed::usage(said));

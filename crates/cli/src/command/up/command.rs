@@ -21,7 +21,7 @@ use turnbuckle_inspector::{Inspector, Origin, Site};
 use super::{
     admin,
     file::{EraChoice, NamesName},
-    front_guard,
+    front_guard::{self, LiveFront},
     keys::CallerKeys,
     lines::Lines,
     lock_file::{self, LockChoice},
@@ -184,7 +184,8 @@ impl Up {
             plan.tell_problems();
             let gateway = open(&plan, &operation, watched, None, &Visitors::default())?;
             let asked = Arc::<Notify>::default();
-            let parts = ReloadParts::new(operation, &Visitors::default(), asked);
+            let front = LiveFront::stdio(&plan);
+            let parts = ReloadParts::new(operation, &Visitors::default(), front, asked);
             let reload = Reload::new(self, gateway.clone(), parts, &plan, None);
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
@@ -204,9 +205,13 @@ impl Up {
         }
         plan.tell_problems();
         let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback());
-        if !is_local {
-            front_guard::check_public(&plan)?;
-        }
+        let live = LiveFront::listening(&plan, local, self.hosts(&plan));
+        let live = if self.replicas.are_wanted() {
+            live.with_replicas()
+        } else {
+            live
+        };
+        live.check(&plan)?;
         let recorder = watched.recorder.filter(|_| is_local);
         let watched = Watched {
             recorder: recorder.clone(),
@@ -225,7 +230,7 @@ impl Up {
         let shared = self.replicas.open().await?;
         let gateway = open(&plan, &operation, watched, shared, &visitors)?;
         let asked = Arc::<Notify>::default();
-        let parts = ReloadParts::new(operation.clone(), &visitors, Arc::clone(&asked));
+        let parts = ReloadParts::new(operation.clone(), &visitors, live, Arc::clone(&asked));
         let reload = Reload::new(self, gateway.clone(), parts, &plan, own);
         let front = FrontParts {
             listener,
@@ -343,9 +348,15 @@ impl Up {
         self.lock
     }
 
+    /// The hosts that requests may be for, besides loopback.
+    fn hosts<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = &'a String> {
+        self.allow_host.iter().chain(&plan.gateway.allow_hosts)
+    }
+
     fn settings(&self, plan: &Plan) -> HttpSettings {
-        let hosts = self.allow_host.iter().chain(&plan.gateway.allow_hosts);
-        let settings = hosts.fold(HttpSettings::default(), HttpSettings::allow_host);
+        let settings = self
+            .hosts(plan)
+            .fold(HttpSettings::default(), HttpSettings::allow_host);
         let origins = self.allow_origin.iter().chain(&plan.gateway.allow_origins);
         origins.fold(settings, HttpSettings::allow_origin)
     }

@@ -1,12 +1,14 @@
 //! Who is let in: callers with keys, or callers with tokens of an authorization server.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
+use http::Uri;
 use serde::Deserialize;
 use turnbuckle::{
     Protect,
     auth::server::{Guard, Issuer},
 };
+use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{file::GatewaySection, keys::CallerKeys, personal::PersonalPlan, plan::Plan};
@@ -25,7 +27,7 @@ pub(super) struct OAuthEntry {
 
 impl OAuthEntry {
     /// The guard of a gateway at this URL.
-    pub(super) fn guard(&self, resource: &str, plan: &Plan) -> Outcome<Arc<dyn Protect>> {
+    fn guard(&self, resource: &str) -> Outcome<Arc<dyn Protect>> {
         let issuer = Issuer::new(&*self.issuer);
         let issuer = match &self.audience {
             Some(audience) => issuer.audience(&**audience),
@@ -33,12 +35,8 @@ impl OAuthEntry {
         };
         let guard = Guard::new(resource).issuer(issuer);
         let guard = guard.scopes(self.scopes.iter().map(String::as_str));
-        let mut personal = plan.servers.iter().filter_map(|it| it.personal.as_ref());
-        let guard = if personal.any(PersonalPlan::exchanges) {
-            guard.keep_subject_tokens()
-        } else {
-            guard
-        };
+        // A reload may add the first server that exchanges tokens, and the guard stays as it is.
+        let guard = guard.keep_subject_tokens();
         let guard = guard.build().map_err(Failed::usage)?;
         Ok(Arc::new(guard))
     }
@@ -51,46 +49,153 @@ pub(super) fn open(
     resource: &str,
 ) -> Outcome<Option<Arc<dyn Protect>>> {
     match (&plan.gateway.oauth, keys) {
-        (Some(oauth), _) => oauth.guard(resource, plan).map(Some),
+        (Some(oauth), _) => oauth.guard(resource).map(Some),
         (None, Some(keys)) => Ok(Some(Arc::new(keys.clone()))),
         (None, None) => Ok(None),
     }
 }
 
-/// Says what of a plan does not go with the guard.
+/// Refuses settings that contradict each other, whatever the gateway listens at.
 pub(super) fn check(plan: &Plan) -> Outcome {
     let GatewaySection { keys, oauth, .. } = &plan.gateway;
     if !keys.is_empty() && oauth.is_some() {
         let said = "`[gateway.oauth]` and `[[gateway.keys]]` do not go together";
         return Err(Failed::usage(said).hint("use one of them"));
     }
-    let mut servers = plan.servers.iter();
-    let exchanging = servers.find(|server| {
-        let personal = server.personal.as_ref();
-        personal.is_some_and(PersonalPlan::exchanges)
-    });
-    match exchanging {
-        Some(server) if oauth.is_none() => Err(Failed::usage(format!(
-            "server `{}` is reached with tokens that are exchanged for those of callers, so that \
-             callers need tokens",
-            server.id
+    check_exchange(plan, oauth.is_some())
+}
+
+fn check_exchange(plan: &Plan, has_oauth: bool) -> Outcome {
+    match plan.personal_server(PersonalPlan::exchanges) {
+        Some(server) if !has_oauth => Err(Failed::usage(format!(
+            "server `{server}` uses `exchange`, which needs callers with OAuth tokens"
         ))
-        .hint("name their authorization server with `[gateway.oauth] issuer = \"…\"`")),
+        .hint(
+            "name their authorization server with `[gateway.oauth] issuer = \"…\"`, and restart",
+        )),
         _ => Ok(()),
     }
 }
 
-/// Says what of a plan may not be reached from other machines.
-pub(super) fn check_public(plan: &Plan) -> Outcome {
-    let mut servers = plan.servers.iter();
-    let personal = servers.find(|server| server.personal.is_some());
-    match personal {
-        Some(server) if !plan.gateway.tells_callers_apart() => Err(Failed::usage(format!(
-            "callers sign in to server `{}`, but the gateway cannot tell them apart: everyone who can \
-             reach it would use the tokens of the first",
-            server.id
-        ))
-        .hint("set keys for callers with `[[gateway.keys]]`, or listen on 127.0.0.1")),
-        _ => Ok(()),
+/// The front of a running gateway. A reload does not change it, so each new plan is checked against it
+/// and not against the front that the new plan describes.
+#[derive(Clone)]
+pub(super) struct LiveFront {
+    /// Keys, OAuth and the public URL as they were when the gateway started.
+    started: GatewaySection,
+    /// Whether people at other machines can reach the gateway.
+    is_public: bool,
+    /// Whether the gateway has an address that a browser can open.
+    has_url: bool,
+    has_replicas: bool,
+}
+
+impl LiveFront {
+    /// A gateway on stdin and stdout: its one caller is the program that started it.
+    pub(super) fn stdio(plan: &Plan) -> Self {
+        Self {
+            started: plan.gateway.clone(),
+            is_public: false,
+            has_url: true,
+            has_replicas: false,
+        }
     }
+
+    /// A gateway that listens at this address (`None` for a Unix socket) and answers to these hosts.
+    pub(super) fn listening<'a>(
+        plan: &Plan,
+        local: Option<SocketAddr>,
+        mut allowed_hosts: impl Iterator<Item = &'a String>,
+    ) -> Self {
+        let ip = local.map(|local| local.ip().to_canonical());
+        let public_url = plan.gateway.public_url.as_deref();
+        // A loopback address behind a reverse proxy is as public as the proxy.
+        let is_public = !ip.is_some_and(|ip| ip.is_loopback())
+            || public_url.is_some_and(|url| !is_loopback_url(url))
+            || allowed_hosts.any(|host| !is_loopback_url(&format!("http://{host}")));
+        Self {
+            started: plan.gateway.clone(),
+            is_public,
+            has_url: public_url.is_some() || ip.is_some_and(|ip| !ip.is_unspecified()),
+            has_replicas: false,
+        }
+    }
+
+    /// The same as one of several replicas.
+    pub(super) fn with_replicas(self) -> Self {
+        Self {
+            has_replicas: true,
+            ..self
+        }
+    }
+
+    /// Refuses a plan that this front would serve unsafely or could not serve at all.
+    pub(super) fn check(&self, plan: &Plan) -> Outcome {
+        self.check_callers(plan)?;
+        check_exchange(plan, self.started.oauth.is_some())?;
+        self.check_url(plan)?;
+        self.check_replicas(plan)
+    }
+
+    /// Whether a plan has other settings of the front, which count after a restart.
+    pub(super) fn differs(&self, plan: &Plan) -> bool {
+        let (old, new) = (&self.started, &plan.gateway);
+        old.keys != new.keys || old.oauth != new.oauth || old.public_url != new.public_url
+    }
+
+    fn check_callers(&self, plan: &Plan) -> Outcome {
+        match plan.personal_server(|_| true) {
+            Some(server) if self.is_public && !self.started.tells_callers_apart() => {
+                Err(Failed::usage(format!(
+                    "callers use server `{server}` with credentials of their own, but the gateway \
+                     cannot tell callers apart: everyone who can reach it would use the tokens of the first"
+                ))
+                .hint(
+                    "start the gateway with `[[gateway.keys]]` or `[gateway.oauth]`, or listen on \
+                     127.0.0.1 without `public-url` and `allow-hosts`",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_url(&self, plan: &Plan) -> Outcome {
+        if self.has_url {
+            return Ok(());
+        }
+        let hint = "set `public-url` in `[gateway]`, the URL that browsers and clients reach the \
+                    gateway by, and restart";
+        if let Some(server) = plan.personal_server(PersonalPlan::signs_in) {
+            let said = format!(
+                "callers sign in to server `{server}`, but the gateway listens at a wildcard address \
+                 or a socket, and a browser cannot come back to that"
+            );
+            return Err(Failed::usage(said).hint(hint));
+        }
+        let oauth = self.started.oauth.as_ref();
+        if oauth.is_some_and(|oauth| oauth.audience.is_none()) {
+            let said = "`[gateway.oauth]` has no `audience`, and the gateway listens at a wildcard \
+                        address or a socket, which tokens cannot be issued for";
+            return Err(Failed::usage(said).hint(hint));
+        }
+        Ok(())
+    }
+
+    fn check_replicas(&self, plan: &Plan) -> Outcome {
+        match plan.personal_server(PersonalPlan::signs_in) {
+            Some(server) if self.has_replicas => Err(Failed::usage(format!(
+                "server `{server}` uses `sign-in`, which does not work with replicas: a sign-in and its \
+                 tokens are known to one replica alone"
+            ))
+            .hint("use `exchange`, or run one gateway without `--redis`")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a URL leads to this machine. A URL that cannot be read may lead anywhere.
+fn is_loopback_url(url: &str) -> bool {
+    let uri = url.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(Uri::host);
+    host.is_some_and(is_loopback)
 }

@@ -42,7 +42,7 @@ impl PersonalPlan {
                 credentials,
             })),
             _ => Err(Failed::usage(
-                "callers have credentials for servers with a `url` alone",
+                "`sign-in` and `exchange` need a server with a `url`, not a command",
             )),
         }
     }
@@ -70,6 +70,11 @@ impl PersonalPlan {
                 newest: NewestTokens::default(),
             }),
         }
+    }
+
+    /// Whether callers sign in.
+    pub(super) fn signs_in(&self) -> bool {
+        matches!(self.credentials, CallerCredentials::SignIn(_))
     }
 
     /// Whether tokens of callers are exchanged.

@@ -72,6 +72,13 @@ pub(super) struct PlannedServer {
 }
 
 impl Plan {
+    /// The name of the first server that callers reach with credentials of this kind.
+    pub(super) fn personal_server(&self, is_kind: impl Fn(&PersonalPlan) -> bool) -> Option<&str> {
+        let mut servers = self.servers.iter();
+        let found = servers.find(|server| server.personal.as_ref().is_some_and(&is_kind));
+        found.map(|server| server.id.as_str())
+    }
+
     /// The plan of a command line. `consent` is what becomes of files of a project that the user has not
     /// agreed to.
     pub(super) fn make(up: &PlanWords<'_>, consent: Consent) -> Outcome<Self> {

@@ -16,7 +16,13 @@ use tokio::sync::Notify;
 use turnbuckle::gateway::{LiveGateway, operation::Operation};
 use turnbuckle_command_line::{control::tell, trust::Consent};
 
-use super::{command::Up, front_guard, lock_file, operation, plan::Plan, sign_in_access::Visitors};
+use super::{
+    command::Up,
+    front_guard::{self, LiveFront},
+    lock_file, operation,
+    plan::Plan,
+    sign_in_access::Visitors,
+};
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -40,15 +46,22 @@ pub(super) struct Reload<'a> {
 pub(super) struct ReloadParts {
     operation: Arc<Operation>,
     visitors: Visitors,
+    front: LiveFront,
     /// The page asks for it.
     asked: Arc<Notify>,
 }
 
 impl ReloadParts {
-    pub(super) fn new(operation: Arc<Operation>, visitors: &Visitors, asked: Arc<Notify>) -> Self {
+    pub(super) fn new(
+        operation: Arc<Operation>,
+        visitors: &Visitors,
+        front: LiveFront,
+        asked: Arc<Notify>,
+    ) -> Self {
         Self {
             operation,
             visitors: visitors.clone(),
+            front,
             asked,
         }
     }
@@ -123,6 +136,11 @@ impl<'a> Reload<'a> {
         // While the gateway runs it cannot ask the user, so a file that is no longer trusted is not used.
         let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
             front_guard::check(&plan)?;
+            // Told before the check, which may refuse the plan for the want of such a change.
+            if self.parts.front.differs(&plan) {
+                tell("warning: changes of `keys`, `oauth` and `public-url` count after a restart");
+            }
+            self.parts.front.check(&plan)?;
             let policy = operation::policy(&plan.gateway.policy)?;
             Ok((plan, policy))
         });
