@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use serde::Serialize;
+use turnbuckle::HttpText;
 
 use super::{
     events::EventStream,
@@ -21,6 +22,14 @@ pub(super) fn bytes(status: StatusCode, kind: &'static str, body: impl Into<Byte
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// A text of the program beside the page.
+pub(super) fn text(text: HttpText) -> Answer {
+    let added = text.headers().to_vec();
+    let mut answer = bytes(text.status(), text.kind(), text.into_text());
+    answer.headers_mut().extend(added);
     answer
 }
 

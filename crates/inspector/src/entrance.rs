@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
 
-use http::{Method, Request, Uri, uri::PathAndQuery};
+use http::{Request, Uri, uri::PathAndQuery};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower_service::Service;
@@ -40,13 +40,12 @@ impl Service<Request<Incoming>> for Entrance {
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         if let Self::Beside(door, _, Some(more)) = self
-            && request.method() == Method::GET
-            && let Some(text) = more.find(request.uri())
+            // Before anything is looked up: an answer may use up what it is about.
+            && door.guard.check(request.headers()).is_ok()
+            && let Some(text) =
+                more.answer(request.method(), request.uri(), request.headers())
         {
-            let answer = match door.guard.check(request.headers()) {
-                Ok(()) => answer::bytes(text.status(), text.kind(), text.into_text()),
-                Err(refused) => *refused,
-            };
+            let answer = answer::text(text);
             return Box::pin(std::future::ready(Ok(answer)));
         }
         match self {

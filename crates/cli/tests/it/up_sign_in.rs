@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     program::{Place, stderr, stdout},
-    signing_in::{Guarded, browser},
+    signing_in::Guarded,
     up::Gateway,
 };
 
@@ -48,15 +48,44 @@ fn tools(place: &Place, gateway: &Gateway, key: &str) -> String {
     listed["tools"].to_string()
 }
 
-/// Goes where the gateway sends the user, as a browser does.
-fn visit(place: &Place, said: &str) {
+/// Goes where the gateway sends the user, as a browser does, and confirms that this caller is meant.
+fn visit(place: &Place, caller: &str, said: &str) {
     let url = said
         .split_whitespace()
         .find(|word| word.starts_with("http://"));
     let url = url.unwrap_or_else(|| panic!("no link in {said}"));
-    let mut command = place.command(&browser(place));
-    assert!(command.arg(url).status().expect("it runs").success());
+    place.write("confirm.py", CONFIRMS);
+    let mut command = place.command("python3");
+    let tokens = place.file("tokens");
+    command.args([&place.file("confirm.py"), url, caller, &tokens]);
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
 }
+
+/// A browser that is shown the page, and is asked to confirm it by another site before its user does.
+const CONFIRMS: &str = r#"
+import html, pathlib, re, sys, urllib.error, urllib.parse, urllib.request
+url, caller, tokens = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+count = lambda: len(tokens.read_text().split()) if tokens.exists() else 0
+before = count()
+browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+answer = browser.open(url, timeout=20)
+page = answer.read().decode()
+assert f"<b>{caller}</b> will use your account at <b>guarded</b>" in page, page
+assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+action = html.unescape(re.search('action="([^"]+)"', page)[1])
+action = urllib.parse.urljoin(answer.url, action)
+assert "code=" not in action
+try:
+    urllib.request.urlopen(action, data=b"", timeout=20)
+    raise SystemExit("it was confirmed without the cookie")
+except urllib.error.HTTPError as refused:
+    assert refused.code == 400, refused
+assert count() == before, "a code was redeemed before it was confirmed"
+origin = "http://" + urllib.parse.urlsplit(action).netloc
+request = urllib.request.Request(action, data=b"", headers={"Origin": origin})
+assert browser.open(request, timeout=20).status == 200
+"#;
 
 #[test]
 fn each_caller_signs_in_and_uses_its_own_tokens() {
@@ -72,7 +101,11 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
     let words = ["call", &gateway.url, "guarded__sign_in"];
     let sent = run(&place, &words, ADA, "2024-11-05");
     assert_eq!(sent.status.code(), Some(1), "{}", stderr(&sent));
-    visit(&place, &format!("{} {}", stdout(&sent), stderr(&sent)));
+    visit(
+        &place,
+        "ada",
+        &format!("{} {}", stdout(&sent), stderr(&sent)),
+    );
     let done = run(&place, &words, ADA, "2024-11-05");
     assert!(done.status.success(), "{} {}", stdout(&done), stderr(&done));
     let of_ada = place.read("tokens");
@@ -96,7 +129,11 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
         BOB,
         "2025-03-26",
     );
-    visit(&place, &format!("{} {}", stdout(&sent), stderr(&sent)));
+    visit(
+        &place,
+        "bob",
+        &format!("{} {}", stdout(&sent), stderr(&sent)),
+    );
     let done = run(&place, &words, BOB, "2025-03-26");
     assert!(done.status.success(), "{} {}", stdout(&done), stderr(&done));
     assert_eq!(place.read("tokens").lines().count(), 2);

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use clap::Args;
+use http::Uri;
 use tokio::sync::Notify;
 use turnbuckle::{
     Http, HttpSettings, Protect, Stdio,
@@ -27,9 +28,9 @@ use super::{
     lock_file::{self, LockChoice},
     operation::{self, Readers},
     page,
+    pending_sign_ins::PendingSignIns,
     plan::{Plan, PlanWords},
     reload::{Reload, ReloadParts},
-    sign_in_access::Visitors,
 };
 use crate::{
     replicas::{Replicas, Shared},
@@ -182,10 +183,10 @@ impl Up {
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
-            let gateway = open(&plan, &operation, watched, None, &Visitors::default())?;
+            let gateway = open(&plan, &operation, watched, None, &PendingSignIns::default())?;
             let asked = Arc::<Notify>::default();
             let front = LiveFront::stdio(&plan);
-            let parts = ReloadParts::new(operation, &Visitors::default(), front, asked);
+            let parts = ReloadParts::new(operation, &PendingSignIns::default(), front, asked);
             let reload = Reload::new(self, gateway.clone(), parts, &plan, None);
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
@@ -204,7 +205,9 @@ impl Up {
             plan.without(own);
         }
         plan.tell_problems();
-        let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback());
+        // The page is for this machine, and a public URL leads here from others.
+        let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback())
+            && plan.gateway.public_url.is_none();
         let live = LiveFront::listening(&plan, local, self.hosts(&plan));
         let live = if self.replicas.are_wanted() {
             live.with_replicas()
@@ -221,23 +224,23 @@ impl Up {
             (Some(url), _) => Some(url.trim_end_matches('/').to_owned()),
             (None, local) => local.map(|local| format!("http://{local}")),
         };
-        let visitors = Visitors::default();
+        let pending = PendingSignIns::default();
         if let Some(base) = &base {
-            visitors.come_to(base);
+            pending.come_to(base);
         }
         let resource = format!("{}/mcp", base.unwrap_or_default());
         let guard = front_guard::open(&plan, keys.as_ref(), &resource)?;
         let shared = self.replicas.open().await?;
-        let gateway = open(&plan, &operation, watched, shared, &visitors)?;
+        let gateway = open(&plan, &operation, watched, shared, &pending)?;
         let asked = Arc::<Notify>::default();
-        let parts = ReloadParts::new(operation.clone(), &visitors, live, Arc::clone(&asked));
+        let parts = ReloadParts::new(operation.clone(), &pending, live, Arc::clone(&asked));
         let reload = Reload::new(self, gateway.clone(), parts, &plan, own);
         let front = FrontParts {
             listener,
             keys,
             operation,
             guard,
-            visitors,
+            pending,
             page: recorder.map(|recorder| (recorder, asked)),
         };
         let admin = self.admin.as_deref().or(plan.gateway.admin.as_deref());
@@ -276,13 +279,15 @@ impl Up {
             keys,
             operation,
             guard,
-            visitors,
+            pending,
             page: shown,
         } = front;
         let settings = self.settings(plan);
         let address = listener.local_address();
-        let page =
-            address.filter(|address| address.ip().to_canonical().is_loopback() && !self.no_page);
+        let page = address.filter(|address| {
+            let is_local = address.ip().to_canonical().is_loopback();
+            is_local && plan.gateway.public_url.is_none() && !self.no_page
+        });
         let Some(page) = page else {
             announce(address, plan, None);
             if guard.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
@@ -297,7 +302,7 @@ impl Up {
                 Readers::Everybody
             };
             let settings =
-                settings.texts(visitors.or(operation::texts(gateway.clone(), operation, readers)));
+                settings.texts(pending.or(operation::texts(gateway.clone(), operation, readers)));
             let http = Http::listener(listener).settings(settings).until(stop);
             let http = match guard {
                 Some(guard) => http.protect(guard),
@@ -326,7 +331,7 @@ impl Up {
         };
         let site = Site::beside(inspector, listener, service).await;
         let texts = operation::texts(gateway.clone(), operation, Readers::Operators);
-        let site = site.map_err(failed)?.with_paths(visitors.or(texts));
+        let site = site.map_err(failed)?.with_paths(pending.or(texts));
         announce(address, plan, Some(&site.url()));
         site.serve(stop).await;
         Ok(())
@@ -354,11 +359,22 @@ impl Up {
     }
 
     fn settings(&self, plan: &Plan) -> HttpSettings {
-        let settings = self
-            .hosts(plan)
-            .fold(HttpSettings::default(), HttpSettings::allow_host);
+        let settings = self.hosts(plan);
+        let settings = settings.fold(HttpSettings::default(), HttpSettings::allow_host);
         let origins = self.allow_origin.iter().chain(&plan.gateway.allow_origins);
-        origins.fold(settings, HttpSettings::allow_origin)
+        let settings = origins.fold(settings, HttpSettings::allow_origin);
+        // Browsers come back to the public URL, and post a form from a page there.
+        let public = plan.gateway.public_url.as_deref();
+        let public = public.and_then(|url| url.parse::<Uri>().ok());
+        match public
+            .as_ref()
+            .map(|url| (url.scheme_str(), url.authority()))
+        {
+            Some((Some(scheme), Some(authority))) => settings
+                .allow_host(authority.host())
+                .allow_origin(format!("{scheme}://{authority}")),
+            _ => settings,
+        }
     }
 }
 
@@ -368,7 +384,7 @@ struct FrontParts {
     keys: Option<CallerKeys>,
     operation: Arc<Operation>,
     guard: Option<Arc<dyn Protect>>,
-    visitors: Visitors,
+    pending: PendingSignIns,
     /// What the page shows of the gateway, and what it asks for.
     page: Option<(Arc<Recorder>, Arc<Notify>)>,
 }
@@ -384,7 +400,7 @@ fn open(
     operation: &Arc<Operation>,
     watched: Watched,
     shared: Option<Shared>,
-    visitors: &Visitors,
+    pending: &PendingSignIns,
 ) -> Outcome<LiveGateway> {
     let lines = Lines::new();
     let counted = Arc::clone(operation);
@@ -410,9 +426,7 @@ fn open(
         let (id, settings) = (server.id.as_str(), server.settings.clone());
         gateway = match &server.personal {
             None => gateway.server_with(id, server.spec.clone(), settings),
-            Some(personal) => {
-                gateway.server_per_caller(id, personal.access(id, visitors), settings)
-            }
+            Some(personal) => gateway.server_per_caller(id, personal.access(id, pending), settings),
         };
     }
     gateway.open().map_err(failed)

@@ -21,8 +21,8 @@ use turnbuckle_host::diff::Effect;
 
 use super::{
     command::failed,
+    pending_sign_ins::PendingSignIns,
     plan::{Plan, PlanWords},
-    sign_in_access::Visitors,
 };
 use crate::{
     runtime::block_on,
@@ -112,7 +112,7 @@ impl Lock {
                 None => gateway.server_with(id, server.spec.clone(), settings),
                 // It is pinned when its first caller uses it; there is no caller here.
                 Some(personal) => {
-                    let access = personal.access(id, &Visitors::default());
+                    let access = personal.access(id, &PendingSignIns::default());
                     gateway.server_per_caller(id, access, settings)
                 }
             };

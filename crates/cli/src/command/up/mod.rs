@@ -17,6 +17,7 @@ pub(crate) mod lock;
 mod lock_file;
 mod operation;
 mod page;
+mod pending_sign_ins;
 mod personal;
 mod plan;
 mod reload;

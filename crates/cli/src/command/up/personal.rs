@@ -12,7 +12,8 @@ use turnbuckle_host::config::Launch;
 use super::{
     credentials::{CallerCredentials, Credentials},
     exchange_access::{ExchangeAccess, NewestTokens},
-    sign_in_access::{SignInAccess, Visitors},
+    pending_sign_ins::PendingSignIns,
+    sign_in_access::SignInAccess,
 };
 
 /// How callers reach a server with credentials of their own.
@@ -48,7 +49,7 @@ impl PersonalPlan {
     }
 
     /// The credentials of each caller for this server.
-    pub(super) fn access(&self, server: &str, visitors: &Visitors) -> Arc<dyn CallerAccess> {
+    pub(super) fn access(&self, server: &str, pending: &PendingSignIns) -> Arc<dyn CallerAccess> {
         let target = self.target.clone();
         match self.credentials.clone() {
             CallerCredentials::SignIn(oauth) => Arc::new(SignInAccess::new(
@@ -56,7 +57,7 @@ impl PersonalPlan {
                 &self.url,
                 target,
                 oauth,
-                visitors.clone(),
+                pending.clone(),
             )),
             CallerCredentials::Exchange {
                 oauth,

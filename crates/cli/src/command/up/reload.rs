@@ -20,8 +20,8 @@ use super::{
     command::Up,
     front_guard::{self, LiveFront},
     lock_file, operation,
+    pending_sign_ins::PendingSignIns,
     plan::Plan,
-    sign_in_access::Visitors,
 };
 
 /// How often the files are looked at.
@@ -45,7 +45,7 @@ pub(super) struct Reload<'a> {
 /// What a new plan is carried out with.
 pub(super) struct ReloadParts {
     operation: Arc<Operation>,
-    visitors: Visitors,
+    pending: PendingSignIns,
     front: LiveFront,
     /// The page asks for it.
     asked: Arc<Notify>,
@@ -54,13 +54,13 @@ pub(super) struct ReloadParts {
 impl ReloadParts {
     pub(super) fn new(
         operation: Arc<Operation>,
-        visitors: &Visitors,
+        pending: &PendingSignIns,
         front: LiveFront,
         asked: Arc<Notify>,
     ) -> Self {
         Self {
             operation,
-            visitors: visitors.clone(),
+            pending: pending.clone(),
             front,
             asked,
         }
@@ -180,7 +180,7 @@ impl<'a> Reload<'a> {
             match server.personal {
                 None => self.gateway.add(id, server.spec, server.settings),
                 Some(personal) => {
-                    let access = personal.access(id, &self.parts.visitors);
+                    let access = personal.access(id, &self.parts.pending);
                     self.gateway
                         .add_per_caller(id, access, server.settings)
                         .await;

@@ -3,16 +3,17 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write as _,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex},
 };
 
 use futures_core::future::BoxFuture;
-use http::{StatusCode, Uri};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{oneshot, watch};
+use tokio::{
+    sync::{oneshot, watch},
+    task::AbortHandle,
+};
 use turnbuckle::{
-    Caller, HttpText, HttpTexts,
+    Caller,
     auth::{
         Secret,
         client::{AuthorizationRequest, Browser, FileStore, OAuth, Visit},
@@ -22,83 +23,12 @@ use turnbuckle::{
     host::ServerSpec,
 };
 
-/// The path that authorization servers send users back to.
-pub(super) const CALLBACK: &str = "/oauth/callback";
-
-/// How long a user may take to sign in.
-const WITHIN: Duration = Duration::from_mins(10);
-
-/// How many sign-ins wait for their users, of all callers.
-const MAX_WAITING: usize = 256;
+use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, locked, parameter};
 
 /// How many callers are remembered that have to sign in again. One more is told so by the server.
 const MAX_REFUSED: usize = 1_024;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Users who are on their way back, by the `state` that they come with.
-#[derive(Clone, Default)]
-pub(super) struct Visitors {
-    waiting: Arc<Mutex<HashMap<String, Visitor>>>,
-    /// Where they come back to, once the gateway listens.
-    redirect: Arc<Mutex<Option<String>>>,
-}
-
-/// A user on the way.
-struct Visitor {
-    /// Where the URL goes that the user comes back with.
-    tell: oneshot::Sender<Secret>,
-    state: watch::Sender<SignInState>,
-}
-
-impl Visitor {
-    /// The user has come back. False if the sign-in is over.
-    fn come_back(self, uri: &Uri) -> bool {
-        if self.tell.send(Secret::new(uri.to_string())).is_err() {
-            return false;
-        }
-        // It may have ended by now.
-        self.state.send_if_modified(|state| {
-            let is_away = *state == SignInState::Away;
-            if is_away {
-                *state = SignInState::Back;
-            }
-            is_away
-        });
-        true
-    }
-}
-
-impl Visitors {
-    /// Says where the gateway is, as a browser reaches it.
-    pub(super) fn come_to(&self, base: &str) {
-        let base = base.trim_end_matches('/');
-        *locked(&self.redirect) = Some(format!("{base}{CALLBACK}"));
-    }
-
-    /// These texts, and an answer for users who come back.
-    pub(super) fn or(self, texts: HttpTexts) -> HttpTexts {
-        HttpTexts::new(move |uri| self.welcome(uri).or_else(|| texts.find(uri)))
-    }
-
-    /// Answers a user who comes back.
-    fn welcome(&self, uri: &Uri) -> Option<HttpText> {
-        if uri.path() != CALLBACK {
-            return None;
-        }
-        let query = uri.query().unwrap_or_default();
-        let state = parameter(query, "state");
-        let waiting = state.and_then(|state| locked(&self.waiting).remove(&state));
-        let (status, said) = if waiting.is_some_and(|visitor| visitor.come_back(uri)) {
-            (StatusCode::OK, "Thank you. You can close this page.")
-        } else {
-            let said = "This sign-in is over or was never begun. Begin again in your client.";
-            (StatusCode::BAD_REQUEST, said)
-        };
-        let page = format!("<!doctype html><meta charset=utf-8><title>Sign-in</title><p>{said}");
-        Some(HttpText::new(status, "text/html; charset=utf-8", page))
-    }
-}
 
 /// One server that callers sign in to.
 pub(super) struct SignInAccess {
@@ -106,9 +36,9 @@ pub(super) struct SignInAccess {
     target: HttpTarget,
     /// Settings of the client at the authorization server.
     client: OAuth,
-    visitors: Visitors,
-    /// Sign-ins that have begun, by the names of the callers' stores.
-    begun: Mutex<HashMap<String, SignIn>>,
+    pending: PendingSignIns,
+    /// Sign-ins that have begun, by the names of the callers' stores: one for each caller.
+    begun: Mutex<HashMap<String, BegunSignIn>>,
     /// The stores whose tokens the server has refused for good.
     refused: Arc<Mutex<HashSet<String>>>,
     server: String,
@@ -120,13 +50,13 @@ impl SignInAccess {
         url: &str,
         target: HttpTarget,
         client: OAuth,
-        visitors: Visitors,
+        pending: PendingSignIns,
     ) -> Self {
         Self {
             url: url.to_owned(),
             target,
             client,
-            visitors,
+            pending,
             begun: Mutex::default(),
             refused: Arc::default(),
             server: server.to_owned(),
@@ -179,61 +109,101 @@ impl CallerAccess for SignInAccess {
 
     fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
         Box::pin(async move {
-            let key = store_name(&self.server, caller);
-            {
-                let mut begun = locked(&self.begun);
-                begun.retain(|_, begun| !is_ended(&begun.state.borrow()));
-                if let Some(begun) = begun.get(&key) {
-                    return Ok(begun.clone());
-                }
-                if begun.len() >= MAX_WAITING {
-                    return Err("too many users are signing in; try again later".to_owned());
-                }
-            }
-            let (shown, mut url) = watch::channel(None);
-            let redirect = locked(&self.visitors.redirect).clone();
-            let redirect = redirect.ok_or(
-                "this gateway serves on stdin and stdout, so that a browser cannot come back to it",
-            )?;
-            let (tell, state) = watch::channel(SignInState::Away);
-            let tokens = self.tokens(
-                caller,
-                CallbackBrowser(CallbackVisit {
-                    redirect,
-                    visitors: self.visitors.clone(),
-                    shown,
-                    state: tell.clone(),
-                }),
-            )?;
-            let server = self.url.clone();
-            if locked(&self.refused).remove(&key) {
-                // They are of no use; whether the authorization server takes them back or not.
-                let _ = tokens.sign_out(&server).await;
-            }
-            tokio::spawn(async move {
-                let done = tokio::time::timeout(WITHIN, tokens.sign_in(&server)).await;
-                let outcome = match done {
-                    Ok(Ok(_)) => Ok(()),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err("the user did not sign in in time".to_owned()),
-                };
-                tell.send_replace(SignInState::Ended(outcome));
-            });
+            let (mut url, state) = self.begin(caller)?;
             let mut ended = state.clone();
             let url = tokio::select! {
                 shown = url.wait_for(Option::is_some) => match shown {
-                    Ok(shown) => shown.clone().unwrap_or_default(),
-                    Err(_) => String::new(),
+                    Ok(shown) => shown.clone(),
+                    Err(_) => None,
                 },
-                _ = ended.wait_for(is_ended) => String::new(),
+                _ = ended.wait_for(is_ended) => None,
             };
-            if let SignInState::Ended(Err(reason)) = &*state.borrow() {
-                return Err(reason.clone());
+            let reason = match (&url, &*state.borrow()) {
+                (_, SignInState::Ended(Err(reason))) => Some(reason.clone()),
+                (Some(_), _) | (None, SignInState::Ended(Ok(()))) => None,
+                (None, _) => Some("the sign-in was given up".to_owned()),
+            };
+            match reason {
+                Some(reason) => Err(reason),
+                None => Ok(SignIn::new(url.unwrap_or_default(), state)),
             }
-            let begun = SignIn::new(url, state);
-            locked(&self.begun).insert(key, begun.clone());
-            Ok(begun)
         })
+    }
+}
+
+/// A sign-in under way. Its task ends with it.
+struct BegunSignIn {
+    /// Where the user goes, once that is known.
+    url: watch::Receiver<Option<String>>,
+    state: watch::Receiver<SignInState>,
+    task: AbortHandle,
+}
+
+impl Drop for BegunSignIn {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl SignInAccess {
+    /// Begins a sign-in of the caller, or finds the one under way. It goes on if the call that began it
+    /// is cancelled, so it is noted before anything is awaited.
+    fn begin(&self, caller: &Caller) -> Result<BegunChannels, String> {
+        let key = store_name(&self.server, caller);
+        let mut begun = locked(&self.begun);
+        begun.retain(|_, begun| !begun.task.is_finished() && !is_ended(&begun.state.borrow()));
+        if let Some(begun) = begun.get(&key) {
+            return Ok((begun.url.clone(), begun.state.clone()));
+        }
+        let place = self.pending.place();
+        let place = place.ok_or("too many users are signing in; try again later")?;
+        let redirect = self.pending.redirect().ok_or(
+            "this gateway serves on stdin and stdout, so that a browser cannot come back to it",
+        )?;
+        let (shown, url) = watch::channel(None);
+        let (tell, state) = watch::channel(SignInState::Away);
+        let visit = CallbackVisit {
+            redirect,
+            pending: self.pending.clone(),
+            caller: caller.id().map(str::to_owned),
+            server: self.server.clone(),
+            shown,
+            state: tell.clone(),
+        };
+        let tokens = self.tokens(caller, CallbackBrowser(visit))?;
+        let was_refused = locked(&self.refused).remove(&key);
+        let server = self.url.clone();
+        let task = tokio::spawn(async move {
+            let _place = place;
+            let outcome = sign_in_anew(&tokens, &server, was_refused).await;
+            tell.send_replace(SignInState::Ended(outcome));
+        });
+        let channels = (url.clone(), state.clone());
+        let task = task.abort_handle();
+        begun.insert(key, BegunSignIn { url, state, task });
+        Ok(channels)
+    }
+}
+
+/// Where the user goes, and how far the sign-in is.
+type BegunChannels = (
+    watch::Receiver<Option<String>>,
+    watch::Receiver<SignInState>,
+);
+
+/// Signs in, after it has given back tokens that the server has refused.
+async fn sign_in_anew(tokens: &OAuth, server: &str, was_refused: bool) -> Result<(), String> {
+    let signing_in = async {
+        if was_refused {
+            // They are of no use; whether the authorization server takes them back or not.
+            let _ = tokens.sign_out(server).await;
+        }
+        tokens.sign_in(server).await
+    };
+    match tokio::time::timeout(WITHIN, signing_in).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the user did not sign in in time".to_owned()),
     }
 }
 
@@ -247,7 +217,9 @@ struct CallbackBrowser(CallbackVisit);
 #[derive(Clone)]
 struct CallbackVisit {
     redirect: String,
-    visitors: Visitors,
+    pending: PendingSignIns,
+    caller: Option<String>,
+    server: String,
     shown: watch::Sender<Option<String>>,
     state: watch::Sender<SignInState>,
 }
@@ -272,15 +244,14 @@ impl Visit for CallbackVisit {
             let query = request.url().split_once('?').map_or("", |(_, query)| query);
             let state = parameter(query, "state").ok_or("the request has no state")?;
             let (tell, told) = oneshot::channel();
-            {
-                let mut waiting = locked(&self.visitors.waiting);
-                waiting.retain(|_, visitor| !visitor.tell.is_closed());
-                let visitor = Visitor {
-                    tell,
-                    state: self.state.clone(),
-                };
-                waiting.insert(state, visitor);
-            }
+            let pending = PendingSignIn {
+                caller: self.caller.clone(),
+                server: self.server.clone(),
+                tell,
+                state: self.state.clone(),
+                visit: None,
+            };
+            let _registration = self.pending.register(&state, pending);
             self.shown.send_replace(Some(request.url().to_owned()));
             told.await.map_err(|_| "the sign-in was given up".into())
         })
@@ -301,15 +272,4 @@ impl Browser for NoBrowser {
         }
         Box::pin(async { Err("the caller has to sign in again".into()) })
     }
-}
-
-/// The value of a parameter of a query, as it is written: a `state` has no characters to decode.
-fn parameter(query: &str, name: &str) -> Option<String> {
-    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(key, _)| *key == name)?;
-    Some(found.1.to_owned())
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

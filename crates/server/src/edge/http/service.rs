@@ -129,9 +129,8 @@ impl Site {
         if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
             return reply::refuse(refused.status(), &refused.to_string());
         }
-        if parts.method == Method::GET
-            && let Some(texts) = &self.settings.texts
-            && let Some(text) = texts.find(&parts.uri)
+        if let Some(texts) = &self.settings.texts
+            && let Some(text) = texts.answer(&parts.method, &parts.uri, &parts.headers)
         {
             return texts::response(text);
         }

@@ -139,7 +139,7 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
-    /// Answers `GET` of other paths with texts of the program: health, counters. They are public to
+    /// Answers requests for other paths with texts of the program: health, counters. They are public to
     /// every client that passes the checks of the host and the origin, even if there is a guard.
     pub fn texts(mut self, texts: HttpTexts) -> Self {
         self.texts = Some(texts);

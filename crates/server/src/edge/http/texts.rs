@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use http::{HeaderValue, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, header};
 
 use super::body::HttpBody;
 
@@ -12,6 +12,7 @@ pub struct HttpText {
     status: StatusCode,
     kind: &'static str,
     text: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl HttpText {
@@ -21,7 +22,20 @@ impl HttpText {
             status,
             kind,
             text: text.into(),
+            headers: Vec::new(),
         }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// The headers that were added.
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
     }
 
     /// The status.
@@ -40,21 +54,36 @@ impl HttpText {
     }
 }
 
-type Find = dyn Fn(&Uri) -> Option<HttpText> + Send + Sync;
+type Find = dyn Fn(&Method, &Uri, &HeaderMap) -> Option<HttpText> + Send + Sync;
 
-/// Finds the text for a URI; `None` leaves the request to the server.
+/// Finds the text for a request; `None` leaves the request to the server.
 #[derive(Clone)]
 pub struct HttpTexts(Arc<Find>);
 
 impl HttpTexts {
-    /// Asks this function.
+    /// Asks this function for the text of a `GET`.
     pub fn new(find: impl Fn(&Uri) -> Option<HttpText> + Send + Sync + 'static) -> Self {
+        Self::of_requests(move |method, uri, _| {
+            let is_get = method == Method::GET;
+            is_get.then(|| find(uri)).flatten()
+        })
+    }
+
+    /// Asks this function for the text of any request, for forms and cookies. Bodies are not read.
+    pub fn of_requests(
+        find: impl Fn(&Method, &Uri, &HeaderMap) -> Option<HttpText> + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(find))
     }
 
-    /// The text for a URI.
+    /// The text for a `GET` of a URI.
     pub fn find(&self, uri: &Uri) -> Option<HttpText> {
-        (self.0)(uri)
+        self.answer(&Method::GET, uri, &HeaderMap::new())
+    }
+
+    /// The text for a request.
+    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<HttpText> {
+        (self.0)(method, uri, headers)
     }
 }
 
@@ -71,5 +100,6 @@ pub(super) fn response(text: HttpText) -> Response<HttpBody> {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(text.kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.extend(text.headers);
     response
 }

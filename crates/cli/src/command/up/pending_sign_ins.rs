@@ -1,0 +1,394 @@
+//! Sign-ins that wait for their users, and the pages that users come back to.
+//!
+//! A link to an authorization server can be sent to somebody else, who would then sign in for the
+//! caller that asked for the link. So a user who comes back is shown which caller will use the account
+//! at which server, and nothing is redeemed before the user confirms that.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use turnbuckle::{HttpText, HttpTexts, auth::Secret, gateway::personal::SignInState};
+
+/// The path that authorization servers send users back to.
+const CALLBACK: &str = "/oauth/callback";
+
+/// The path that the form of the page is posted to. The page names it relative to its own, because a
+/// proxy may serve both under a prefix.
+const CONFIRM: &str = "/oauth/confirm";
+
+/// How long a user may take to sign in.
+pub(super) const WITHIN: Duration = Duration::from_mins(10);
+
+/// How many sign-ins are under way, of all callers to all servers.
+const MAX_PENDING: usize = 256;
+
+/// 32 bytes: a ticket cannot be guessed.
+const TICKET_BYTES: usize = 32;
+
+/// What the cookie is called, before the `state` of its sign-in.
+const COOKIE: &str = "turnbuckle-sign-in-";
+
+/// Pages load nothing, run nothing, and are shown in no frame: a page around them could hide what the
+/// user confirms.
+const PAGE_POLICY: &str =
+    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The sign-ins that wait for their users, by their `state`.
+#[derive(Clone)]
+pub(super) struct PendingSignIns {
+    waiting: Arc<Mutex<HashMap<String, PendingSignIn>>>,
+    /// Where users come back to, once the gateway listens.
+    redirect: Arc<Mutex<Option<String>>>,
+    places: Arc<Semaphore>,
+}
+
+/// A sign-in whose user is at the authorization server, or has not confirmed yet.
+pub(super) struct PendingSignIn {
+    /// Who will use the account, and for which server, as the page says it.
+    pub(super) caller: Option<String>,
+    pub(super) server: String,
+    /// Where the URL goes that the user comes back with.
+    pub(super) tell: oneshot::Sender<Secret>,
+    pub(super) state: watch::Sender<SignInState>,
+    /// The last visit that is not confirmed.
+    pub(super) visit: Option<UnconfirmedVisit>,
+}
+
+/// A browser that came back and was shown the page.
+pub(super) struct UnconfirmedVisit {
+    /// What this browser alone knows.
+    ticket: Secret,
+    /// The URL that it came with, with the code.
+    uri: Secret,
+}
+
+/// Removes its sign-in when it is dropped.
+pub(super) struct Registration {
+    all: PendingSignIns,
+    state: String,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        locked(&self.all.waiting).remove(&self.state);
+    }
+}
+
+impl Default for PendingSignIns {
+    fn default() -> Self {
+        Self {
+            waiting: Arc::default(),
+            redirect: Arc::default(),
+            places: Arc::new(Semaphore::new(MAX_PENDING)),
+        }
+    }
+}
+
+impl PendingSignIns {
+    /// Says where the gateway is, as a browser reaches it.
+    pub(super) fn come_to(&self, base: &str) {
+        let base = base.trim_end_matches('/');
+        *locked(&self.redirect) = Some(format!("{base}{CALLBACK}"));
+    }
+
+    /// Where users come back to; `None` if no browser can reach the gateway.
+    pub(super) fn redirect(&self) -> Option<String> {
+        locked(&self.redirect).clone()
+    }
+
+    /// A place for one more sign-in, as long as it is kept; `None` if there are too many.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    /// Waits for the user who comes back with this `state`, until the registration is dropped.
+    pub(super) fn register(&self, state: &str, pending: PendingSignIn) -> Registration {
+        locked(&self.waiting).insert(state.to_owned(), pending);
+        Registration {
+            all: self.clone(),
+            state: state.to_owned(),
+        }
+    }
+
+    /// These texts, and the pages for users who come back.
+    pub(super) fn or(self, texts: HttpTexts) -> HttpTexts {
+        HttpTexts::of_requests(move |method, uri, headers| {
+            self.answer(method, uri, headers)
+                .or_else(|| texts.answer(method, uri, headers))
+        })
+    }
+
+    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<HttpText> {
+        match (method, uri.path()) {
+            (&Method::GET, CALLBACK) => Some(self.come_back(uri).unwrap_or_else(over)),
+            (&Method::POST, CONFIRM) => Some(self.confirm(uri, headers).unwrap_or_else(over)),
+            _ => None,
+        }
+    }
+
+    /// Asks a user who comes back for the confirmation. `None` if the sign-in is over.
+    fn come_back(&self, uri: &Uri) -> Option<HttpText> {
+        let query = uri.query().unwrap_or_default();
+        let state = parameter(query, "state")?;
+        let mut waiting = locked(&self.waiting);
+        if parameter(query, "error").is_some() {
+            // The user refused, or the authorization server did: there is nothing to confirm.
+            let pending = waiting.remove(&state)?;
+            return pending.finish(Secret::new(uri.to_string()));
+        }
+        let pending = waiting.get_mut(&state)?;
+        let ticket = ticket()?;
+        let page = pending.question(&state, &ticket);
+        let is_secure = self.redirect().is_some_and(|it| it.starts_with("https:"));
+        let cookie = cookie(&state, &ticket, is_secure)?;
+        pending.visit = Some(UnconfirmedVisit {
+            ticket: Secret::new(ticket),
+            uri: Secret::new(uri.to_string()),
+        });
+        Some(page.with_header(header::SET_COOKIE, cookie))
+    }
+
+    /// Goes on with a sign-in that its user has confirmed, in the browser that was shown the page.
+    fn confirm(&self, uri: &Uri, headers: &HeaderMap) -> Option<HttpText> {
+        let query = uri.query().unwrap_or_default();
+        let state = parameter(query, "state")?;
+        let given = Secret::new(parameter(query, "ticket")?);
+        let mut waiting = locked(&self.waiting);
+        let visit = waiting.get(&state)?.visit.as_ref()?;
+        if visit.ticket != given || !has_cookie(headers, &state, &visit.ticket) {
+            return None;
+        }
+        let pending = waiting.remove(&state)?;
+        let uri = pending.visit.as_ref()?.uri.clone();
+        pending.finish(uri)
+    }
+}
+
+impl PendingSignIn {
+    /// Hands over the URL that the user came back with. `None` if the sign-in is over.
+    fn finish(self, uri: Secret) -> Option<HttpText> {
+        self.tell.send(uri).ok()?;
+        // It may have ended by now.
+        self.state.send_if_modified(|state| {
+            let is_away = *state == SignInState::Away;
+            if is_away {
+                *state = SignInState::Back;
+            }
+            is_away
+        });
+        let said = "<p>Thank you. You can close this page.";
+        Some(page(StatusCode::OK, said))
+    }
+
+    fn question(&self, state: &str, ticket: &str) -> HttpText {
+        let server = escaped(&self.server);
+        let (who, warning) = match &self.caller {
+            Some(caller) => {
+                let caller = escaped(caller);
+                (
+                    format!("<b>{caller}</b>"),
+                    format!("If you are not {caller}, or did not ask for this, close this page."),
+                )
+            }
+            None => (
+                "Everyone who uses this gateway".to_owned(),
+                "If you did not ask for this, close this page.".to_owned(),
+            ),
+        };
+        let action = format!("confirm?state={}&amp;ticket={ticket}", escaped(state));
+        let said = format!(
+            "<p>{who} will use your account at <b>{server}</b>.<p>{warning}\
+             <form method=post action=\"{action}\"><button>Allow</button></form>"
+        );
+        page(StatusCode::OK, &said)
+    }
+}
+
+fn over() -> HttpText {
+    let said = "<p>This sign-in is over or was never begun. Begin again in your client.";
+    page(StatusCode::BAD_REQUEST, said)
+}
+
+fn page(status: StatusCode, said: &str) -> HttpText {
+    let text = format!("<!doctype html><meta charset=utf-8><title>Sign-in</title>{said}");
+    HttpText::new(status, "text/html; charset=utf-8", text)
+        .with_header(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(PAGE_POLICY),
+        )
+        // The URL has the code. Without any referrer the form would have no origin either.
+        .with_header(
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("same-origin"),
+        )
+}
+
+/// A new ticket; `None` if the operating system gives no random bytes.
+fn ticket() -> Option<String> {
+    let mut bytes = [0; TICKET_BYTES];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// The cookie of a browser that was shown the page. `Lax` keeps it from forms of other sites. It has
+/// no path, so that it is sent to the folder of the callback, wherever a proxy has that.
+fn cookie(state: &str, ticket: &str, is_secure: bool) -> Option<HeaderValue> {
+    let age = WITHIN.as_secs();
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text = format!("{COOKIE}{state}={ticket}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}");
+    HeaderValue::from_str(&text).ok()
+}
+
+fn has_cookie(headers: &HeaderMap, state: &str, ticket: &Secret) -> bool {
+    let name = format!("{COOKIE}{state}");
+    let lines = headers.get_all(header::COOKIE).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let mut cookies = lines
+        .flat_map(|line| line.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='));
+    cookies.any(|(given, value)| given == name && Secret::from(value) == *ticket)
+}
+
+/// Text for HTML, in an element or in a quoted attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// The value of a parameter of a query, as it is written: a `state` has no characters to decode.
+pub(super) fn parameter(query: &str, name: &str) -> Option<String> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let found = pairs.find(|(key, _)| *key == name)?;
+    Some(found.1.to_owned())
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Told = oneshot::Receiver<Secret>;
+
+    fn pending(caller: &str) -> (PendingSignIns, Registration, Told) {
+        let all = PendingSignIns::default();
+        all.come_to("https://gw.example/");
+        let (tell, told) = oneshot::channel();
+        let pending = PendingSignIn {
+            caller: Some(caller.to_owned()),
+            server: "crm".to_owned(),
+            tell,
+            state: watch::Sender::new(SignInState::Away),
+            visit: None,
+        };
+        let registration = all.register("s1", pending);
+        (all, registration, told)
+    }
+
+    fn ask(all: &PendingSignIns, method: &Method, uri: &str, cookie: Option<&str>) -> HttpText {
+        let mut headers = HeaderMap::new();
+        if let Some(cookie) = cookie {
+            headers.insert(header::COOKIE, cookie.parse().unwrap());
+        }
+        let uri = uri.parse().unwrap();
+        all.answer(method, &uri, &headers).expect("it is ours")
+    }
+
+    /// Comes back as a browser does: the cookie, and where the form leads.
+    fn visit(all: &PendingSignIns, code: &str) -> (String, String) {
+        let uri = format!("/oauth/callback?state=s1&code={code}");
+        let page = ask(all, &Method::GET, &uri, None);
+        let mut headers = page.headers().iter();
+        let set = headers.find(|(name, _)| *name == header::SET_COOKIE);
+        let set = set.expect("a cookie").1.to_str().unwrap().to_owned();
+        assert!(set.ends_with("; HttpOnly; SameSite=Lax; Secure"), "{set}");
+        let text = page.into_text();
+        let action = text.split("action=\"").nth(1).expect("a form");
+        let action = action.split('"').next().unwrap().replace("&amp;", "&");
+        let cookie = set.split(';').next().unwrap().to_owned();
+        (cookie, format!("/oauth/{action}"))
+    }
+
+    #[test]
+    fn nothing_is_redeemed_before_the_same_browser_confirms() {
+        let (all, _registration, mut told) = pending("eve");
+        let (cookie, action) = visit(&all, "c1");
+        assert!(told.try_recv().is_err());
+        let other = format!("{COOKIE}s1=x");
+        for given in [None, Some("a=b"), Some(&*other)] {
+            let answer = ask(&all, &Method::POST, &action, given);
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+        }
+        let bare = "/oauth/confirm?state=s1";
+        let answer = ask(&all, &Method::POST, bare, Some(&cookie));
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+        assert!(told.try_recv().is_err());
+        let both = format!("a=b; {cookie}");
+        let answer = ask(&all, &Method::POST, &action, Some(&both));
+        assert_eq!(answer.status(), StatusCode::OK);
+        let uri = told.try_recv().expect("it is confirmed");
+        assert!(uri.expose().contains("code=c1"));
+        // It counts once.
+        let again = ask(&all, &Method::POST, &action, Some(&both));
+        assert_eq!(again.status(), StatusCode::BAD_REQUEST);
+    }
+
+    /// The caller knows the `state` and may come back with it too.
+    #[test]
+    fn the_caller_cannot_confirm_what_another_browser_came_with() {
+        let (all, _registration, mut told) = pending("eve");
+        let (of_eve, action_of_eve) = visit(&all, "none");
+        let (_, action_of_ada) = visit(&all, "adas-code");
+        for action in [action_of_eve, action_of_ada] {
+            let answer = ask(&all, &Method::POST, &action, Some(&of_eve));
+            assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+        }
+        assert!(told.try_recv().is_err());
+    }
+
+    #[test]
+    fn the_page_names_the_caller_and_the_server_as_text() {
+        let (all, _registration, _told) = pending("<script>eve & co</script>");
+        let page = ask(&all, &Method::GET, "/oauth/callback?state=s1&code=c", None);
+        let text = page.into_text();
+        let name =
+            "<b>&lt;script&gt;eve &amp; co&lt;/script&gt;</b> will use your account at <b>crm</b>";
+        assert!(text.contains(name), "{text}");
+        assert!(!text.contains("<script>"), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_needs_no_confirmation() {
+        let (all, _registration, mut told) = pending("eve");
+        let uri = "/oauth/callback?state=s1&error=access_denied";
+        assert_eq!(ask(&all, &Method::GET, uri, None).status(), StatusCode::OK);
+        assert!(told.try_recv().is_ok());
+    }
+
+    #[test]
+    fn a_sign_in_that_is_given_up_is_forgotten() {
+        let (all, registration, _told) = pending("eve");
+        drop(registration);
+        let uri = "/oauth/callback?state=s1&code=c";
+        let answer = ask(&all, &Method::GET, uri, None);
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+    }
+}
