@@ -17,6 +17,7 @@ use tokio::time;
 use turnbuckle_protocol::{
     Task,
     envelope::{Edit, Raw, RawText},
+    error::code,
 };
 use turnbuckle_server::{RelayReply, RelayTasks, Relayed};
 
@@ -29,8 +30,12 @@ use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
 /// How many tasks one subscription may name.
 const MAX_FOLLOWED: usize = 32;
 
-/// How often in a row a server may fail to say how a task is doing, before it is no longer asked.
-const MAX_FAILURES: u32 = 10;
+/// The pause in milliseconds after a server first failed to say how a task is doing. It doubles with each
+/// failure in a row, up to the longest time between two looks.
+const FIRST_PAUSE: u64 = 1_000;
+
+/// How often the pause doubles at most.
+const MAX_DOUBLINGS: u32 = 10;
 
 /// What the gateway has at the moment; `None` after its end.
 type Now = dyn Fn() -> Option<(Arc<Context>, Vec<Arc<Member>>)> + Send + Sync;
@@ -99,7 +104,8 @@ struct FollowedTask {
     now: Arc<Now>,
     request: Arc<FrontRequest>,
     /// What was told last.
-    last: Option<Vec<u8>>,
+    last: Option<RawText>,
+    /// How often in a row the server did not say how the task is doing.
     failures: u32,
     pause: Duration,
     is_over: bool,
@@ -112,30 +118,48 @@ impl FollowedTask {
 
     /// Waits until there is something new; `None` if nothing more will come.
     async fn change(mut self) -> Option<(RawText, Self)> {
-        while !self.is_over && self.failures < MAX_FAILURES {
+        while !self.is_over {
             time::sleep(self.pause).await;
             let (context, members) = (self.now)()?;
             let reply = serve_again(context, Arc::clone(&self.request), members).await;
+            if is_final(&reply) {
+                return None;
+            }
             let RelayReply::Result(result) = reply else {
                 // A server that starts again may still have it.
-                self.failures += 1;
-                self.pause = pause(None);
+                self.pause = pause_after(self.failures);
+                self.failures = self.failures.saturating_add(1);
                 continue;
             };
             self.failures = 0;
             let task: Task = serde_json::from_slice(&result).ok()?;
             self.is_over = task.status.is_terminal();
             self.pause = pause(task.poll_interval_ms);
-            if self.last.as_ref() == Some(&result) {
+            let params = params(&result)?;
+            let last = self.last.as_ref().map(|last| last.raw().get());
+            if last == Some(params.raw().get()) {
                 continue;
             }
-            let params = params(&result)?;
             // Nothing is compared with the last one, which may be large.
-            self.last = (!self.is_over).then_some(result);
+            self.last = (!self.is_over).then(|| params.clone());
             return Some((params, self));
         }
         None
     }
+}
+
+/// Whether a task will never be known: asking again is of no use.
+fn is_final(reply: &RelayReply) -> bool {
+    match reply {
+        RelayReply::Error(number, _) => *number == code::INVALID_PARAMS,
+        RelayReply::Reject(reject) => reject.code() == code::INVALID_PARAMS,
+        _ => false,
+    }
+}
+
+/// The pause after a server failed to answer, when it had failed this often before.
+fn pause_after(failures: u32) -> Duration {
+    pause(Some(FIRST_PAUSE << failures.min(MAX_DOUBLINGS)))
 }
 
 /// The params of the notification: a task, and not a result.
@@ -145,4 +169,33 @@ fn params(result: &[u8]) -> Option<RawText> {
         .drop(&["resultType"])
         .drop(&["_meta"]);
     edit.finish().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_server::Reject;
+
+    use super::*;
+
+    #[test]
+    fn only_an_unknown_task_is_given_up() {
+        assert!(is_final(&Reject::invalid_params("no such task").into()));
+        assert!(!is_final(&Reject::internal("not available").into()));
+        assert!(!is_final(&RelayReply::Result(b"{}".to_vec())));
+    }
+
+    #[test]
+    fn pauses_grow_and_have_an_end() {
+        assert_eq!(pause_after(0), Duration::from_secs(1));
+        assert_eq!(pause_after(2), Duration::from_secs(4));
+        assert_eq!(pause_after(u32::MAX), pause(Some(u64::MAX)));
+    }
+
+    #[test]
+    fn metadata_of_a_result_is_no_change() {
+        let told = |result: &str| params(result.as_bytes()).expect("params");
+        let first = told(r#"{"taskId":"1","_meta":{"at":1},"resultType":"complete"}"#);
+        let second = told(r#"{"taskId":"1","_meta":{"at":2},"resultType":"complete"}"#);
+        assert_eq!(first.raw().get(), second.raw().get());
+    }
 }
