@@ -40,17 +40,18 @@ fn has_heard(changes: &mut ChangeStream) -> bool {
     next.as_mut().poll(&mut context).is_ready()
 }
 
-/// Touches the note in the session of one caller, until that caller hears of it.
-async fn touch(caller: &Connection, changes: &mut ChangeStream, tool: &str) {
+/// Touches the note in the session of one caller, until that caller hears of it. Says how often.
+async fn touch(caller: &Connection, changes: &mut ChangeStream, tool: &str) -> usize {
     // The session may not be subscribed yet.
     let mut heard = std::pin::pin!(hears(changes));
-    loop {
+    for touched in 1.. {
         caller.call(tool, json!({})).await.expect("touched");
         let pause = std::time::Duration::from_millis(50);
         if tokio::time::timeout(pause, heard.as_mut()).await.is_ok() {
-            return;
+            return touched;
         }
     }
+    unreachable!("it is touched until it is heard of")
 }
 
 async fn only_its_own(front: Era, gateway: &LiveGateway, tool: &str) {
@@ -62,19 +63,19 @@ async fn only_its_own(front: Era, gateway: &LiveGateway, tool: &str) {
         caller.call(tool, json!({})).await.expect("touched");
     }
     let (mut adas, mut eves) = (listen(&ada).await, listen(&eve).await);
-    touch(&ada, &mut adas, tool).await;
+    // Her first call may be heard of too, and what may have changed before her session was subscribed.
+    let most = touch(&ada, &mut adas, tool).await + 2;
     touch(&eve, &mut eves, tool).await;
-    // What is on its way has come by then.
-    for _ in 0..3 {
+    for _ in 0..most {
         eve.call(tool, json!({})).await.expect("touched");
         hears(&mut eves).await;
     }
-    while has_heard(&mut adas) {}
-    for _ in 0..3 {
-        eve.call(tool, json!({})).await.expect("touched");
-        hears(&mut eves).await;
+    // Some of her own may still be on its way, so that only more than that is wrong.
+    let mut heard = 1;
+    while has_heard(&mut adas) {
+        heard += 1;
     }
-    assert!(!has_heard(&mut adas), "{front:?}: ada hears of eve's note");
+    assert!(heard <= most, "{front:?}: ada hears of eve's note");
 }
 
 #[tokio::test]
