@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -94,7 +94,7 @@ pub(crate) struct CallerCore {
     pub(super) core: Arc<Core>,
     is_open: OnceCell<()>,
     /// The generation of the shared servers that it was made from.
-    seen: AtomicU64,
+    seen: Mutex<u64>,
     last_used: Mutex<Instant>,
 }
 
@@ -199,7 +199,7 @@ impl Callers {
         let own = Arc::new(CallerCore {
             core: self.shared.for_caller(caller, self.pacing),
             is_open: OnceCell::new(),
-            seen: AtomicU64::new(0),
+            seen: Mutex::new(0),
             last_used: Mutex::new(Instant::now()),
         });
         known.insert(id, Arc::clone(&own));
@@ -231,9 +231,13 @@ impl Callers {
 
     /// Takes over changes of the servers that all share.
     fn sync(&self, own: &CallerCore) {
+        // Held until the servers are in place, so that no request puts older ones there after newer ones.
+        let mut seen = own.seen.lock();
+        // It is read before the servers, so that a change in between is taken over the next time.
         let now = self.shared.generation();
-        if own.seen.swap(now, Ordering::AcqRel) != now {
+        if *seen != now {
             own.core.share(self.shared.members());
+            *seen = now;
         }
     }
 
