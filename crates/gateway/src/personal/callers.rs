@@ -299,10 +299,13 @@ impl Directory for CallersDirectory {
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts> {
         let callers = self.0.upgrade()?;
         let servers = callers.servers();
-        let meant = sign_in::find(&servers, name).filter(|_| kind == EntryKind::Tool);
+        let core = callers.core(caller);
+        // A server that the caller is signed in to may have a tool of this name itself.
+        let meant = sign_in::find(&servers, name)
+            .filter(|server| kind == EntryKind::Tool && !core.has(&server.id));
         match meant {
             Some(server) => Some(sign_in::facts(server)),
-            None => callers.core(caller).facts(kind, name),
+            None => core.facts(kind, name),
         }
     }
 }

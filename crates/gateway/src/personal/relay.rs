@@ -60,13 +60,15 @@ impl Relay for PersonalRelay {
         let caller = request.caller().clone();
         let kept = request.keep();
         if let Some(call) = SignInCall::read(&request, &callers.servers(), &self.asking) {
+            // A server may have a tool of this name itself. A policy knows it only if the caller had the
+            // server before this request; otherwise the gateway's tool answers.
+            let is_servers_own = callers.core(&caller).has(call.server());
             return Some(Box::pin(async move {
                 let own = match callers.open(&caller).await {
                     Ok(own) => own,
                     Err(reject) => return reject.into(),
                 };
-                // A server may have a tool of this name itself.
-                if own.core.has(call.server()) {
+                if is_servers_own && own.core.has(call.server()) {
                     return served(&kept, &own).await;
                 }
                 call.run(&callers, &own, &caller).await

@@ -189,3 +189,46 @@ async fn a_user_who_has_come_back_is_waited_for_and_not_sent_there_again() {
         gateway.close().await;
     }
 }
+
+#[cfg(feature = "cel")]
+#[tokio::test]
+async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
+    use turnbuckle_gateway::operation::{Operation, Policy, PolicyRule};
+
+    /// Each caller has a server with a tool that is named like the gateway's.
+    struct SameName;
+
+    impl CallerAccess for SameName {
+        fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+            Box::pin(async {
+                let tool = Tool::new("sign_in", async || "the server's").read_only();
+                let live = Server::new("own", "1").tool(tool).build();
+                let live = live.expect("a server");
+                Some(ServerSpec::from_fn(move || {
+                    let live = live.clone();
+                    Target::on_demand("own".to_owned(), move || live.connect())
+                }))
+            })
+        }
+
+        fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+            Box::pin(async { Err("there is no need to".to_owned()) })
+        }
+    }
+
+    let rule = PolicyRule::for_all().deny_if("annotations.readOnlyHint");
+    let policy = Policy::new().rule(rule.expect("a condition"));
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(Operation::new().policy(policy)))
+        .server_per_caller("own", Arc::new(SameName), UpstreamSettings::new())
+        .open()
+        .expect("a gateway");
+    let plain = Client::new("plain", "1").only(Revision::V2026_07_28);
+    let ada = join_as(&plain, &gateway, "ada").await;
+    // The caller's servers are not known at its first request, so it is the gateway's tool.
+    let first = ada.call("own__sign_in", json!({})).await.expect("a result");
+    assert!(first.text().contains("Signed in"), "{}", first.text());
+    let denied = ada.call("own__sign_in", json!({})).await;
+    assert!(denied.is_err(), "the server's tool is called");
+    gateway.close().await;
+}
