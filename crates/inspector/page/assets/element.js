@@ -253,7 +253,8 @@ export const bytes = (count) =>
 /** @param {number} ms */
 export const span = (ms) =>
   ms < 10
-    ? `${Number(ms.toFixed(1))} ms`
+    ? // A number such as 4.0, which the page keeps as it was written, is not one of JavaScript's.
+      `${Number(Number(ms).toFixed(1))} ms`
     : ms < 1000
       ? `${Math.round(ms)} ms`
       : ms < 60_000

@@ -41,7 +41,7 @@ export function figures(seen, period) {
   // What has not ended yet would look like a fall.
   const now = each.length > 1 ? each[each.length - 2] : (each[0] ?? 0);
   const rate = (/** @type {number} */ value) =>
-    value >= 10 ? count(Math.round(value)) : String(Number(value.toFixed(2)));
+    value >= 10 ? count(Math.round(value)) : String(Number(Number(value).toFixed(2)));
   const [modern, legacy] = [true, false].map((is) => callers.filter((one) => isModern(one.revision) === is).length);
   const time50 = series.allP50;
   const most = denials.reduce((highest, one) => Math.max(highest, one.count), 0);
