@@ -46,7 +46,7 @@ impl Random {
     /// One of these.
     ///
     /// # Panics
-    /// If there are none.
+    /// If the list is empty.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let at = self.below(of.len() as u64);
         &of[usize::try_from(at).expect("below the length of a slice")]

@@ -101,7 +101,7 @@ fn a_lost_question_is_found() {
     assert_says(&failure, "ask (2025-06-18) fails on a good network");
 }
 
-/// Who called last, which is nobody's business.
+/// The last caller, which other callers must not learn.
 type Last = Arc<Mutex<String>>;
 
 /// Remembers its caller in the wrong place.

@@ -17,7 +17,7 @@ pub(crate) fn way(world: &World, server: &str, name: &str, is_old: bool) -> Targ
         .into()
 }
 
-/// Lets in whoever says a name.
+/// Accepts every caller that sends a name.
 pub(crate) fn door() -> Bearer {
     Bearer::new(|token: String| async move { Some(Caller::new(token)) })
 }
