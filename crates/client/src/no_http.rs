@@ -17,6 +17,10 @@ impl Http {
         match *self {}
     }
 
+    pub(crate) fn has_session_stream(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn last_status(&self) -> u16 {
         match *self {}
     }

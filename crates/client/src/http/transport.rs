@@ -47,6 +47,8 @@ pub(crate) struct Http {
     last_status: AtomicU16,
     /// Whether the server did not answer the last time it was tried.
     is_down: AtomicBool,
+    /// Whether the stream of the session is open.
+    has_session_stream: AtomicBool,
     /// Takes what the server says. It holds the connection, which holds this, until it is closed.
     receiver: Mutex<Option<Box<dyn ReceiveFrom>>>,
 }
@@ -82,6 +84,7 @@ impl Http {
             post_to: RwLock::new(None),
             last_status: AtomicU16::new(0),
             is_down: AtomicBool::new(false),
+            has_session_stream: AtomicBool::new(false),
             receiver: Mutex::new(None),
         }
     }
@@ -131,6 +134,16 @@ impl Http {
     /// Whether answers come by the stream of events (HTTP+SSE).
     pub(crate) fn is_answered_by_events(&self) -> bool {
         self.post_to.read().is_some()
+    }
+
+    /// Notes whether the stream of the session is open.
+    pub(crate) fn set_session_stream(&self, is_open: bool) {
+        self.has_session_stream.store(is_open, Ordering::Relaxed);
+    }
+
+    /// Whether the stream of the session is open.
+    pub(crate) fn has_session_stream(&self) -> bool {
+        self.has_session_stream.load(Ordering::Relaxed)
     }
 
     /// The status of the last answer to a request; 0 before the first answer.

@@ -11,6 +11,7 @@ mod driver;
 mod inbound;
 mod initialize;
 mod keep_alive;
+mod late_log;
 mod late_progress;
 mod lifecycle;
 mod loss;

@@ -23,6 +23,7 @@ pub(crate) struct RelayAttempt {
     queue: Arc<RelayQueue>,
     canceller: Canceller,
     modern: Option<Revision>,
+    wants_log: bool,
 }
 
 /// The place of a request among those that wait. Dropping it leaves the place.
@@ -45,6 +46,7 @@ impl RelayAttempt {
         method: &Arc<str>,
         params: Option<&RawText>,
         wants_progress: bool,
+        wants_log: bool,
         deadline: Deadline,
         queue: &Arc<RelayQueue>,
         canceller: &Canceller,
@@ -83,6 +85,7 @@ impl RelayAttempt {
             queue: queue.clone(),
             canceller: canceller.clone(),
             modern,
+            wants_log,
         })
     }
 
@@ -104,6 +107,7 @@ impl RelayAttempt {
             queue,
             canceller,
             modern,
+            wants_log,
         } = self;
         let request = OpenRequest::relayed(
             &entry.link,
@@ -115,7 +119,12 @@ impl RelayAttempt {
             canceller,
             modern,
         );
-        request.relay().await
+        let outcome = request.relay().await;
+        if wants_log && outcome.is_ok() {
+            // It stays among the calls in flight until then, so that the messages are told as its own.
+            entry.link.await_late_log().await;
+        }
+        outcome
     }
 }
 

@@ -32,7 +32,12 @@ impl Link {
             return on_stream;
         }
         match &*notification.method {
-            "notifications/message" => on_stream.or_else(|| self.relays.only()),
+            "notifications/message" => {
+                if on_stream.is_some() {
+                    self.relays.note_log_on_stream();
+                }
+                on_stream.or_else(|| self.relays.only())
+            }
             // These tell of the server, whatever stream they come on; on a pipe they name the
             // subscription that they belong to.
             "notifications/tools/list_changed"

@@ -171,6 +171,7 @@ impl Relayed {
             &self.request.method,
             self.request.params.as_ref(),
             self.request.wants_progress,
+            self.request.wants_log,
             deadline,
             &self.queue,
             &self.canceller,

@@ -11,6 +11,7 @@ pub struct RelayRequest {
     pub(super) method: Arc<str>,
     pub(super) params: Option<RawText>,
     pub(super) wants_progress: bool,
+    pub(super) wants_log: bool,
     pub(super) patience: Patience,
 }
 
@@ -36,6 +37,7 @@ impl RelayRequest {
             method,
             params,
             wants_progress: false,
+            wants_log: false,
             patience: if is_open_end {
                 Patience::Endless
             } else {
@@ -47,6 +49,16 @@ impl RelayRequest {
     /// Asks for progress, even if the params have no token.
     pub fn with_progress(mut self) -> Self {
         self.wants_progress = true;
+        self
+    }
+
+    /// Asks for the log messages of the call, also for those that come by another stream than its answer.
+    ///
+    /// Some servers at URLs send them by the stream of the session, and nothing says whether one is still
+    /// on its way. The answer is then held back until the server has answered a ping. It is not where a
+    /// server has no such stream, or has sent log messages by the streams of calls.
+    pub fn with_log(mut self) -> Self {
+        self.wants_log = true;
         self
     }
 

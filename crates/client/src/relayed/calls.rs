@@ -1,6 +1,12 @@
 //! The relayed calls of one connection that are in flight, and which of them a message belongs to.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::Id;
@@ -9,7 +15,11 @@ use super::RelayQueue;
 
 /// The relayed calls of one connection, by the ids of their requests.
 #[derive(Debug, Default)]
-pub(crate) struct RelayCalls(Mutex<HashMap<Id, OpenRelay>>);
+pub(crate) struct RelayCalls {
+    open: Mutex<HashMap<Id, OpenRelay>>,
+    /// Whether the server has sent a log message by the stream of a call.
+    has_log_on_streams: AtomicBool,
+}
 
 /// A relayed call that is in flight.
 #[derive(Clone, Debug)]
@@ -26,6 +36,8 @@ enum Kind {
     TaskResult(Option<Box<str>>),
     /// It stays open for notifications.
     Listen,
+    /// Servers answer it from what they know, and log nothing about it.
+    Quiet,
     Other,
 }
 
@@ -36,6 +48,11 @@ impl OpenRelay {
             "tools/call" | "prompts/get" | "resources/read" => Kind::Asking,
             "tasks/result" => Kind::TaskResult(task),
             "subscriptions/listen" => Kind::Listen,
+            "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "logging/setLevel" => Kind::Quiet,
             _ => Kind::Other,
         };
         Self { queue, kind }
@@ -50,19 +67,19 @@ impl OpenRelay {
 impl RelayCalls {
     /// A call begins.
     pub(crate) fn enter(&self, id: Id, call: OpenRelay) {
-        self.0.lock().insert(id, call);
+        self.open.lock().insert(id, call);
     }
 
     /// A call is over.
     pub(crate) fn leave(&self, id: &Id) {
-        let left = self.0.lock().remove(id);
+        let left = self.open.lock().remove(id);
         // Its questions are answered when it is dropped: not under the lock.
         drop(left);
     }
 
     /// The call of this request.
     pub(crate) fn of(&self, id: &Id) -> Option<OpenRelay> {
-        self.0.lock().get(id).cloned()
+        self.open.lock().get(id).cloned()
     }
 
     /// The call that waits for the result of this task.
@@ -75,13 +92,26 @@ impl RelayCalls {
         self.only_if(|kind| matches!(kind, Kind::Asking | Kind::TaskResult(_)))
     }
 
-    /// The only call in flight that works on something.
+    /// The only call in flight that works on something. A call that reads a list is meant if there is no
+    /// other.
     pub(crate) fn only(&self) -> Option<OpenRelay> {
-        self.only_if(|kind| *kind != Kind::Listen)
+        let is_at_work = |kind: &Kind| !matches!(kind, Kind::Listen | Kind::Quiet);
+        self.only_if(is_at_work)
+            .or_else(|| self.only_if(|kind| *kind != Kind::Listen))
+    }
+
+    /// The server has sent a log message by the stream of a call.
+    pub(crate) fn note_log_on_stream(&self) {
+        self.has_log_on_streams.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server sends log messages by the streams of calls, as far as is known.
+    pub(crate) fn has_log_on_streams(&self) -> bool {
+        self.has_log_on_streams.load(Ordering::Relaxed)
     }
 
     fn only_if(&self, fits: impl Fn(&Kind) -> bool) -> Option<OpenRelay> {
-        let calls = self.0.lock();
+        let calls = self.open.lock();
         let mut fitting = calls.values().filter(|call| fits(&call.kind));
         let first = fitting.next()?;
         fitting.next().is_none().then(|| first.clone())
@@ -108,6 +138,9 @@ mod tests {
         assert!(calls.only().is_some());
         assert!(calls.only_asking().is_none());
         enter(3, "tools/call", None);
+        assert!(calls.only().is_some());
+        assert!(calls.only_asking().is_some());
+        enter(5, "completion/complete", None);
         assert!(calls.only().is_none());
         assert!(calls.only_asking().is_some());
         enter(4, "tasks/result", Some("a"));

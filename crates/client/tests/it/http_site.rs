@@ -215,6 +215,8 @@ async fn accept(listener: TcpListener, handler: Arc<Handler>, log: Arc<Mutex<Vec
     let mut connections = JoinSet::new();
     for connection in 0.. {
         let (stream, _) = listener.accept().await.unwrap();
+        // As servers do: an event is on its way when it is written.
+        stream.set_nodelay(true).unwrap();
         connections.spawn(serve(stream, connection, handler.clone(), log.clone()));
     }
 }

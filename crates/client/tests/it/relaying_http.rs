@@ -8,7 +8,7 @@ use turnbuckle_client::{Attribution, RelayEvent, protocol::Revision};
 
 use crate::{
     http_sessions::legacy,
-    http_site::{modern, text},
+    http_site::{Site, modern, text},
     relaying::{raw, relaying, request, result},
 };
 
@@ -225,4 +225,91 @@ async fn a_flood_on_the_stream_of_a_call_waits_for_its_owner() {
         assert_eq!(log["data"], number);
     }
     assert!(result(&mut call).await.contains("done"));
+}
+
+/// A server that sends the log message of a call by the stream of the session, once a ping comes.
+async fn logs_beside_calls() -> Site {
+    let (pinged, told) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    legacy(Revision::V2025_06_18, move |heard, answer| {
+        let (pinged, told) = (pinged.clone(), told.clone());
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "GET" => {
+                    answer.events().await;
+                    pinged.notified().await;
+                    let log = json!({"level": "info", "data": "late"});
+                    let message =
+                        json!({"jsonrpc": "2.0", "method": "notifications/message", "params": log});
+                    answer.event(&message).await;
+                    told.notify_one();
+                    answer.hung_up().await;
+                }
+                "POST tools/call" => answer.json(200, &heard.result(text("done"))).await,
+                "POST ping" => {
+                    pinged.notify_one();
+                    told.notified().await;
+                    answer.json(200, &heard.result(json!({}))).await;
+                }
+                _ => answer.status(202).await,
+            }
+        })
+    })
+    .await
+}
+
+// G13: a server may send log messages by the stream of the session, beside the answer of the call.
+#[tokio::test]
+async fn log_messages_beside_a_call_are_told_before_its_answer() {
+    let site = logs_beside_calls().await;
+    let (client, _kept) = relaying();
+    let server = client.connect(site.url()).await.unwrap();
+    let call = request("tools/call", r#"{"name":"t"}"#);
+    // Nothing is waited for where no log is wanted.
+    let mut plain = server.relay(call.clone()).unwrap();
+    assert!(result(&mut plain).await.contains("done"));
+    assert!(!site.lines().contains(&"POST ping".to_owned()));
+
+    let mut logged = server.relay(call.with_log()).unwrap();
+    let first = logged.next().await;
+    let RelayEvent::Notification(method, Some(log)) = first else {
+        panic!("a log message is first, not {first:?}; {:?}", site.lines())
+    };
+    assert_eq!(&*method, "notifications/message");
+    assert!(log.get().contains("late"), "{log}");
+    assert!(result(&mut logged).await.contains("done"));
+}
+
+#[tokio::test]
+async fn an_answer_is_not_held_back_where_log_messages_come_by_the_stream_of_the_call() {
+    let site = legacy(Revision::V2025_06_18, |heard, answer| {
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "GET" => {
+                    answer.events().await;
+                    answer.hung_up().await;
+                }
+                "POST tools/call" => {
+                    answer.events().await;
+                    let log = json!({"level": "info", "data": "in time"});
+                    let message =
+                        json!({"jsonrpc": "2.0", "method": "notifications/message", "params": log});
+                    answer.event(&message).await;
+                    answer.event(&heard.result(text("done"))).await;
+                }
+                "POST ping" => answer.json(200, &heard.result(json!({}))).await,
+                _ => answer.status(202).await,
+            }
+        })
+    })
+    .await;
+    let (client, _kept) = relaying();
+    let server = client.connect(site.url()).await.unwrap();
+    for _ in 0..3 {
+        let call = request("tools/call", r#"{"name":"t"}"#).with_log();
+        let mut call = server.relay(call).unwrap();
+        let first = call.next().await;
+        assert!(matches!(first, RelayEvent::Notification(..)), "{first:?}");
+        assert!(result(&mut call).await.contains("done"));
+    }
+    assert!(!site.lines().contains(&"POST ping".to_owned()));
 }

@@ -289,11 +289,23 @@ impl Exchange {
             None if self.may_be_asked() => request.with_deadline(LONGEST_CALL),
             None => request,
         };
+        let request = if self.wants_log() {
+            request.with_log()
+        } else {
+            request
+        };
         let call = self.lane.connection.relay(request);
         call.map_err(|error| {
             self.loss.note_unsent(&error);
             translate::lost(self.server(), &error)
         })
+    }
+
+    /// Whether the client has asked for log messages. Legacy servers may send them beside the call.
+    fn wants_log(&self) -> bool {
+        let level = self.request.log_level;
+        let level = level.or_else(|| self.request.front.session_log_level());
+        level.is_some() && self.may_be_asked()
     }
 
     /// The next event of a call, with questions that came without a stream.

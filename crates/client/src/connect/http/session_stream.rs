@@ -75,6 +75,7 @@ async fn follow(
                     link.stream_reopened();
                 }
                 let mut events = reply.events(http.limit);
+                http.set_session_stream(true);
                 let mut is_useful = false;
                 while let Ok(Some(event)) = events.next().await {
                     is_useful = true;
@@ -83,6 +84,7 @@ async fn follow(
                         http.receive(event.data.as_bytes(), None);
                     }
                 }
+                http.set_session_stream(false);
                 // Proxies cut quiet streams, which is not a failure either.
                 if is_useful || begun.elapsed() >= QUIET_STREAM {
                     position.has_succeeded();
