@@ -111,7 +111,8 @@ impl Budget {
         bytes: usize,
         caller: impl FnOnce() -> CallerKey,
     ) -> Result<Charge, OverBudget> {
-        let used = self.take(bytes, self.limits.total)?;
+        let taken = self.take(bytes, self.limits.total);
+        let used = taken.map_err(|over| self.refused(over))?;
         let mut charge = Charge {
             budget: Arc::clone(self),
             bytes,
@@ -120,7 +121,8 @@ impl Budget {
         if used > self.limits.total / 2 {
             let (caller, limit) = (caller(), self.limits.per_caller / SMALL_OF_CALLER);
             if !self.small_of_callers.take(caller, bytes, limit) {
-                return Err(OverBudget::Caller(limit));
+                drop(charge);
+                return Err(self.refused(OverBudget::Caller(limit)));
             }
             charge.payer = ChargedTo::SmallOf(caller);
         }
@@ -158,6 +160,20 @@ impl Budget {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// Wakes all who wait, so that they look again.
+    fn wake_waiting(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock());
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Call this when the bytes of a refused message are given back: one that looked before saw less
+    /// room than there is.
+    #[cold]
+    fn refused(&self, over: OverBudget) -> OverBudget {
+        self.wake_waiting();
+        over
+    }
+
     /// Whether a message of this size would be paid for now.
     fn has_room(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
         let limit = self.limit_of_large();
@@ -175,7 +191,8 @@ impl Budget {
     }
 
     /// Ready when a message of this size would be paid for. One that is larger than half of the
-    /// budget waits for half of it.
+    /// budget waits for half of it, or for what small messages always leave: while they take no more
+    /// than half, the end of a small message wakes nothing.
     pub(crate) fn poll_room(
         &self,
         caller: CallerKey,
@@ -186,8 +203,9 @@ impl Budget {
         if self.used.load(Ordering::Relaxed) <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
-        let least = self.limits.per_caller.min(self.limit_of_large()) / 2;
-        let bytes = bytes.min(least);
+        let beside_small = self.limit_of_large() - self.limits.total / 2;
+        let half = self.limits.per_caller.min(self.limit_of_large()) / 2;
+        let bytes = bytes.min(half).min(beside_small);
         if self.has_room(caller, bytes).is_ok() {
             return Poll::Ready(());
         }
@@ -252,10 +270,11 @@ impl Charge {
             self.bytes = bytes;
             return Ok(());
         };
-        self.budget.take_of(caller, more)?;
+        let taken = self.budget.take_of(caller, more);
+        taken.map_err(|over| self.budget.refused(over))?;
         if let Err(over) = self.budget.take(more, self.budget.limit_of_large()) {
             self.budget.callers.give_back(caller, more);
-            return Err(over);
+            return Err(self.budget.refused(over));
         }
         self.bytes = bytes;
         Ok(())
@@ -269,6 +288,9 @@ impl Charge {
         };
         self.give_back(less);
         self.bytes = bytes;
+        if !matches!(self.payer, ChargedTo::All) {
+            self.budget.wake_waiting();
+        }
     }
 
     fn give_back(&self, bytes: usize) {
@@ -301,8 +323,7 @@ impl Drop for Charge {
         if matches!(self.payer, ChargedTo::All) {
             return;
         }
-        let waiting = std::mem::take(&mut *self.budget.waiting.lock());
-        waiting.into_iter().for_each(Waker::wake);
+        self.budget.wake_waiting();
     }
 }
 
@@ -373,6 +394,56 @@ mod tests {
         assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
         assert_eq!(budget.waiting.lock().len(), 1);
         drop(held);
+        assert_eq!(budget.waiting.lock().len(), 0);
+        assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
+    }
+
+    #[test]
+    fn small_messages_never_hold_up_a_large_one() {
+        let budget = budget(800, 700);
+        // Half of all. The end of these wakes nothing, so nothing may wait for it.
+        let small = budget.small(400, || key("bob")).unwrap();
+        let context = Context::from_waker(Waker::noop());
+        assert!(budget.poll_room(key("ada"), 800, &context).is_ready());
+        drop(small);
+    }
+
+    #[test]
+    fn every_refusal_wakes_those_who_may_have_seen_its_bytes() {
+        let budget = budget(800, 500);
+        let mut held = budget.of_caller(key("ada"));
+        held.grow_to(500).unwrap();
+        let mut other = budget.of_caller(key("eve"));
+        let refusals: [(_, &mut dyn FnMut() -> OverBudget); 4] = [
+            ("of a small one", &mut || {
+                budget.small(301, || key("bob")).unwrap_err()
+            }),
+            ("of one caller's small ones", &mut || {
+                budget.small(126, || key("bob")).unwrap_err()
+            }),
+            ("of a large one", &mut || other.grow_to(201).unwrap_err()),
+            ("of one caller's large ones", &mut || {
+                held.grow_to(501).unwrap_err()
+            }),
+        ];
+        let context = Context::from_waker(Waker::noop());
+        for (name, refuse) in refusals {
+            let looked = budget.poll_room(key("joe"), 250, &context);
+            assert!(looked.is_pending(), "{name}");
+            let over = refuse();
+            assert_eq!(budget.waiting.lock().len(), 0, "{name}: {over}");
+        }
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn a_message_that_turns_out_smaller_wakes_those_who_wait() {
+        let budget = budget(8000, 1000);
+        let mut held = budget.of_caller(key("ada"));
+        held.grow_to(600).unwrap();
+        let context = Context::from_waker(Waker::noop());
+        assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
+        held.shrink_to(100);
         assert_eq!(budget.waiting.lock().len(), 0);
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
