@@ -35,6 +35,7 @@ mod terminal;
 mod trust;
 mod up;
 mod up_exchange;
+mod up_faults;
 mod up_front;
 mod up_lock;
 mod up_operation;

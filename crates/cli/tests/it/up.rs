@@ -46,6 +46,11 @@ impl Gateway {
         let mut command = place.command(BINARY);
         command.arg("up").args(words);
         change(&mut command);
+        Self::spawn(command)
+    }
+
+    /// The gateway that a command starts.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stderr(Stdio::piped())
             .spawn()
@@ -67,6 +72,11 @@ impl Gateway {
             words.find(is_endpoint).map(str::to_owned)
         });
         Self { child, url, said }
+    }
+
+    /// The id of its process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits until a line has all of these.

@@ -13,6 +13,8 @@ use std::{
 
 use serde::Serialize;
 
+use super::log_writer::LogWriter;
+
 /// How many lines wait to be written. A disk that is slower loses lines, and no request waits for it.
 const MAX_WAITING: usize = 4096;
 
@@ -60,28 +62,17 @@ pub struct AccessRecord<'a> {
 
 impl AccessLog {
     /// Writes to a file, to stderr, or to anything else. Lines are written by a thread of their own,
-    /// which ends with the log.
-    pub fn to(mut sink: impl Write + Send + 'static) -> Self {
+    /// which ends with the log. While they cannot be written, because the disk is full, some are kept
+    /// and the rest are lost; the log goes on when there is room again.
+    pub fn to(sink: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = sync_channel::<Vec<u8>>(MAX_WAITING);
-        thread::spawn(move || {
-            while let Ok(line) = waiting.recv() {
-                let written = sink.write_all(&line);
-                // What else waits is written before the flush.
-                let all = waiting
-                    .try_iter()
-                    .try_fold((), |(), line| sink.write_all(&line));
-                if written.and(all).and_then(|()| sink.flush()).is_err() {
-                    return;
-                }
-            }
-        });
-        Self {
-            lines,
-            lost: Arc::default(),
-        }
+        let lost = Arc::default();
+        let writer = LogWriter::new(sink, Arc::clone(&lost));
+        thread::spawn(move || writer.run(&waiting));
+        Self { lines, lost }
     }
 
-    /// How many lines were lost, because they could not be written in time.
+    /// How many lines were lost, because the disk was full or too slow.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

@@ -14,6 +14,7 @@ mod condition;
 #[path = "no_condition.rs"]
 mod condition;
 mod list_filter;
+mod log_writer;
 mod metrics;
 mod operated;
 mod pattern;

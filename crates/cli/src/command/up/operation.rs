@@ -93,7 +93,7 @@ pub(super) fn operation(
             let file = OpenOptions::new().append(true).create(true).open(path);
             let file =
                 file.map_err(|error| Failed::usage(format!("cannot write `{path}`: {error}")))?;
-            AccessLog::to(io::BufWriter::new(file))
+            AccessLog::to(file)
         }
     };
     Ok(Arc::new(operation.log(log)))

@@ -1,0 +1,70 @@
+//! What can happen to the processes of a gateway.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::Value;
+
+use crate::{
+    program::{BINARY, Place, eventually, stderr, stdout},
+    up::Gateway,
+};
+
+/// Limits how long the files of a process may be. Beyond it, writing fails as it does on a full disk.
+fn limit_files(process: u32, bytes: Option<u64>) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let limit = Rlimit {
+        current: bytes,
+        maximum: getrlimit(Resource::Fsize).maximum,
+    };
+    prlimit(process, Resource::Fsize, limit).expect("it is a process of this user");
+}
+
+#[test]
+fn the_access_log_goes_on_after_a_full_disk() {
+    let place = Place::new();
+    let mut command = place.command("sh");
+    // A process that does not ignore the signal is ended by it.
+    command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#, BINARY, "up"]);
+    command.args(["--listen", "127.0.0.1:0", "--access-log", "access.log"]);
+    command.args(["--", BINARY, "serve", "--stdio"]);
+    let gateway = Gateway::spawn(command);
+    gateway.hears(&["ready"]);
+    let call = |text: &str| {
+        let words = ["call", &gateway.url, "echo", &format!("text={text}")];
+        let output = place.run(&words);
+        assert_eq!(stdout(&output), format!("{text}\n"), "{}", stderr(&output));
+    };
+    call("before");
+    let log = place.path().join("access.log");
+    let length = eventually("the call is written down", || {
+        let text = place.read("access.log");
+        text.contains("tools/call")
+            .then(|| fs::metadata(&log).expect("it is there").len())
+    });
+    // The next line is cut in the middle.
+    let limit = length + 40;
+    limit_files(gateway.process_id(), Some(limit));
+    for _ in 0..5 {
+        call("meanwhile");
+    }
+    gateway.hears(&["the access log cannot be written"]);
+    assert_eq!(fs::metadata(&log).expect("it is there").len(), limit);
+    limit_files(gateway.process_id(), getrlimit(Resource::Fsize).current);
+    gateway.hears(&["the access log is written again"]);
+    call("after");
+    let is_call = |line: &Value| line["method"] == "tools/call" && line["outcome"] == "ok";
+    eventually("every call is written down", || {
+        let text = place.read("access.log");
+        let lines = text.strip_suffix('\n')?.lines();
+        let lines = lines.map(|line| serde_json::from_str(line).expect(line));
+        (lines.filter(is_call).count() == 7).then_some(())
+    });
+    let said = gateway.said();
+    let lines = said
+        .lines()
+        .filter(|line| line.contains("cannot be written"));
+    assert_eq!(lines.count(), 1, "it is said once: {said}");
+}
