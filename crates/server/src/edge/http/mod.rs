@@ -10,15 +10,16 @@
 //! | `POST <endpoint>` with `initialize` | a new session |
 //! | `POST`, `GET`, `DELETE <endpoint>` with `Mcp-Session-Id` | that session |
 //! | `GET <endpoint>/sse`, `POST <endpoint>/messages` (or `/sse`, `/messages`) | HTTP+SSE |
-//! | `GET <endpoint>/server-card`, `GET /healthz` | who we are, and that we are there |
+//! | `GET <endpoint>/server-card`, `GET /.well-known/ai-catalog.json` | who we are, and where that is said |
+//! | `GET /healthz` | that we are there |
 
 mod at_replica;
 mod batch;
 mod bearer;
 mod body;
-mod card;
 mod cors;
 mod cors_rules;
+mod documents;
 mod door;
 mod elsewhere;
 mod event_id;
@@ -44,6 +45,7 @@ mod reply;
 mod route;
 mod routed;
 mod runs;
+mod server_card;
 mod service;
 mod session;
 mod session_exchange;

@@ -11,10 +11,21 @@ pub(super) enum Route {
     Messages,
     /// Who we are.
     Card,
+    /// Where the card is.
+    Catalog,
     /// That we are there.
     Health,
     /// An unknown path.
     Nowhere,
+}
+
+/// Finds the route of a service that has the whole site. `endpoint` is the path of the endpoint, without
+/// a slash at its end.
+pub(super) fn of_site(path: &str, endpoint: &str) -> Route {
+    match path {
+        "/.well-known/ai-catalog.json" => Route::Catalog,
+        path => of(path, Some(endpoint)),
+    }
 }
 
 /// Finds the route. `endpoint` is the path of the endpoint, without a slash at its end; a service
@@ -62,19 +73,20 @@ mod tests {
             ("/messages", Route::Messages),
             ("/mcp/server-card", Route::Card),
             ("/healthz", Route::Health),
+            ("/.well-known/ai-catalog.json", Route::Catalog),
             ("/", Route::Nowhere),
             ("/mcpx", Route::Nowhere),
             ("/other", Route::Nowhere),
         ];
         for (path, route) in table {
-            assert_eq!(of(path, Some("/mcp")), route, "{path}");
+            assert_eq!(of_site(path, "/mcp"), route, "{path}");
         }
         for (path, route) in [
             ("/", Route::Endpoint),
             ("/sse", Route::Sse),
             ("/x", Route::Nowhere),
         ] {
-            assert_eq!(of(path, Some("")), route, "{path} at the root");
+            assert_eq!(of_site(path, ""), route, "{path} at the root");
         }
         for (path, route) in [
             ("/", Route::Endpoint),
@@ -98,6 +110,7 @@ mod tests {
             ("/api/mcp/x", Route::Nowhere),
             ("/api/mcpx", Route::Nowhere),
             ("/x", Route::Nowhere),
+            ("/.well-known/ai-catalog.json", Route::Nowhere),
         ] {
             assert_eq!(of_mounted(path, "/api/mcp"), route, "{path}");
         }

@@ -14,11 +14,13 @@ use tower_service::Service;
 
 use super::{
     body::HttpBody,
-    card, cors, door, guard, http_sse, post,
+    cors, documents,
+    door::{self, Refused},
+    guard, http_sse, post,
     protect::Protect,
     reply,
     route::{self, Route},
-    session_get,
+    server_card, session_get,
     settings::HttpSettings,
     site::{Mount, Site},
     texts,
@@ -119,14 +121,26 @@ impl Site {
         B: Body<Data = Bytes> + Send + 'static,
     {
         let (parts, body) = request.into_parts();
-        let route = match &self.mount {
-            Some(mount) => route::of_mounted(parts.uri.path(), &mount.path),
-            None => route::of(parts.uri.path(), self.endpoint.as_deref()),
+        let path = parts.uri.path();
+        let route = match (&self.mount, &self.endpoint) {
+            (Some(mount), _) => route::of_mounted(path, &mount.path),
+            (None, Some(endpoint)) => route::of_site(path, endpoint),
+            (None, None) => route::of(path, None),
         };
         if route == Route::Health {
-            return card::health();
+            return documents::health();
         }
-        if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
+        let checked = door::check(&self.settings, &parts.headers, &parts.uri);
+        if matches!(route, Route::Card | Route::Catalog)
+            && matches!(checked, Ok(()) | Err(Refused::Origin(_)))
+            && server_card::is_for_every_page(&parts)
+        {
+            return match parts.method {
+                Method::OPTIONS => server_card::preflight(),
+                _ => self.dispatch(route, parts, body).await,
+            };
+        }
+        if let Err(refused) = checked {
             return reply::refuse(refused.status(), &refused.to_string());
         }
         if let Some(texts) = &self.settings.texts
@@ -160,9 +174,9 @@ impl Site {
             return self.dispatch(route, parts, body).await;
         };
         if let Some(document) = guard.document(parts.uri.path()) {
-            return card::document(&parts, &document);
+            return documents::document(&parts, &document);
         }
-        if matches!(route, Route::Card | Route::Nowhere) {
+        if matches!(route, Route::Card | Route::Catalog | Route::Nowhere) {
             return self.dispatch(route, parts, body).await;
         }
         match guard::admit(&**guard, &mut parts).await {
@@ -188,8 +202,11 @@ impl Site {
             (Route::Sse, _) => reply::not_allowed("GET", "the stream of HTTP+SSE is opened by GET"),
             (Route::Messages, &Method::POST) => http_sse::receive(&self, &parts, body).await,
             (Route::Messages, _) => reply::not_allowed("POST", "post a message here"),
-            (Route::Card, &Method::GET) => card::card(&self, &parts),
-            (Route::Card, _) => reply::not_allowed("GET", "the server card is read by GET"),
+            (Route::Card, &Method::GET | &Method::HEAD) => server_card::card(&self, &parts),
+            (Route::Catalog, &Method::GET | &Method::HEAD) => server_card::catalog(&self, &parts),
+            (Route::Card | Route::Catalog, _) => {
+                reply::not_allowed("GET", "the server card is read by GET")
+            }
             (Route::Health | Route::Nowhere, _) => self.nowhere(),
         }
     }

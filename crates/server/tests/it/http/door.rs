@@ -1,10 +1,10 @@
 //! Whose requests are let in, and what pages of other origins may do.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::HttpSettings;
 
-use super::{ask::Ask, site::Site};
+use super::{ask::Ask, raw::Answer, site::Site};
 
 // rule: H1, N3
 // streamable-http: an invalid Origin MUST be a 403.
@@ -162,14 +162,96 @@ async fn health_needs_no_credentials() {
     );
 }
 
+/// A document with a media type of its own.
+fn read(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.text()).expect("JSON")
+}
+
+/// The members that the schema of server cards requires, in the form that it requires.
+fn assert_card(card: &Value) {
+    let schema = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+    assert_eq!(card["$schema"], schema);
+    let (space, name) = card["name"]
+        .as_str()
+        .and_then(|name| name.split_once('/'))
+        .expect("a namespace and a name");
+    assert!(
+        !space.is_empty() && !name.is_empty() && !name.contains('/'),
+        "{card}"
+    );
+    let description = card["description"].as_str().expect("a description");
+    assert!(
+        (1..=100).contains(&description.chars().count()),
+        "{description}"
+    );
+    assert!(card["version"].is_string());
+    let url = card["remotes"][0]["url"].as_str().expect("a URL");
+    assert!(
+        url.starts_with("http://") || url.starts_with("https://"),
+        "{url}"
+    );
+}
+
 #[tokio::test]
 async fn the_card_says_who_we_are() {
-    let site = Site::start().await;
-    let card = site.ask(Ask::new("GET", "/mcp/server-card")).await.json();
-    assert_eq!(card["name"], "gate");
-    assert_eq!(card["remotes"][0]["url"], "/mcp");
+    let site = Site::with(|http| http.allow_host("mcp.example.com")).await;
+    let answer = site.ask(Ask::new("GET", "/mcp/server-card")).await;
+    let kind = "application/mcp-server-card+json";
+    assert_eq!(answer.head.get("content-type"), Some(kind));
+    let card = read(&answer);
+    assert_card(&card);
+    assert_eq!(card["name"], "localhost/gate");
     assert_eq!(
         card["remotes"][0]["supportedProtocolVersions"][0],
         Revision::LATEST.as_str()
     );
+
+    let public = |path| Ask::new("GET", path).with("host", "mcp.example.com");
+    let card = read(&site.ask(public("/mcp/server-card")).await);
+    assert_card(&card);
+    assert_eq!(card["name"], "com.example.mcp/gate");
+    assert_eq!(card["remotes"][0]["url"], "https://mcp.example.com/mcp");
+
+    let answer = site.ask(public("/.well-known/ai-catalog.json")).await;
+    let kind = "application/ai-catalog+json";
+    assert_eq!(answer.head.get("content-type"), Some(kind));
+    let catalog = read(&answer);
+    assert_eq!(catalog["specVersion"], "1.0");
+    let entry = &catalog["entries"][0];
+    assert_eq!(entry["identifier"], "urn:air:mcp.example.com:mcp:gate");
+    assert_eq!(entry["url"], "https://mcp.example.com/mcp/server-card");
+}
+
+#[tokio::test]
+async fn a_card_that_is_known_is_not_sent_again() {
+    let site = Site::start().await;
+    let ask = || Ask::new("GET", "/mcp/server-card");
+    let answer = site.ask(ask()).await;
+    let tag = answer.head.get("etag").expect("a tag").to_owned();
+    let again = site.ask(ask().with("if-none-match", &tag)).await;
+    assert_eq!((again.status(), again.text()), (304, String::new()));
+    let other = site.ask(ask().with("if-none-match", "\"other\"")).await;
+    assert_eq!(other.status(), 200);
+}
+
+// Pages of all origins read the card of a public server, and of a server on this machine none do.
+#[tokio::test]
+async fn pages_read_the_card_of_a_public_server() {
+    let site = Site::with(|http| http.allow_host("mcp.example.com")).await;
+    let page = |method| {
+        let ask = Ask::new(method, "/mcp/server-card");
+        ask.with("origin", "https://elsewhere.example")
+    };
+    for method in ["GET", "OPTIONS"] {
+        let public = site.ask(page(method).with("host", "mcp.example.com")).await;
+        assert!((200..300).contains(&public.status()), "{method}");
+        assert_eq!(public.head.get("access-control-allow-origin"), Some("*"));
+        let own = site.ask(page(method)).await;
+        assert_eq!(own.status(), 403, "{method}");
+        assert_eq!(own.head.get("access-control-allow-origin"), None);
+    }
+    // The endpoint itself stays closed to them.
+    let call = Ask::call("now", json!({})).with("host", "mcp.example.com");
+    let call = call.with("origin", "https://elsewhere.example");
+    assert_eq!(site.ask(call).await.status(), 403);
 }

@@ -1,0 +1,23 @@
+//! Small public documents: that we are there, and what a guard publishes.
+
+use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
+
+use super::{body::HttpBody, reply};
+
+/// `GET /healthz`: the process answers. Whether its tools work is theirs to say.
+pub(super) fn health() -> Response<HttpBody> {
+    reply::json(StatusCode::OK, br#"{"status":"ok"}"#.to_vec())
+}
+
+/// A public document of the server's guard.
+pub(super) fn document(parts: &Parts, document: &[u8]) -> Response<HttpBody> {
+    if parts.method != Method::GET && parts.method != Method::HEAD {
+        return reply::not_allowed("GET", "the document is read by GET");
+    }
+    let mut response = reply::json(StatusCode::OK, document.to_vec());
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=300"),
+    );
+    response
+}

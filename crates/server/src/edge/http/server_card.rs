@@ -1,0 +1,287 @@
+//! The server card and the catalog of the site: who we are, for those who look before they connect.
+//!
+//! Both are public documents of the extension for server cards (SEP-2127). A card names the server, its
+//! address and its revisions; what the server offers is listed after connecting.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header, request::Parts};
+use serde_json::{Value, json};
+use turnbuckle_base::loopback;
+use turnbuckle_protocol::Revision;
+use turnbuckle_transport::http::Peer;
+
+use super::{body::HttpBody, reply, site::Site};
+
+/// The schema that cards follow.
+const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+const CARD_TYPE: &str = "application/mcp-server-card+json";
+const CATALOG_TYPE: &str = "application/ai-catalog+json";
+
+/// The longest text of a card, in characters.
+const MAX_TEXT: usize = 100;
+
+/// What a card says of a server that describes itself in no way.
+const NO_DESCRIPTION: &str = "An MCP server.";
+
+/// `GET <endpoint>/server-card`: identity, address and revisions, without a message exchanged.
+pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
+    let info = &site.shared.responder.info;
+    let address = PublicAddress::of(site, parts);
+    let title = info.title.as_deref().filter(|title| !title.is_empty());
+    let description = info.description.as_deref().filter(|text| !text.is_empty());
+    let mut card = json!({
+        "$schema": SCHEMA,
+        "name": address.name(&info.name),
+        "version": info.version,
+        "description": shortened(description.or(title).unwrap_or(NO_DESCRIPTION)),
+        "remotes": [{
+            "type": "streamable-http",
+            "url": address.endpoint,
+            "supportedProtocolVersions": Revision::NEWEST_FIRST,
+        }],
+    });
+    let optional = [
+        ("title", json!(title.map(shortened))),
+        ("websiteUrl", json!(info.website_url)),
+        ("icons", json!(info.icons)),
+    ];
+    for (name, value) in optional {
+        if !value.is_null() {
+            card[name] = value;
+        }
+    }
+    document(parts, &address, CARD_TYPE, &card)
+}
+
+/// `GET /.well-known/ai-catalog.json`: where the card of the only server of this site is.
+pub(super) fn catalog(site: &Site, parts: &Parts) -> Response<HttpBody> {
+    let address = PublicAddress::of(site, parts);
+    let name = word(&site.shared.responder.info.name);
+    let card = format!("{}/server-card", address.endpoint.trim_end_matches('/'));
+    let catalog = json!({
+        "specVersion": "1.0",
+        "entries": [{
+            "identifier": format!("urn:air:{}:mcp:{name}", word(address.host())),
+            "type": CARD_TYPE,
+            "url": card,
+        }],
+    });
+    document(parts, &address, CATALOG_TYPE, &catalog)
+}
+
+/// Whether pages of all origins may read these documents: at a public name, where they say nothing that
+/// is not public. On the user's own machine they would tell any page what runs there.
+pub(super) fn is_for_every_page(parts: &Parts) -> bool {
+    let authority = authority(&parts.headers, &parts.uri);
+    !loopback::is_loopback(host_of(authority))
+}
+
+/// Where the server is, as the one who asks knows it.
+struct PublicAddress {
+    /// The whole URL of the endpoint.
+    endpoint: String,
+}
+
+impl PublicAddress {
+    fn of(site: &Site, parts: &Parts) -> Self {
+        let path = path_of(site, parts);
+        if path.contains("://") {
+            return Self { endpoint: path };
+        }
+        let authority = authority(&parts.headers, &parts.uri);
+        let scheme = scheme(parts, authority);
+        let path = if path == "/" { "" } else { &path };
+        Self {
+            endpoint: format!("{scheme}://{authority}{path}"),
+        }
+    }
+
+    fn host(&self) -> &str {
+        let rest = self.endpoint.split_once("://").map_or("", |(_, rest)| rest);
+        host_of(rest.split('/').next().unwrap_or_default())
+    }
+
+    /// The name with a namespace: the one that the server has, or its host's name read backwards.
+    fn name(&self, name: &str) -> String {
+        if let Some((space, own)) = name.split_once('/')
+            && !space.is_empty()
+            && !own.is_empty()
+        {
+            return format!("{}/{}", word(space), word(own));
+        }
+        let host = self.host();
+        let is_address = host.parse::<std::net::IpAddr>().is_ok();
+        let space = if is_address || loopback::is_loopback(host) {
+            "localhost".to_owned()
+        } else {
+            let labels: Vec<&str> = host.rsplit('.').collect();
+            word(&labels.join("."))
+        };
+        format!("{space}/{}", word(name))
+    }
+}
+
+/// Without TLS of our own, a host with a port is reached directly, and a name without a port is served by
+/// a proxy that has TLS.
+fn scheme(parts: &Parts, authority: &str) -> &'static str {
+    let peer = parts.extensions.get::<Peer>();
+    let host = host_of(authority);
+    let has_port = authority.len() > authority.find(host).unwrap_or(0) + host.len() + 1;
+    if peer.is_some_and(Peer::is_encrypted) {
+        "https"
+    } else if has_port || loopback::is_loopback(host) {
+        "http"
+    } else {
+        "https"
+    }
+}
+
+fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> &'a str {
+    let host = headers.get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok());
+    let known = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
+    known.unwrap_or("localhost")
+}
+
+/// The host of an authority, without brackets and port.
+fn host_of(authority: &str) -> &str {
+    if let Some(rest) = authority.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or_default();
+    }
+    authority.split(':').next().unwrap_or_default()
+}
+
+/// The path of the endpoint as the one who asks sees it, or its whole URL where that is known.
+fn path_of(site: &Site, parts: &Parts) -> String {
+    if let Some(mount) = &site.mount {
+        let url = mount.url.as_str();
+        return if url.is_empty() { "/" } else { url }.to_owned();
+    }
+    let path = parts.uri.path().trim_end_matches('/');
+    let own = path
+        .strip_suffix("/server-card")
+        .filter(|path| !path.is_empty());
+    let endpoint = site.endpoint.as_deref().filter(|path| !path.is_empty());
+    own.or(endpoint).unwrap_or("/").to_owned()
+}
+
+/// A name in the characters that names of cards have.
+fn word(name: &str) -> String {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let word: String = name
+        .chars()
+        .map(|c| if is_allowed(c) { c } else { '-' })
+        .take(MAX_TEXT - 1)
+        .collect();
+    if word.is_empty() {
+        "server".to_owned()
+    } else {
+        word
+    }
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(MAX_TEXT - 1).collect();
+    format!("{}…", start.trim_end())
+}
+
+fn document(
+    parts: &Parts,
+    address: &PublicAddress,
+    kind: &'static str,
+    body: &Value,
+) -> Response<HttpBody> {
+    let body = body.to_string();
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    let tag = format!("\"{:016x}\"", hasher.finish());
+    let known = parts.headers.get(header::IF_NONE_MATCH);
+    let known = known.and_then(|known| known.to_str().ok());
+    let is_known = known.is_some_and(|known| {
+        let mut tags = known.split(',').map(str::trim);
+        tags.any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+    });
+    let mut response = if is_known {
+        reply::empty(StatusCode::NOT_MODIFIED)
+    } else {
+        reply::json(StatusCode::OK, body.into_bytes())
+    };
+    let headers = response.headers_mut();
+    if !is_known {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    let fresh = HeaderValue::from_static("public, max-age=3600");
+    headers.insert(header::CACHE_CONTROL, fresh);
+    // The address is the one that the request was sent to.
+    headers.insert(header::VARY, HeaderValue::from_static("host"));
+    if !loopback::is_loopback(address.host()) {
+        add_cors(headers);
+    }
+    response
+}
+
+/// The answer to a browser that asks before it reads.
+pub(super) fn preflight() -> Response<HttpBody> {
+    let mut response = reply::empty(StatusCode::NO_CONTENT);
+    let headers = response.headers_mut();
+    add_cors(headers);
+    let methods = HeaderValue::from_static("GET");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    let allowed = HeaderValue::from_static("Content-Type, If-None-Match");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    response
+}
+
+fn add_cors(headers: &mut HeaderMap) {
+    let every = HeaderValue::from_static("*");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, every);
+    let exposed = HeaderValue::from_static("ETag");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(endpoint: &str) -> PublicAddress {
+        PublicAddress {
+            endpoint: endpoint.to_owned(),
+        }
+    }
+
+    #[test]
+    fn names_have_a_namespace() {
+        for (endpoint, name, expected) in [
+            (
+                "https://mcp.example.com/mcp",
+                "weather",
+                "com.example.mcp/weather",
+            ),
+            ("https://example.com", "org.acme/time", "org.acme/time"),
+            (
+                "http://127.0.0.1:8000/mcp",
+                "the weather",
+                "localhost/the-weather",
+            ),
+            ("http://[::1]:8000/mcp", "a/b/c", "a/b-c"),
+            ("http://10.0.0.7:80/mcp", "", "localhost/server"),
+        ] {
+            assert_eq!(address(endpoint).name(name), expected, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_shortened() {
+        assert_eq!(shortened("short"), "short");
+        let long = shortened(&"ä".repeat(101));
+        assert_eq!(long.chars().count(), MAX_TEXT);
+        assert!(long.ends_with('…'));
+    }
+}
