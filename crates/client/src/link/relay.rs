@@ -14,6 +14,15 @@ use crate::{
     relayed::{OpenRelay, RelayQueue},
 };
 
+/// Which notifications of a relayed call are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WantedNotifications {
+    /// Progress, even if the params have no token.
+    pub(crate) progress: bool,
+    /// Log messages, also those that come after the answer.
+    pub(crate) log: bool,
+}
+
 /// A relayed request that is entered and written, and not sent yet. Dropping it gives it up.
 pub(crate) struct RelayAttempt {
     entry: PendingPlace,
@@ -45,8 +54,7 @@ impl RelayAttempt {
         link: Arc<Link>,
         method: &Arc<str>,
         params: Option<&RawText>,
-        wants_progress: bool,
-        wants_log: bool,
+        wanted: WantedNotifications,
         deadline: Deadline,
         queue: &Arc<RelayQueue>,
         canceller: &Canceller,
@@ -68,7 +76,7 @@ impl RelayAttempt {
             &entry.id.as_ref(),
             method,
             params,
-            wants_progress,
+            wanted.progress,
         )
         .map_err(|source| CallError::unwritable(method, source))?;
         let task = match (&**method, params) {
@@ -85,7 +93,7 @@ impl RelayAttempt {
             queue: queue.clone(),
             canceller: canceller.clone(),
             modern,
-            wants_log,
+            wants_log: wanted.log,
         })
     }
 

@@ -4,14 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::envelope::RawText;
 
+use crate::link::WantedNotifications;
+
 /// A request to be passed on unchanged. See [`Connection::relay`](crate::Connection::relay).
 #[derive(Clone, Debug)]
 #[must_use = "it is given to `Connection::relay`"]
 pub struct RelayRequest {
     pub(super) method: Arc<str>,
     pub(super) params: Option<RawText>,
-    pub(super) wants_progress: bool,
-    pub(super) wants_log: bool,
+    pub(super) wanted: WantedNotifications,
     pub(super) patience: Patience,
 }
 
@@ -36,8 +37,7 @@ impl RelayRequest {
         Self {
             method,
             params,
-            wants_progress: false,
-            wants_log: false,
+            wanted: WantedNotifications::default(),
             patience: if is_open_end {
                 Patience::Endless
             } else {
@@ -48,7 +48,7 @@ impl RelayRequest {
 
     /// Asks for progress, even if the params have no token.
     pub fn with_progress(mut self) -> Self {
-        self.wants_progress = true;
+        self.wanted.progress = true;
         self
     }
 
@@ -58,7 +58,7 @@ impl RelayRequest {
     /// on its way. The answer is then held back until the server has answered a ping. It is not where a
     /// server has no such stream, or has sent log messages by the streams of calls.
     pub fn with_log(mut self) -> Self {
-        self.wants_log = true;
+        self.wanted.log = true;
         self
     }
 
