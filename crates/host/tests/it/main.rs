@@ -3,6 +3,7 @@
 mod asks;
 mod catalog;
 mod consent;
+mod consent_table;
 mod context;
 mod entries;
 mod files;

@@ -27,6 +27,7 @@ pub(crate) struct Asked {
 pub(crate) struct Person {
     pub(crate) consent: Mutex<ConsentAnswer>,
     pub(crate) form: FormAnswer,
+    pub(crate) visit: VisitAnswer,
     pub(crate) prompt: Review<CreateMessageRequestParams>,
     pub(crate) answer: Review<CreateMessageResult>,
     asked: Mutex<Vec<Asked>>,
@@ -41,6 +42,7 @@ impl Person {
         Self {
             consent: Mutex::new(consent),
             form: FormAnswer::Accept(city.into()),
+            visit: VisitAnswer::Accept,
             prompt: Review::Decline,
             answer: Review::Decline,
             asked: Mutex::new(Vec::new()),
@@ -106,7 +108,7 @@ impl UserInterface for Person {
     fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> Future<'a, VisitAnswer> {
         Box::pin(async move {
             self.hear(who, format!("visit {}", visit.host), None).await;
-            VisitAnswer::Accept
+            self.visit
         })
     }
 

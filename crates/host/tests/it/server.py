@@ -88,6 +88,9 @@ def call(id, name, given):
         os._exit(7)
     elif name == "hang":
         pass
+    elif name == "fill" and "url" in given:
+        params = {"mode": "url", "message": "Go there", "url": given["url"], "elicitationId": "visit"}
+        ask("elicitation/create", params, lambda answer: send({"id": id, "result": text(json.dumps(answer))}))
     elif name == "fill":
         while options.wait and not os.path.exists(options.wait):
             time.sleep(0.02)
