@@ -114,6 +114,20 @@ pub enum ModelError {
         /// Where the request was to go.
         api: String,
     },
+    /// The name of a model does not say where the model is.
+    #[error("it is not known where model `{model}` is")]
+    UnknownPlace {
+        /// The name.
+        model: String,
+    },
+    /// The maker of the model wants a key, and no key was given.
+    #[error("there is no key for model `{model}`")]
+    MissingKey {
+        /// The name of the model.
+        model: String,
+        /// The environment variable that it is looked for in.
+        variable: &'static str,
+    },
     /// The script has no more turns, or its next turn does not fit.
     #[error("script {script}: {reason}")]
     Script {
@@ -139,6 +153,12 @@ impl ModelError {
             Self::RateLimited { .. } => "check the credit and the limits of the account".to_owned(),
             Self::Unavailable { .. } | Self::BrokenOff { .. } => "try again".to_owned(),
             Self::Http { .. } => "check the API's URL, and that the server runs".to_owned(),
+            Self::UnknownPlace { .. } => {
+                "name it `anthropic:NAME`, `openai:NAME`, `ollama:NAME` or `scripted:FILE`, or give the \
+                 URL of its API"
+                    .to_owned()
+            }
+            Self::MissingKey { variable, .. } => format!("set {variable}"),
             Self::PlainHttp { .. } => "use an https URL, or leave out the key".to_owned(),
             _ => return None,
         })

@@ -2,7 +2,8 @@
 //!
 //! - [`mod@format`]: tool lists, requests and answers in the formats of OpenAI, Anthropic and Gemini.
 //! - [`Model`]: what a model is to a host, with streaming adapters for [`OpenAi`] (and every server
-//!   that speaks its chat completions) and [`Anthropic`], and [`Scripted`] for tests and demos.
+//!   that speaks its chat completions) and [`Anthropic`], and [`Scripted`] for tests and demos;
+//!   [`open`] opens one by its name.
 //! - [`ModelList`]: which model is meant by the hints and priorities of a server.
 //! - [`sampling`]: answers to `sampling/createMessage`, within limits and reviewed by a user.
 //! - [`agent`]: a loop that lets a model work with tools.
@@ -14,6 +15,7 @@ mod error;
 pub mod format;
 mod model;
 mod name;
+mod named;
 pub mod sampling;
 mod schema;
 mod scripted;
@@ -23,4 +25,5 @@ pub use choice::{ModelList, Ratings};
 pub use error::ModelError;
 pub use model::{Delta, Model};
 pub use name::ToolNames;
+pub use named::{NamedModel, open};
 pub use scripted::Scripted;

@@ -1,7 +1,9 @@
 //! What a model is to a host: something that continues a conversation.
 
-use futures_core::future::BoxFuture;
+use std::sync::Arc;
 use std::time::Duration;
+
+use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
 
 use crate::error::ModelError;
@@ -33,6 +35,24 @@ pub trait Model: Send + Sync {
     fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
         let _ = tools;
         Vec::new()
+    }
+}
+
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn answer<'a>(
+        &'a self,
+        params: &'a CreateMessageRequestParams,
+        report: &'a mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        (**self).answer(params, report)
+    }
+
+    fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
+        (**self).rewrites(tools)
     }
 }
 

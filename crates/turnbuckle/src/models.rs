@@ -1,13 +1,14 @@
 //! Models for a host: everything of `turnbuckle-models`, and how a [`Conversation`] gives its tools to
 //! an [`Agent`](agent::Agent) and a model to its servers.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures_core::future::BoxFuture;
 pub use turnbuckle_models::*;
 
 use turnbuckle_host::{
-    Conversation, SamplingError as HostSamplingError, SamplingModel, SamplingRequest, ServerId,
+    Conversation, Host, SamplingError as HostSamplingError, SamplingModel, SamplingRequest,
+    ServerId,
     protocol::{
         CallToolResult, CreateMessageRequestParams, CreateMessageResult, ErrorObject, Tool,
     },
@@ -20,32 +21,41 @@ use self::sampling::{ReviewedByHost, Sampler, SamplingError};
 /// each call.
 ///
 /// ```no_run
-/// use std::sync::Arc;
 /// use turnbuckle::host::Host;
-/// use turnbuckle::models::agent::{Agent, Stop};
-/// use turnbuckle::models::{HostTools, Scripted};
-/// use turnbuckle::protocol::SamplingMessage;
+/// use turnbuckle::models::{self, HostTools, agent::Agent};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let host = Host::load("mcp.json")?.open().await;
-/// let tools = HostTools::new(Arc::new(host.conversation()));
-/// let model = Scripted::open("script.jsonl".as_ref())?;
-/// let mut messages = vec![SamplingMessage::user("What time is it?")];
-/// Agent::new(Arc::new(model), Arc::new(tools))
-///     .run(&mut messages, &Stop::new(), &mut |event| println!("{event:?}"))
-///     .await?;
+/// let agent = Agent::new(models::open("claude-sonnet-4-5")?, HostTools::of(&host));
+/// agent.ask("What time is it?", |event| println!("{event:?}")).await?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct HostTools {
     conversation: Arc<Conversation>,
+    alone: BTreeSet<String>,
 }
 
 impl HostTools {
     /// The tools of the conversation's host.
     pub fn new(conversation: Arc<Conversation>) -> Self {
-        Self { conversation }
+        Self {
+            conversation,
+            alone: BTreeSet::new(),
+        }
+    }
+
+    /// The tools of a host, in a conversation of their own.
+    pub fn of(host: &Host) -> Self {
+        Self::new(Arc::new(host.conversation()))
+    }
+
+    /// Never calls these tools while others of the same answer run. They have the names of the
+    /// host's catalog.
+    pub fn with_exclusive(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.alone.extend(tools.into_iter().map(Into::into));
+        self
     }
 }
 
@@ -54,6 +64,10 @@ impl Tools for HostTools {
         let catalog = self.conversation.host().catalog();
         let tools = catalog.tools().iter().map(|tool| tool.to_tool()).collect();
         Box::pin(std::future::ready(tools))
+    }
+
+    fn may_overlap(&self, name: &str) -> bool {
+        !self.alone.contains(name)
     }
 
     fn why_missing(&self, name: &str) -> Option<BoxError> {

@@ -32,11 +32,10 @@ const MAX_RESULT: usize = 256 * 1024;
 /// A model with tools.
 ///
 /// ```
-/// # use std::sync::Arc;
 /// # use futures_core::future::BoxFuture;
-/// # use turnbuckle_models::agent::{Agent, BoxError, AgentOutcome, Event, Stop, ToolCall, Tools};
+/// # use turnbuckle_models::agent::{Agent, BoxError, AgentOutcome, Event, ToolCall, Tools};
 /// # use turnbuckle_models::{Delta, Scripted};
-/// # use turnbuckle_protocol::{CallToolResult, SamplingMessage, StopReason, Tool};
+/// # use turnbuckle_protocol::{CallToolResult, StopReason, Tool};
 /// struct Clock;
 /// impl Tools for Clock {
 ///     fn tools(&self) -> BoxFuture<'_, Vec<Tool>> {
@@ -49,11 +48,10 @@ const MAX_RESULT: usize = 256 * 1024;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = "{\"calls\": [{\"name\": \"now\"}]}\n{\"text\": \"It is {{result}}.\"}";
-/// let agent = Agent::new(Arc::new(Scripted::parse("demo", script)?), Arc::new(Clock));
-/// let mut conversation = vec![SamplingMessage::user("What time is it?")];
+/// let agent = Agent::new(Scripted::parse("demo", script)?, Clock);
 /// let mut said = String::new();
 /// let ended = agent
-///     .run(&mut conversation, &Stop::new(), &mut |event| {
+///     .ask("What time is it?", |event| {
 ///         if let Event::Delta(Delta::Text(text)) = event {
 ///             said.push_str(text);
 ///         }
@@ -78,10 +76,10 @@ pub struct Agent {
 
 impl Agent {
     /// A model with these tools: 32 rounds, 8 calls at the same time, 8,192 tokens an answer.
-    pub fn new(model: Arc<dyn Model>, tools: Arc<dyn Tools>) -> Self {
+    pub fn new(model: impl Model + 'static, tools: impl Tools + 'static) -> Self {
         Self {
-            model,
-            tools,
+            model: Arc::new(model),
+            tools: Arc::new(tools),
             system_prompt: None,
             max_tokens: MAX_TOKENS,
             max_rounds: MAX_ROUNDS,
@@ -92,8 +90,8 @@ impl Agent {
     }
 
     /// Gives the model these tools from now on.
-    pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
-        self.tools = tools;
+    pub fn with_tools(mut self, tools: impl Tools + 'static) -> Self {
+        self.tools = Arc::new(tools);
         self
     }
 
@@ -136,6 +134,23 @@ impl Agent {
     /// The model.
     pub fn model(&self) -> &Arc<dyn Model> {
         &self.model
+    }
+
+    /// Runs a conversation of this one prompt until the model is done. [`run`](Self::run) is for
+    /// conversations that go on, and can be stopped.
+    ///
+    /// # Errors
+    /// If the model gives no answer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops the model and cancels open calls.
+    pub async fn ask(
+        &self,
+        prompt: &str,
+        mut report: impl FnMut(Event<'_>) + Send,
+    ) -> Result<AgentOutcome, ModelError> {
+        let mut conversation = vec![SamplingMessage::user(prompt)];
+        self.run(&mut conversation, &Stop::new(), &mut report).await
     }
 
     /// Goes on with a conversation, whose last message is the user's, until the model is done.

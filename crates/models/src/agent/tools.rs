@@ -1,5 +1,7 @@
 //! The tools of an agent.
 
+use std::sync::Arc;
+
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CallToolResult, JsonObject, ProgressNotificationParams, Tool};
 
@@ -31,6 +33,24 @@ pub trait Tools: Send + Sync {
     fn may_overlap(&self, name: &str) -> bool {
         let _ = name;
         true
+    }
+}
+
+impl<T: Tools + ?Sized> Tools for Arc<T> {
+    fn tools(&self) -> BoxFuture<'_, Vec<Tool>> {
+        (**self).tools()
+    }
+
+    fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>> {
+        (**self).call(call)
+    }
+
+    fn why_missing(&self, name: &str) -> Option<BoxError> {
+        (**self).why_missing(name)
+    }
+
+    fn may_overlap(&self, name: &str) -> bool {
+        (**self).may_overlap(name)
     }
 }
 

@@ -85,10 +85,7 @@ impl Tools for Lab {
 }
 
 fn agent(script: &str) -> Agent {
-    Agent::new(
-        Arc::new(Scripted::parse("script", script).unwrap()),
-        Arc::new(Lab::new()),
-    )
+    Agent::new(Scripted::parse("script", script).unwrap(), Lab::new())
 }
 
 fn asked() -> Vec<SamplingMessage> {
@@ -157,8 +154,8 @@ async fn calls_of_one_answer_run_together_and_results_keep_their_order() {
 async fn calls_that_may_not_overlap_run_one_after_the_other() {
     let script = "{\"calls\": [{\"name\": \"alone\"}, {\"name\": \"alone\"}, {\"name\": \"echo\"}]}\n{\"text\": \"done\"}";
     let lab = Arc::new(Lab::new());
-    let model = Arc::new(Scripted::parse("script", script).unwrap());
-    run(&Agent::new(model, Arc::clone(&lab) as _), &mut asked()).await;
+    let model = Scripted::parse("script", script).unwrap();
+    run(&Agent::new(model, Arc::clone(&lab)), &mut asked()).await;
     assert_eq!(*lab.alone.lock().unwrap(), ["call_1", "call_2"]);
     assert_eq!(lab.most.load(Ordering::Relaxed), 1);
 }
@@ -229,8 +226,8 @@ async fn rounds_and_tokens_are_bounded() {
 async fn a_stopped_run_cancels_its_calls_and_leaves_a_whole_conversation() {
     let script = "{\"text\": \"a\", \"calls\": [{\"name\": \"echo\"}, {\"name\": \"hang\"}]}\n{\"text\": \"b\"}";
     let lab = Arc::new(Lab::new());
-    let model = Arc::new(Scripted::parse("script", script).unwrap());
-    let agent = Agent::new(model, Arc::clone(&lab) as _);
+    let model = Scripted::parse("script", script).unwrap();
+    let agent = Agent::new(model, Arc::clone(&lab));
     let stop = Stop::new();
     let mut conversation = asked();
     let mut report = |event: Event<'_>| {
@@ -281,7 +278,7 @@ impl Model for Stuck {
 #[tokio::test]
 async fn a_stopped_model_is_silent_and_what_it_said_is_kept() {
     let stop = Stop::new();
-    let agent = Agent::new(Arc::new(Stuck(stop.clone())), Arc::new(Lab::new()));
+    let agent = Agent::new(Stuck(stop.clone()), Lab::new());
     let mut conversation = asked();
     let mut report = |_: Event<'_>| {};
     let run = agent.run(&mut conversation, &stop, &mut report);
@@ -300,7 +297,7 @@ async fn a_run_with_a_real_api_sends_results_in_the_published_shape() {
     let last = format!("data: {chunk}\n\ndata: [DONE]\n\n");
     let replies = [Reply::events(openai_stream()), Reply::events(last)];
     let stand_in = StandIn::start(shape::openai_chat, replies);
-    let agent = Agent::new(Arc::new(openai(&stand_in.url)), Arc::new(Lab::new()));
+    let agent = Agent::new(openai(&stand_in.url), Lab::new());
     let (ended, events) = run(&agent, &mut asked()).await;
     assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
     assert_eq!(
@@ -333,7 +330,7 @@ async fn unreadable_arguments_are_told_to_the_model() {
             chunk(json!({"content": "ok"}), "stop"),
         ],
     );
-    let agent = Agent::new(Arc::new(openai(&stand_in.url)), Arc::new(Lab::new()));
+    let agent = Agent::new(openai(&stand_in.url), Lab::new());
     run(&agent, &mut asked()).await;
     let messages = stand_in.requests()[1].body["messages"].clone();
     assert_eq!(

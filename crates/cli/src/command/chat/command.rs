@@ -116,7 +116,7 @@ pub(crate) fn run(chat: &Chat) -> Outcome {
     if chat.save_key {
         return key::save(&named);
     }
-    let model = named.open()?;
+    let model = model::open(&named)?;
     block_on(chat.on(model))
 }
 
@@ -141,7 +141,7 @@ impl Chat {
         let sampler = Sampler::new(models, SamplingLimits::default());
         let host = host.model(HostSampling::new(sampler)).open().await;
         let conversation = Arc::new(host.conversation());
-        let mut agent = Agent::new(model, Arc::new(HostTools::new(Arc::clone(&conversation))))
+        let mut agent = Agent::new(model, HostTools::new(Arc::clone(&conversation)))
             .with_max_rounds(self.max_rounds.max(1))
             .with_max_tokens(self.max_tokens.max(1));
         if let Some(system) = &self.system {

@@ -2,10 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Read as _};
 
-use turnbuckle::models::ApiKey;
+use turnbuckle::models::{ApiKey, NamedModel};
 use turnbuckle_command_line::failure::{Failed, Outcome};
-
-use super::model::NamedModel;
 
 /// 64 KiB: no key is longer.
 const MAX_KEY: u64 = 64 * 1024;
@@ -13,17 +11,18 @@ const MAX_KEY: u64 = 64 * 1024;
 /// Where a key is looked for.
 pub(super) struct KeyPlace {
     /// The environment variable.
-    pub(super) variable: &'static str,
+    variable: &'static str,
     /// The account in the keyring.
     account: String,
 }
 
 impl KeyPlace {
-    pub(super) fn new(variable: &'static str, account: &str) -> Self {
-        Self {
-            variable,
-            account: format!("model:{account}"),
-        }
+    /// Where the key of a model is looked for; nowhere for a script.
+    pub(super) fn of(model: &NamedModel) -> Option<Self> {
+        Some(Self {
+            variable: model.key_variable()?,
+            account: format!("model:{}", model.key_account()?),
+        })
     }
 }
 
@@ -33,8 +32,8 @@ pub(super) fn find(place: &KeyPlace) -> Option<ApiKey> {
 }
 
 /// Keeps a key from stdin in the keyring.
-pub(super) fn save(model: &NamedModel<'_>) -> Outcome {
-    let Some(place) = model.key_place() else {
+pub(super) fn save(model: &NamedModel) -> Outcome {
+    let Some(place) = KeyPlace::of(model) else {
         return Err(Failed::usage("a script needs no key"));
     };
     if io::stdin().is_terminal() {

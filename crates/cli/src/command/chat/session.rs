@@ -242,7 +242,7 @@ impl ChatSession {
     /// Begins another conversation: what was said is forgotten, and so is what was allowed for it.
     pub(super) fn forget(&mut self) {
         let conversation = Arc::new(self.conversation.host().conversation());
-        let tools = Arc::new(HostTools::new(Arc::clone(&conversation)));
+        let tools = HostTools::new(Arc::clone(&conversation));
         self.agent = self.agent.clone().with_tools(tools);
         self.conversation = conversation;
         self.messages.clear();
