@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use turnbuckle::{
-    Args, Server, Target, Tool,
+    Args, LiveServer, Server, Target, Tool,
     client::{Client, Connection},
-    host::{Audit, Host, Rules, ServerSpec},
+    host::{Audit, CatalogTool, Host, Rules, ServerSpec},
     tool,
     transport::duplex,
 };
@@ -29,6 +29,9 @@ const TOOLS: usize = 50;
 
 /// The host waits this long between two readings of its lists.
 const BETWEEN_LISTS: Duration = Duration::from_millis(120);
+
+/// Servers with lists that change have one of these two tools at a time.
+const EXTRA: [&str; 2] = ["extra_even", "extra_odd"];
 
 /// Returns its text argument.
 #[tool]
@@ -82,6 +85,49 @@ async fn host(servers: usize, tools: usize, audit: Option<Audit>) -> Host {
     let host = builder.open().await;
     host.ready().await;
     host
+}
+
+/// A server whose list changes from round to round, and keeps its length.
+fn changing(tools: usize) -> Result<LiveServer, Box<dyn Error>> {
+    let mut server = server(tools - 1).dynamic_tools();
+    for name in EXTRA {
+        server = server.tool(Tool::new(name, search).about("A tool that comes and goes."));
+    }
+    let server = server.build()?;
+    server.catalog().disable_tool(EXTRA[0]);
+    Ok(server)
+}
+
+/// The way to a server that is there already.
+fn target_of(server: &LiveServer) -> Target {
+    let (near, far) = duplex();
+    let server = server.clone();
+    tokio::spawn(async move { server.serve(far).await });
+    near.into()
+}
+
+async fn host_of(servers: &[LiveServer]) -> Host {
+    let mut builder = Host::builder("bench-host", "0.1.0").policy(Rules::new().trust("*"));
+    for (number, server) in servers.iter().enumerate() {
+        let server = server.clone();
+        let spec = ServerSpec::from_fn(move || target_of(&server));
+        builder = builder.server(format!("server-{number:02}"), spec);
+    }
+    let host = builder.open().await;
+    host.ready().await;
+    host
+}
+
+/// Changes the lists, and waits until those who listen have done what they do then.
+async fn change(servers: &[LiveServer], round: usize) -> Result<(), Box<dyn Error>> {
+    for server in servers {
+        let edit = server.catalog().edit();
+        let edit = edit.disable_tool(EXTRA[(round + 1) % 2]);
+        edit.enable_tool(EXTRA[round % 2]).apply()?;
+    }
+    // Only the CPU that is used meanwhile counts.
+    tokio::time::sleep(2 * BETWEEN_LISTS).await;
+    Ok(())
 }
 
 /// The CPU time of this thread, in microseconds.
@@ -143,6 +189,47 @@ async fn list_of_host(host: &Host) -> Result<f64, Box<dyn Error>> {
     }
 }
 
+async fn changed_list_of_client(
+    connection: &Connection,
+    server: &LiveServer,
+    round: usize,
+) -> Result<f64, Box<dyn Error>> {
+    let began = now();
+    change(std::slice::from_ref(server), round).await?;
+    let tools = connection.tools().fresh().await?;
+    let is_new = tools.iter().any(|tool| tool.name == EXTRA[round % 2]);
+    let count = tools.len();
+    drop(tools);
+    let took = now() - began;
+    if is_new && count == SERVERS * TOOLS {
+        Ok(took)
+    } else {
+        Err(format!("the client listed {count} tools").into())
+    }
+}
+
+/// The host reads each list again by itself, because its server says that it has changed.
+async fn changed_list_of_host(
+    host: &Host,
+    servers: &[LiveServer],
+    round: usize,
+) -> Result<f64, Box<dyn Error>> {
+    let began = now();
+    change(servers, round).await?;
+    let catalog = host.catalog();
+    let took = now() - began;
+    let extra = EXTRA[round % 2];
+    let tools = catalog.tools();
+    let is_new = |tool: &&_| CatalogTool::tool(tool).name == extra;
+    if tools.iter().map(|tool| &**tool).filter(is_new).count() == SERVERS
+        && tools.len() == SERVERS * TOOLS
+    {
+        Ok(took)
+    } else {
+        Err(format!("the host listed {} tools", tools.len()).into())
+    }
+}
+
 async fn run() -> Result<(), Box<dyn Error>> {
     let client = Client::new("bench-client", "0.1.0");
     let plain = client.connect(target(TOOLS)).await?;
@@ -157,6 +244,18 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for _ in 0..ROUNDS {
         println!("client list {}", list_of_client(&large).await?);
         println!("host list {}", list_of_host(&quiet).await?);
+    }
+    let one = changing(SERVERS * TOOLS)?;
+    let many: Vec<_> = (0..SERVERS)
+        .map(|_| changing(TOOLS))
+        .collect::<Result<_, _>>()?;
+    let reader = client.connect(target_of(&one)).await?;
+    let merging = host_of(&many).await;
+    for round in 0..ROUNDS {
+        let took = changed_list_of_client(&reader, &one, round).await?;
+        println!("client changed list {took}");
+        let took = changed_list_of_host(&merging, &many, round).await?;
+        println!("host changed list {took}");
     }
     Ok(())
 }
