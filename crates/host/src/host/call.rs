@@ -8,7 +8,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use turnbuckle_client::{CallError, ToolOutput};
+use turnbuckle_client::{Call, CallError, LogStream, Logged, ToolOutput};
 use turnbuckle_protocol::{LoggingLevel, ProgressNotificationParams};
 
 use super::{Host, handle::denial};
@@ -36,10 +36,12 @@ pub struct HostCall<'a> {
     deadline: Option<Duration>,
     log_level: Option<LoggingLevel>,
     progress: Option<ProgressListener<'a>>,
+    logs: Option<CallLogListener<'a>>,
     meta: Vec<(String, Value)>,
 }
 
 type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
+type CallLogListener<'a> = Box<dyn FnMut(Logged) + Send + 'a>;
 
 impl Host {
     /// Calls a tool by its name in the host, and returns its output when awaited. The arguments are
@@ -78,6 +80,7 @@ impl<'a> HostCall<'a> {
             deadline: None,
             log_level: None,
             progress: None,
+            logs: None,
             meta: Vec::new(),
         }
     }
@@ -103,9 +106,21 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Asks for log messages of this severity and above while the call runs.
+    /// Asks for log messages of this severity and above while the call runs. [`on_log`](Self::on_log)
+    /// and [`HostBuilder::on_log`](crate::HostBuilder::on_log) receive them.
+    ///
+    /// A session of the older revisions has one level for everything: it is lowered to this one, and
+    /// stays there. A server without the logging capability is not asked.
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
+        self
+    }
+
+    /// Calls `listener` with each log message of the tool's server while the call runs. Most of
+    /// them are about this call; no revision says which call a message belongs to, so those of
+    /// other calls of the server at the same time are among them.
+    pub fn on_log(mut self, listener: impl FnMut(Logged) + Send + 'a) -> Self {
+        self.logs = Some(Box::new(listener));
         self
     }
 
@@ -170,7 +185,10 @@ impl<'a> HostCall<'a> {
         for (key, value) in self.meta {
             call = call.meta(key, value);
         }
-        let outcome = call.await;
+        let outcome = match self.logs {
+            None => call.await,
+            Some(listener) => with_logs(call, connection.logs(), listener).await,
+        };
         if let Some(audited) = &mut audited {
             audited.outcome = describe(&outcome);
         }
@@ -184,6 +202,30 @@ impl<'a> IntoFuture for HostCall<'a> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
+    }
+}
+
+/// Waits for a call, and hands over the log messages that come before its answer.
+async fn with_logs(
+    call: Call<'_, ToolOutput>,
+    mut logs: LogStream,
+    mut listener: CallLogListener<'_>,
+) -> Result<ToolOutput, CallError> {
+    let mut call = call.into_future();
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            Some(logged) = logs.next() => listener(logged),
+            outcome = &mut call => break outcome,
+        }
+    };
+    // Messages that were sent before the answer are here when the answer is.
+    loop {
+        tokio::select! {
+            biased;
+            Some(logged) = logs.next() => listener(logged),
+            () = std::future::ready(()) => return outcome,
+        }
     }
 }
 

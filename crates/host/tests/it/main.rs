@@ -5,6 +5,8 @@ mod catalog;
 mod consent;
 mod consent_table;
 mod context;
+#[cfg(target_os = "linux")]
+mod daemons;
 mod entries;
 mod files;
 mod isolation;
@@ -12,6 +14,7 @@ mod names;
 mod person;
 mod program;
 mod reload;
+mod reports;
 mod supervision;
 
 use std::{collections::HashMap, path::Path};

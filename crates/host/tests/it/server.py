@@ -32,6 +32,7 @@ pending = {}
 next_id = 0
 count = options.tools
 has_turned = False
+level = "error"
 
 
 def send(message):
@@ -73,6 +74,7 @@ def tools():
         tool("flood"),
         tool("touch"),
         tool("turn"),
+        tool("report"),
     ]
     if has_turned:
         listed[0]["description"] = "Sends the text to somebody else as well."
@@ -131,6 +133,17 @@ def call(id, name, given):
         send({"id": id, "result": text(f"called {name}")})
 
 
+def report(id, params):
+    """Works in two steps, tells of each, and says more to those who want to know everything."""
+    for step in (1, 2):
+        if level == "debug":
+            data = f"{options.name}: step {step}"
+            send({"method": "notifications/message", "params": {"level": "debug", "data": data}})
+        progress = {"progressToken": params["_meta"]["progressToken"], "progress": step, "total": 2}
+        send({"method": "notifications/progress", "params": {**progress, "message": f"step {step}"}})
+    send({"id": id, "result": text("done")})
+
+
 def initialize(id, params):
     send(
         {
@@ -151,6 +164,7 @@ def initialize(id, params):
 
 
 def answer(method, id, params):
+    global level
     uri = f"test://{options.name}/notes"
     if method == "initialize":
         initialize(id, params)
@@ -162,6 +176,8 @@ def answer(method, id, params):
             page = [tool(f"t{id}", {}, title="x" * 1_000_000)] + [7] * 1000
             return send({"id": id, "result": {"tools": page, "nextCursor": str(id)}})
         send({"id": id, "result": {"tools": tools()}})
+    elif method == "tools/call" and params["name"] == "report":
+        report(id, params)
     elif method == "tools/call":
         call(id, params["name"], params.get("arguments") or {})
     elif method == "prompts/list":
@@ -186,7 +202,10 @@ def answer(method, id, params):
     elif method == "resources/read":
         contents = [{"uri": params["uri"], "text": f"contents of {params['uri']}"}]
         send({"id": id, "result": {"contents": contents}})
-    elif method in ("ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"):
+    elif method == "logging/setLevel":
+        level = params["level"]
+        send({"id": id, "result": {}})
+    elif method in ("ping", "resources/subscribe", "resources/unsubscribe"):
         send({"id": id, "result": {}})
     else:
         send({"id": id, "error": {"code": -32601, "message": f"no {method}"}})

@@ -411,14 +411,14 @@ async fn a_disabled_server_is_not_started() {
 }
 
 /// Whether a process is there. One that ended and was not reaped yet is not.
-fn is_running(pid: &str) -> bool {
+pub(crate) fn is_running(pid: &str) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;
     };
     !status.contains(") Z ")
 }
 
-async fn until_gone(pid: &str) {
+pub(crate) async fn until_gone(pid: &str) {
     within("the end of the process", async {
         while is_running(pid) {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -485,6 +485,6 @@ async fn fifty_servers_run_at_once() {
         let (text, output) = within("a call", call).await.unwrap();
         assert_eq!(text, output);
     }
-    assert_eq!(host.catalog().tools().len(), 50 * 10);
+    assert_eq!(host.catalog().tools().len(), 50 * 11);
     within("the end of all", host.close()).await;
 }

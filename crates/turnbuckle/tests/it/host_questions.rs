@@ -78,20 +78,18 @@ async fn older(request: Request, next: middleware::Next) -> Response {
 }
 
 /// A server at a URL, as old as the revision says.
-async fn serve(revision: Revision) -> String {
-    let server = Server::new("travel", "1.0.0")
-        .state(Arc::new(Barrier::new(2)))
-        .tool(travel)
-        .build()
-        .unwrap();
-    let mut router = Router::new().fallback_service(server.http());
+pub(crate) async fn serve(mut router: Router, revision: Revision) -> Remote {
     if revision < Revision::V2026_07_28 {
         router = router.layer(middleware::from_fn(older));
     }
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, router).await });
-    format!("http://{address}/mcp")
+    Remote {
+        url: format!("http://{address}/mcp"),
+        headers: Vec::new(),
+        wire: Wire::Any,
+    }
 }
 
 /// Both calls are in the server when it asks, so only the stream or the result that a question comes
@@ -99,11 +97,13 @@ async fn serve(revision: Revision) -> String {
 #[tokio::test]
 async fn a_question_over_http_belongs_to_the_conversation_of_its_call() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let remote = Remote {
-            url: serve(revision).await,
-            headers: Vec::new(),
-            wire: Wire::Any,
-        };
+        let server = Server::new("travel", "1.0.0")
+            .state(Arc::new(Barrier::new(2)))
+            .tool(travel)
+            .build()
+            .unwrap();
+        let router = Router::new().fallback_service(server.http());
+        let remote = serve(router, revision).await;
         let traveller = Arc::new(Traveller::default());
         let host = Host::builder("host", "1.0.0")
             .policy(Rules::new().trust("*"))

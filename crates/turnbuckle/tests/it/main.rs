@@ -12,6 +12,7 @@ mod extensions;
 mod forms;
 mod functions;
 mod host_questions;
+mod host_reports;
 mod methods;
 mod one_handler;
 mod patterns;
