@@ -14,27 +14,52 @@ use crate::Secret;
 /// [to exchange it](crate::client::OAuth::exchange): a token that was issued for one server must not be
 /// sent to another.
 #[derive(Clone)]
-pub struct SubjectToken(Arc<Mutex<Secret>>);
+pub struct SubjectToken(Arc<Mutex<Held>>);
+
+#[derive(Clone)]
+struct Held {
+    token: Secret,
+    /// When it expires, in seconds since 1970, where its issuer said so.
+    expires: Option<u64>,
+}
+
+impl Held {
+    /// Whether a token lasts longer. One that says nothing of its end may last for ever or a minute, so
+    /// the one that came last is taken.
+    fn is_outlasted_by(&self, other: &Self) -> bool {
+        match (self.expires, other.expires) {
+            (Some(own), Some(other)) => other > own,
+            _ => true,
+        }
+    }
+}
 
 impl SubjectToken {
-    pub(crate) fn new(token: &str) -> Self {
-        Self(Arc::new(Mutex::new(Secret::new(token))))
+    pub(crate) fn new(token: &str, expires: Option<u64>) -> Self {
+        let token = Secret::new(token);
+        Self(Arc::new(Mutex::new(Held { token, expires })))
     }
 
     pub(crate) fn secret(&self) -> Secret {
-        self.0.lock().clone()
+        self.0.lock().token.clone()
     }
 
     /// The same token, which can be renewed by itself.
     pub fn apart(&self) -> Self {
-        Self(Arc::new(Mutex::new(self.secret())))
+        let held = self.0.lock().clone();
+        Self(Arc::new(Mutex::new(held)))
     }
 
-    /// Takes the place of an older token of the same caller, in all clones.
-    pub fn renew(&self, newer: &Self) {
-        if !Arc::ptr_eq(&self.0, &newer.0) {
-            let newer = newer.secret();
-            *self.0.lock() = newer;
+    /// Takes over another token of the same caller, in all clones. A token that expires sooner than this
+    /// one changes nothing.
+    pub fn renew(&self, other: &Self) {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return;
+        }
+        let other = other.0.lock().clone();
+        let mut held = self.0.lock();
+        if held.is_outlasted_by(&other) {
+            *held = other;
         }
     }
 }
@@ -42,5 +67,25 @@ impl SubjectToken {
 impl fmt::Debug for SubjectToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SubjectToken")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_expires_sooner_replaces_none_that_lasts_longer() {
+        let kept = SubjectToken::new("noon", Some(1_200)).apart();
+        for (token, expires, held) in [
+            ("one", Some(1_300), "one"),
+            ("noon", Some(1_200), "one"),
+            ("two", Some(1_400), "two"),
+            ("unknown", None, "unknown"),
+            ("three", Some(1_100), "three"),
+        ] {
+            kept.renew(&SubjectToken::new(token, expires));
+            assert_eq!(kept.secret(), Secret::new(held), "{token}");
+        }
     }
 }

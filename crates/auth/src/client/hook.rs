@@ -12,6 +12,7 @@ use super::clock::Timestamp;
 use super::dpop::{HEADER as PROOF, NONCE};
 use super::obtain::Cause;
 use super::session::{Current, Session};
+use super::settings::Grant;
 use super::tokens::TokenState;
 use super::{AuthError, OAuth, Problem, Step};
 
@@ -154,6 +155,17 @@ async fn forbidden(
             .at(refusal.address)
             .rule("authorization, \"Step-Up Authorization Flow\"")
             .hint("these scopes were requested already; the authorization server or its user has to grant them"));
+    }
+    let settings = &session.engine.settings;
+    if matches!(settings.grant, Grant::Code) && !settings.browser.allows_step_up(&scopes) {
+        let problem = Problem::Refused {
+            status: refusal.status.as_u16(),
+            error: wanted.error,
+            description: Some(format!("needs `{scopes}`")),
+        };
+        return Err(AuthError::new(Step::Use, problem)
+            .at(refusal.address)
+            .hint("the user has to sign in again for these scopes"));
     }
     session.get(Cause::TooNarrow, wanted).await?;
     Ok(Decision::Retry)

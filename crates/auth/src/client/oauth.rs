@@ -253,6 +253,32 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
+    /// Gets tokens for a server that are good for these scopes too, beside those that were asked for
+    /// before. The user is asked even if there are tokens already.
+    ///
+    /// # Errors
+    /// If no tokens can be had. Those from before stay.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not end the sign-in; dropping the last clone of this does.
+    pub async fn sign_in_for<'a>(
+        &self,
+        server: &str,
+        scopes: impl IntoIterator<Item = &'a str>,
+    ) -> Result<SignIn, AuthError> {
+        let scopes: Scopes = scopes.into_iter().collect();
+        let session = self.session_at(server)?;
+        session.load().await;
+        let Some(headers) = session.engine.fetcher.refusal().await? else {
+            return Ok(SignIn::NotNeeded);
+        };
+        let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
+        let mut wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
+        wanted.scope = Some(wanted.scope.unwrap_or_default().union(&scopes));
+        session.get(Cause::TooNarrow, wanted).await?;
+        Ok(SignIn::Done)
+    }
+
     /// Whether there are tokens for a server that can be used, after renewing them if they have expired.
     pub async fn is_signed_in(&self, server: &str) -> bool {
         match self.session_at(server) {

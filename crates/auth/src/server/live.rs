@@ -205,21 +205,21 @@ impl Inner {
         let scopes = self.hierarchy.expand(verified.identity.scopes());
         let caller = verified.identity.into_caller(scopes);
         Known {
-            caller: self.with_subject(caller, token),
+            caller: self.with_subject(caller, token, verified.expires),
             key: verified.key,
         }
     }
 
     #[cfg(feature = "client")]
-    fn with_subject(&self, caller: Caller, token: &str) -> Caller {
+    fn with_subject(&self, caller: Caller, token: &str, expires: Option<u64>) -> Caller {
         if self.keeps_subjects {
-            return caller.with(crate::SubjectToken::new(token));
+            return caller.with(crate::SubjectToken::new(token, expires));
         }
         caller
     }
 
     #[cfg(not(feature = "client"))]
-    fn with_subject(&self, caller: Caller, _: &str) -> Caller {
+    fn with_subject(&self, caller: Caller, _: &str, _: Option<u64>) -> Caller {
         debug_assert!(!self.keeps_subjects);
         caller
     }

@@ -14,7 +14,7 @@ pub use launch::open_in_browser;
 pub use loopback::Loopback;
 pub use paste::Paste;
 
-use super::AuthorizationRequest;
+use super::{AuthorizationRequest, Scopes};
 use crate::Secret;
 
 /// Sends the user to an authorization server and receives the redirect. Set it with
@@ -35,6 +35,13 @@ pub trait Browser: Send + Sync {
         &'a self,
         known: &'a [String],
     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>>;
+
+    /// Whether the user may be asked for more scopes in the middle of a request, because the server says
+    /// that it needs them (step-up). If not, the request fails and the tokens stay in use;
+    /// [`OAuth::sign_in_for`](super::OAuth::sign_in_for) asks later.
+    fn allows_step_up(&self, _scopes: &Scopes) -> bool {
+        true
+    }
 }
 
 /// One visit of the user to an authorization server. Made by [`Browser::prepare`].

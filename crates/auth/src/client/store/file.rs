@@ -26,6 +26,27 @@ const DRAFT_AGE: Duration = Duration::from_mins(1);
 /// 1 MiB: no token is as long, and a file that is was not written by us.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
+/// The folder of all applications, in the platform's folder for application data.
+const ALL: &str = "turnbuckle";
+
+/// The folder of an application's store, in its own folder.
+const TOKENS: &str = "tokens";
+
+/// The folder of an application.
+fn folder_of(application: &str) -> Option<PathBuf> {
+    let name: String = application
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    Some(place::data_folder()?.join(ALL).join(name))
+}
+
 /// Stores each secret in a file that only its owner can read. Files are replaced atomically.
 ///
 /// With feature `keyring` and a keyring on this machine, files are encrypted with a key from the
@@ -98,18 +119,8 @@ impl FileStore {
     /// # Errors
     /// If there is no such folder, or it cannot be used.
     pub fn open(application: &str) -> Result<Self, StoreError> {
-        let folder = place::data_folder().ok_or(StoreError::NoFolder)?;
-        let name: String = application
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || "-_".contains(c) {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        let store = Self::open_at(folder.join("turnbuckle").join(name).join("tokens"))?;
+        let path = folder_of(application).ok_or(StoreError::NoFolder)?;
+        let store = Self::open_at(path.join(TOKENS))?;
         let sealing = Sealing {
             application: Some(application.to_owned()),
             ..Sealing::default()
@@ -118,6 +129,52 @@ impl FileStore {
             seal: Arc::new(sealing),
             ..store
         })
+    }
+
+    /// Whether an application has a store already. [`open`](Self::open) makes one.
+    pub fn exists(application: &str) -> bool {
+        folder_of(application).is_some_and(|folder| folder.join(TOKENS).is_dir())
+    }
+
+    /// The applications of this user with a store, by the names of their folders.
+    ///
+    /// # Errors
+    /// If the folder of all stores cannot be read.
+    pub fn applications() -> io::Result<Vec<String>> {
+        let Some(all) = place::data_folder() else {
+            return Ok(Vec::new());
+        };
+        let entries = match fs::read_dir(all.join(ALL)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string()
+                && entry.path().join(TOKENS).is_dir()
+            {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Deletes the store with everything in it. What is stored after that is stored nowhere.
+    ///
+    /// # Errors
+    /// If a file may still be there.
+    pub fn delete(self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => {
+                // The folder of the application goes with it if nothing else is there.
+                let _ = self.folder.parent().map(fs::remove_dir);
+                Ok(())
+            }
+        }
     }
 
     /// Whether the files are encrypted with a key from this machine's keyring. The call blocks,

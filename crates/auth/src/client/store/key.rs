@@ -28,6 +28,11 @@ impl StoreKey {
         Self(format!("server {url}"))
     }
 
+    /// Something that an application keeps beside its tokens.
+    pub fn of_application(name: &str) -> Self {
+        Self(format!("application {name}"))
+    }
+
     /// The key as text. It is not secret. It has characters that are not allowed in file names.
     pub fn as_str(&self) -> &str {
         &self.0
