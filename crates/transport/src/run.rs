@@ -15,9 +15,9 @@ use crate::limits::Limits;
 use crate::outbox::{Chunk, Outbox, Taken};
 use crate::receive::Receive;
 
-/// 32 batches, up to two mebibytes of input: then the other tasks of this thread get their turn,
-/// even if the stream itself never makes the task wait.
-const BATCHES_PER_POLL: usize = 32;
+/// 4 batches, up to 256 KiB of input: then the other tasks of this thread get their turn, even if the
+/// stream itself never makes the task wait. A peer that floods sends thousands of messages in that.
+const BATCHES_PER_POLL: usize = 4;
 
 /// Carries messages between a pair of byte streams, a `receiver` and an `outbox`, until both
 /// directions have ended.

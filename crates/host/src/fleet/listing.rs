@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use turnbuckle_client::{CallError, Connection};
 use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
 
+use super::aside;
 use super::page::{Entries, MAX_ENTRIES, Page, PageText};
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
@@ -22,6 +23,9 @@ const MAX_PAGES: usize = 200;
 
 /// How many bytes of one list are kept. Two thousand tools with 4 KiB each fit.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// A page of this many bytes takes long enough to read that other tasks would notice.
+const LONG_BYTES: usize = 64 * 1024;
 
 /// How many problems of one list are reported: the first ones show what is wrong.
 const MAX_PROBLEMS: usize = 50;
@@ -201,7 +205,12 @@ pub(crate) async fn read<T: Kind>(
             return Ok(list.end(Some(reason)));
         }
         let raw: Arc<RawValue> = raw.into();
-        cursor = take_page(&mut list, &mut names, &raw).map_err(|source| CallError::Malformed {
+        let taken = if raw.get().len() < LONG_BYTES {
+            take_page(&mut list, &mut names, &raw)
+        } else {
+            aside(|| take_page(&mut list, &mut names, &raw))
+        };
+        cursor = taken.map_err(|source| CallError::Malformed {
             server: connection.server().name().into(),
             method: T::METHOD.into(),
             source,

@@ -3,6 +3,7 @@
 //! Nothing here knows of consent or of people; what the program has to say comes in through
 //! [`FleetHooks`]. A gateway uses the same fleet.
 
+mod aside;
 mod failure;
 mod filter;
 mod inherited;
@@ -18,6 +19,7 @@ mod state;
 mod supervise;
 mod upstream;
 
+use aside::aside;
 pub use failure::{Failure, FailureKind};
 pub(crate) use filter::{ToolFilter, matches};
 pub use inherited::InheritedVariables;

@@ -15,7 +15,7 @@ use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Lis
 use turnbuckle_protocol::Tool;
 
 use super::{
-    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, known,
+    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, aside, known,
     listing::{self, Kind, List},
     pace::{Attempt, Pace, Pause},
 };
@@ -96,7 +96,13 @@ impl Supervisor<'_> {
     fn become_state(&self, state: ServerState) {
         self.upstream.set_state(state);
         let state = self.upstream.state();
-        self.shared.hooks.state_changed(self.upstream, &state);
+        let tell = || self.shared.hooks.state_changed(self.upstream, &state);
+        if state.is_ready() {
+            // A gateway merges the lists of all its servers.
+            aside(tell);
+        } else {
+            tell();
+        }
     }
 
     async fn run(&self) {
@@ -306,7 +312,8 @@ impl Supervisor<'_> {
         let is_same = lists.is_same(&before);
         self.upstream.set_lists(lists);
         if !is_same {
-            self.shared.hooks.lists_changed(self.upstream);
+            // A gateway merges the lists of all its servers.
+            aside(|| self.shared.hooks.lists_changed(self.upstream));
             self.keep_lists();
         }
         self.upstream.listed.send_modify(|count| *count += 1);
