@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 use turnbuckle::auth::client::{Loopback, Paste, Registered, SignIn};
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
@@ -12,7 +13,11 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Launch;
 
-use crate::runtime::block_on;
+use super::caller_tokens::{self, TokenOwner};
+use crate::{
+    runtime::block_on,
+    show::{print, print_json},
+};
 
 /// Sign in to a protected server, in your browser. Commands use the tokens from then on.
 #[derive(Args)]
@@ -50,8 +55,20 @@ pub(crate) struct Login {
 #[derive(Args)]
 pub(crate) struct Logout {
     /// The server: a URL, or a name from a config file.
-    #[arg(value_name = "SERVER")]
-    server: String,
+    #[arg(value_name = "SERVER", required_unless_present_any = ["callers", "caller"])]
+    server: Option<String>,
+
+    /// List the callers of `turnbuckle up` that have signed in, and the servers.
+    #[arg(long, conflicts_with_all = ["server", "caller", "config", "trust"])]
+    callers: bool,
+
+    /// Sign this caller of `turnbuckle up` out, of all servers or of SERVER.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "trust"])]
+    caller: Option<String>,
+
+    /// Print JSON.
+    #[arg(long, requires = "callers")]
+    json: bool,
 
     /// Look names up in this file alone.
     #[arg(long, value_name = "FILE")]
@@ -106,7 +123,17 @@ pub(crate) fn run(login: &Login) -> Outcome {
 }
 
 pub(crate) fn leave(logout: &Logout) -> Outcome {
-    let url = url(&logout.server, lookup(logout.config.as_ref(), logout.trust))?;
+    if logout.callers {
+        return block_on(list_callers(logout.json));
+    }
+    let server = logout.server.as_deref();
+    if let Some(caller) = &logout.caller {
+        return block_on(leave_as_caller(caller, server));
+    }
+    let url = url(
+        server.unwrap_or_default(),
+        lookup(logout.config.as_ref(), logout.trust),
+    )?;
     let store = sign_in::CheckedStore::new(sign_in::store()?);
     let oauth = sign_in::kept_in(store.clone());
     block_on(async {
@@ -122,6 +149,55 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
         eprintln!("you were not signed in to {url}");
     }
     Ok(())
+}
+
+async fn list_callers(is_json: bool) -> Outcome {
+    let all = caller_tokens::all().await.map_err(unreadable)?;
+    if is_json {
+        let all = all.iter().map(|(owner, _)| {
+            json!({ "caller": owner.caller, "server": owner.server, "url": without_query(&owner.url) })
+        });
+        return print_json(&all.collect::<serde_json::Value>());
+    }
+    for (owner, _) in all {
+        let caller = owner.caller.as_deref().unwrap_or_default();
+        print(&format!(
+            "{caller}\t{}\t{}",
+            owner.server,
+            without_query(&owner.url)
+        ));
+    }
+    Ok(())
+}
+
+async fn leave_as_caller(caller: &str, server: Option<&str>) -> Outcome {
+    let all = caller_tokens::all().await.map_err(unreadable)?;
+    let is_meant = |owner: &TokenOwner| {
+        owner.caller.as_deref().unwrap_or_default() == caller
+            && server.is_none_or(|server| owner.server == server || owner.url == server)
+    };
+    let mut outcome = Err(
+        Failed::usage(format!("caller `{caller}` has not signed in there"))
+            .hint("`turnbuckle logout --callers` lists who has signed in"),
+    );
+    for (owner, store) in all.into_iter().filter(|(owner, _)| is_meant(owner)) {
+        let oauth = sign_in::kept_in(store.clone()).allow_private_networks();
+        let revoked = oauth.sign_out(&owner.url).await;
+        store.delete().map_err(unreadable)?;
+        let TokenOwner { server, .. } = &owner;
+        eprintln!("signed caller `{caller}` out of `{server}`");
+        if let Err(error) = revoked {
+            eprintln!(
+                "warning: the authorization server did not take the tokens of `{server}` back: {error}"
+            );
+        }
+        outcome = Ok(());
+    }
+    outcome
+}
+
+fn unreadable(error: std::io::Error) -> Failed {
+    Failed::new(Code::Authorization, error)
 }
 
 fn lookup(config: Option<&PathBuf>, is_trusted: bool) -> Lookup<'_> {

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub(crate) mod call;
+mod caller_tokens;
 pub(crate) mod chat;
 pub(crate) mod complete;
 pub(crate) mod completions;

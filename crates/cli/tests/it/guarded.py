@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "broken"))
 import server
 
 TOKENS = pathlib.Path(sys.argv[1])
-valid, codes = set(), {}
+valid, codes, scopes = set(), {}, {}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -54,6 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # The person agrees.
             code = str(uuid.uuid4())
             codes[code] = asked["code_challenge"]
+            scopes[code] = asked.get("scope", "").split()
             back = urllib.parse.urlencode({"code": code, "state": asked["state"], "iss": base})
             return self.give(302, Location=f"{asked['redirect_uri']}?{back}")
         self.give(404)
@@ -74,6 +75,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.give(400, {"error": "invalid_grant"})
         token = str(uuid.uuid4())
         valid.add(token)
+        scopes[token] = scopes[form["code"]]
         self.keep()
         self.give(200, {"access_token": token, "token_type": "Bearer", "expires_in": 3600})
 
@@ -88,6 +90,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "id" not in message:
             return self.give(202)
         if message["method"] == "tools/call":
+            if "secret" in json.dumps(message["params"]) and "admin" not in scopes[token]:
+                return self.give(403, WWW_Authenticate='Bearer error="insufficient_scope", scope="admin"')
             with open(f"{TOKENS}.used", "a") as used:
                 used.write(f"{token}\n")
         said = server.answer(message["method"], message.get("params") or {})

@@ -1,5 +1,7 @@
 //! Callers of a gateway that sign in to a server themselves, against a real authorization server.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::{
@@ -12,6 +14,11 @@ const ADA: &str = "ada-has-a-long-key";
 const BOB: &str = "bob-has-another-key";
 
 fn gateway(place: &Place, server: &Guarded) -> Gateway {
+    gateway_with(place, server, ADA)
+}
+
+/// A gateway whose caller `ada` has this key.
+fn gateway_with(place: &Place, server: &Guarded, key: &str) -> Gateway {
     let config = format!(
         r#"
         [[gateway.keys]]
@@ -30,7 +37,7 @@ fn gateway(place: &Place, server: &Guarded) -> Gateway {
     );
     place.write("turnbuckle.toml", &config);
     Gateway::start_with(place, &["turnbuckle.toml"], |command| {
-        command.env("ADA_KEY", ADA).env("BOB_KEY", BOB);
+        command.env("ADA_KEY", key).env("BOB_KEY", BOB);
     })
 }
 
@@ -115,6 +122,14 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
         let called = run(&place, &echo, ADA, revision);
         assert!(called.status.success(), "{revision}: {}", stderr(&called));
     }
+    // Operators see how many callers have the server, and not who.
+    let ready = gateway.get("/readyz").1;
+    let ready: Value = serde_json::from_str(&ready).expect("JSON");
+    let counts = serde_json::json!({ "ready": 1, "starting": 0, "failed": 0 });
+    assert_eq!(ready["callerServers"]["guarded"], counts, "{ready}");
+    let metrics = gateway.get("/metrics").1;
+    let counted = r#"caller_servers{server="guarded",state="ready"} 1"#;
+    assert!(metrics.contains(counted), "{metrics}");
     // Other callers do not have what ada has.
     let offered = tools(&place, &gateway, BOB);
     assert!(!offered.contains("guarded__echo"), "{offered}");
@@ -160,4 +175,95 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
     drop(gateway);
     let gateway = self::gateway(&place, &server);
     assert!(tools(&place, &gateway, ADA).contains("guarded__echo"));
+}
+
+/// Signs ada in, with this key.
+fn sign_in(place: &Place, gateway: &Gateway, key: &str) {
+    let words = ["call", &gateway.url, "guarded__sign_in"];
+    let sent = run(place, &words, key, "2025-06-18");
+    let said = format!("{} {}", stdout(&sent), stderr(&sent));
+    visit(place, "ada", &said);
+    let done = run(place, &words, key, "2025-06-18");
+    assert!(done.status.success(), "{} {}", stdout(&done), stderr(&done));
+}
+
+#[test]
+fn a_new_caller_of_the_same_name_does_not_get_the_tokens_of_the_old_one() {
+    const NEW: &str = "another-ada-has-this-key";
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let first = gateway(&place, &server);
+    sign_in(&place, &first, ADA);
+    drop(first);
+    let second = gateway_with(&place, &server, NEW);
+    let offered = tools(&place, &second, NEW);
+    assert!(!offered.contains("guarded__echo"), "{offered}");
+    assert!(offered.contains("guarded__sign_in"), "{offered}");
+    // They were given back.
+    assert_eq!(place.read("tokens"), "");
+    drop(second);
+    // They are gone for the old caller, too.
+    let third = gateway(&place, &server);
+    assert!(!tools(&place, &third, ADA).contains("guarded__echo"));
+}
+
+#[test]
+fn operators_list_the_tokens_of_callers_and_give_them_back() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let gateway = gateway(&place, &server);
+    let none = place.run(&["logout", "--callers"]);
+    assert!(
+        none.status.success() && stdout(&none).is_empty(),
+        "{none:?}"
+    );
+    sign_in(&place, &gateway, ADA);
+    assert_eq!(place.read("tokens").lines().count(), 1);
+    let listed = place.run(&["logout", "--callers", "--json"]);
+    let listed: Value = serde_json::from_str(&stdout(&listed)).expect("JSON");
+    let expected = serde_json::json!([
+        { "caller": "ada", "server": "guarded", "url": server.url }
+    ]);
+    assert_eq!(listed, expected);
+    for words in [["--caller", "bob", "guarded"], ["--caller", "ada", "other"]] {
+        let refused = place.run(&[&["logout"], &words[..]].concat());
+        assert!(!refused.status.success(), "{refused:?}");
+    }
+    assert_eq!(place.read("tokens").lines().count(), 1);
+    let left = place.run(&["logout", "--caller", "ada"]);
+    assert!(left.status.success(), "{left:?}");
+    assert_eq!(place.read("tokens"), "");
+    let none = place.run(&["logout", "--callers"]);
+    assert!(stdout(&none).is_empty(), "{none:?}");
+}
+
+#[test]
+fn a_tool_that_needs_more_scopes_signs_nobody_out() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let first = gateway(&place, &server);
+    sign_in(&place, &first, ADA);
+    let offered = tools(&place, &first, ADA);
+    assert!(!offered.contains("guarded__sign_in"), "{offered}");
+    let secret = ["call", &first.url, "guarded__echo", "text=secret"];
+    let refused = run(&place, &secret, ADA, "2025-06-18");
+    assert!(!refused.status.success(), "{refused:?}");
+    // The tokens are good for everything else, and a wider sign-in is offered beside the tools.
+    let echo = ["call", &first.url, "guarded__echo", "text=hi"];
+    let called = run(&place, &echo, ADA, "2025-06-18");
+    assert!(called.status.success(), "{called:?}");
+    let offered = tools(&place, &first, ADA);
+    assert!(offered.contains("guarded__echo"), "{offered}");
+    assert!(offered.contains("guarded__sign_in"), "{offered}");
+    let words = ["call", &first.url, "guarded__sign_in"];
+    let sent = run(&place, &words, ADA, "2025-06-18");
+    let said = format!("{} {}", stdout(&sent), stderr(&sent));
+    visit(&place, "ada", &said);
+    // The code is redeemed after the page was shown.
+    let began = Instant::now();
+    while !run(&place, &secret, ADA, "2025-06-18").status.success() {
+        assert!(began.elapsed() < Duration::from_mins(1), "no wider tokens");
+    }
+    let offered = tools(&place, &first, ADA);
+    assert!(!offered.contains("guarded__sign_in"), "{offered}");
 }

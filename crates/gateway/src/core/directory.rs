@@ -28,7 +28,8 @@ impl Core {
                 annotations: entry.annotations(),
             });
         }
-        let only = self.only()?;
+        // Its list may have hints of the entry.
+        let only = self.only().filter(|_| self.settling().is_none())?;
         Some(EntryFacts {
             server: only.id.to_string(),
             own: name.to_owned(),

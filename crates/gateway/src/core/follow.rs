@@ -4,6 +4,7 @@
 //! does. All others hear of what changes in the session that the lists are read in.
 
 use std::{
+    any::Any,
     collections::HashMap,
     pin::pin,
     sync::{Arc, Weak},
@@ -18,7 +19,7 @@ use turnbuckle_protocol::{
     ClientCapabilities, Revision,
     envelope::{Edit, Raw},
 };
-use turnbuckle_server::{Caller, Changes, Front, Reject, RelayReply};
+use turnbuckle_server::{Caller, Changes, Front, Reject, RelayReply, Relayed};
 
 use super::Core;
 use crate::{
@@ -37,7 +38,8 @@ const MAX_AGAIN: Duration = Duration::from_mins(1);
 
 impl Core {
     /// Hears of changes to a resource, for as long as the guard is kept.
-    pub(super) fn follow(self: &Arc<Self>, caller: &Caller, uri: &str) -> Option<Follow> {
+    pub(crate) fn follow(self: &Arc<Self>, follower: &Follower, uri: &str) -> Option<Follow> {
+        let caller = &follower.caller;
         let member = self.owner_of(uri)?;
         let ServerState::Ready(ready) = member.upstream.state() else {
             return None;
@@ -53,7 +55,7 @@ impl Core {
         if member.is_apart(caller.id()) {
             let followed = FollowedApart {
                 core: Arc::downgrade(self),
-                caller: caller.clone(),
+                follower: follower.clone(),
                 changes: self.changes.get()?.of_caller(caller),
                 uri,
             };
@@ -69,24 +71,39 @@ impl Core {
     }
 
     /// Subscribes the session of a legacy client. What the server refuses is refused.
-    pub(super) async fn subscribe(self: &Arc<Self>, front: &Front, uri: &str) -> RelayReply {
+    pub(super) async fn subscribe(
+        self: &Arc<Self>,
+        front: &Front,
+        follower: &Follower,
+        uri: &str,
+    ) -> RelayReply {
         let refusal = match self.owner_of(uri) {
-            Some(member) => refusal(&member, front, uri).await,
+            Some(member) => refusal(&member, front, follower, uri).await,
             None => None,
         };
         if let Some(refusal) = refusal {
             return refusal;
         }
-        let Some(follow) = self.follow(front.caller(), uri) else {
+        let Some(follow) = self.follow(follower, uri) else {
             return Reject::resource_not_found(uri).into();
         };
         if let Err(reason) = front.subscribe(uri) {
             return Reject::invalid_params(reason).into();
         }
         if let Some(kept) = front.session_state::<SessionState>() {
-            kept.followed.lock().insert(uri.to_owned(), follow);
+            let followed = FollowedInSession {
+                _follow: follow,
+                _keeper: self.keeper(),
+            };
+            let before = kept.followed.lock().insert(uri.to_owned(), followed);
+            drop(before);
         }
         RelayReply::Result(b"{}".to_vec())
+    }
+
+    /// What keeps a caller's own servers for as long as it is kept.
+    fn keeper(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.keeper.get().and_then(Weak::upgrade)
     }
 
     pub(super) fn unsubscribe(front: &Front, uri: &str) -> RelayReply {
@@ -101,11 +118,16 @@ impl Core {
 
 /// What a legacy server says against a subscription; `None` if it takes it. To subscribe twice is to
 /// subscribe once, so that the one who follows the resource may do so again.
-async fn refusal(member: &Member, front: &Front, uri: &str) -> Option<RelayReply> {
-    let caller = front.caller().id();
+async fn refusal(
+    member: &Member,
+    front: &Front,
+    follower: &Follower,
+    uri: &str,
+) -> Option<RelayReply> {
+    let caller = follower.caller.id();
     if member.is_apart(caller) {
         // It is held until the server has answered.
-        let lane = match member.lane_for(&ClientCapabilities::new(), caller).await {
+        let lane = match member.lane_for(&follower.capabilities, caller).await {
             Ok(lane) => lane,
             Err(reply) => return Some(reply),
         };
@@ -148,11 +170,34 @@ async fn refused_by(
 /// What is kept with the session of a legacy client.
 #[derive(Default)]
 struct SessionState {
-    followed: Mutex<HashMap<String, Follow>>,
+    followed: Mutex<HashMap<String, FollowedInSession>>,
+}
+
+struct FollowedInSession {
+    _follow: Follow,
+    /// Keeps the caller's own servers.
+    _keeper: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Who follows a resource: a client of a caller. Its capabilities decide which session its calls run in,
+/// and what happens in that session is what it hears of.
+#[derive(Clone)]
+pub(crate) struct Follower {
+    caller: Caller,
+    capabilities: ClientCapabilities,
+}
+
+impl Follower {
+    pub(crate) fn of(request: &Relayed<'_>) -> Self {
+        Self {
+            caller: request.caller().clone(),
+            capabilities: request.capabilities(),
+        }
+    }
 }
 
 /// A resource whose changes are followed. Dropping it ends that.
-pub(super) enum Follow {
+pub(crate) enum Follow {
     /// By the session that the lists are read in.
     Shared {
         upstream: Arc<Upstream>,
@@ -174,7 +219,7 @@ impl Drop for Follow {
 /// A resource that one caller follows in its own session with the server.
 struct FollowedApart {
     core: Weak<Core>,
-    caller: Caller,
+    follower: Follower,
     changes: Changes,
     uri: Arc<str>,
 }
@@ -203,8 +248,11 @@ impl FollowedApart {
 
     /// Tells the caller of changes until the session ends, or makes room for another.
     async fn hear(&self, member: &Member) {
-        let client = ClientCapabilities::new();
-        let lane = member.lane_for(&client, self.caller.id()).await;
+        let Follower {
+            caller,
+            capabilities,
+        } = &self.follower;
+        let lane = member.lane_for(capabilities, caller.id()).await;
         let Ok(lane) = lane else { return };
         let mut ended = pin!(lane.ended());
         let listen = Listen::new().resource(&*self.uri);

@@ -1,19 +1,15 @@
 //! The gateway as one caller has it: the servers that all callers share, and servers of the caller's own.
 
 use std::{
-    sync::{
-        Arc, OnceLock, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Instant,
+    any::Any,
+    sync::{Arc, OnceLock, Weak, atomic::Ordering},
 };
 
-use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{Pacing, ServerId, ServerState, shared::Fleet};
 use turnbuckle_server::{Caller, Changes};
 
 use super::{Core, CoreHooks};
-use crate::{lock::Lock, settings::Naming, upstream::Member};
+use crate::{lock::Lock, routes::Kind, settings::Naming, upstream::Member};
 
 impl Core {
     /// What a caller is offered. It has no servers yet; those that all callers share come with
@@ -27,28 +23,18 @@ impl Core {
                 }
             }));
             let only = |changes: &Changes| OnceLock::from(changes.of_caller(caller));
-            Self {
-                context: Arc::clone(&self.context),
-                common: Arc::new(common),
-                naming: match self.naming {
-                    // Names must not change when a caller signs in.
-                    Naming::Auto => Naming::Prefixed,
-                    other => other,
-                },
-                on_state: None,
-                plans: RwLock::default(),
-                members: RwLock::default(),
-                routes: RwLock::default(),
-                merging: Mutex::default(),
-                generation: AtomicU64::new(1),
-                fleet: OnceLock::new(),
-                opened: Instant::now(),
-                // What changes for this caller is no other caller's business.
-                changes: Arc::new(self.changes.get().map(only).unwrap_or_default()),
-                lock: self.lock.get().map(of_own_servers).unwrap_or_default(),
-                recorder: self.recorder.clone(),
-                is_of_caller: true,
-            }
+            let naming = match self.naming {
+                // Names must not change when a caller signs in.
+                Naming::Auto => Naming::Prefixed,
+                other => other,
+            };
+            // What changes for this caller is no other caller's business.
+            let changes = self.changes.get().map(only).unwrap_or_default();
+            let context = Arc::clone(&self.context);
+            let mut core = Self::empty(context, common, naming, Arc::new(changes));
+            core.lock = self.lock.get().map(of_own_servers).unwrap_or_default();
+            core.recorder.clone_from(&self.recorder);
+            core
         });
         let hooks = Arc::new(CoreHooks(Arc::downgrade(&core)));
         let _ = core.fleet.set(Fleet::new(hooks, pacing, None));
@@ -72,6 +58,21 @@ impl Core {
             *members = shared;
         }
         self.reroute();
+    }
+
+    /// What open subscriptions keep, so that the caller is not forgotten.
+    pub(crate) fn set_keeper(&self, keeper: Weak<dyn Any + Send + Sync>) {
+        let _ = self.keeper.set(keeper);
+    }
+
+    /// Whether the caller has this server, whatever it is doing.
+    pub(crate) fn contains(&self, id: &ServerId) -> bool {
+        self.member(id).is_some()
+    }
+
+    /// Whether a server lists a tool that is offered by this name.
+    pub(crate) fn lists_tool(&self, name: &str) -> bool {
+        self.routes().find(Kind::Tools, name).is_some()
     }
 
     /// Whether the caller has this server, and it has not failed.
@@ -99,6 +100,13 @@ impl Core {
             changes.tools();
             changes.prompts();
             changes.resources();
+        }
+    }
+
+    /// Tells clients that a resource may have changed.
+    pub(crate) fn tell_changed(&self, uri: &str) {
+        if let Some(changes) = self.changes.get() {
+            changes.resource(uri);
         }
     }
 

@@ -11,16 +11,17 @@ use turnbuckle_protocol::{
     method::{self, Direction},
 };
 use turnbuckle_server::{
-    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+    Caller, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 
-use super::Core;
+use super::{Core, Follower};
 use crate::{
     exchange,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
     routes::Kind,
     translate::FrontRequest,
+    upstream::Member,
 };
 
 /// The core as the server asks it.
@@ -45,9 +46,10 @@ impl Relay for CoreRelay {
         }))
     }
 
-    fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         let mut accepted = SubscriptionFilter::new();
-        let offer = self.0.offer(front.caller()).capabilities;
+        let offer = self.0.offer(request.caller()).capabilities;
+        let follower = Follower::of(request);
         let granted = |is_wanted: bool, is_there: bool| (is_wanted && is_there).then_some(true);
         accepted.tools_list_changed = granted(wanted.wants_tools(), offer.tools.is_some());
         accepted.prompts_list_changed = granted(wanted.wants_prompts(), offer.prompts.is_some());
@@ -55,7 +57,7 @@ impl Relay for CoreRelay {
             granted(wanted.wants_resources(), offer.resources.is_some());
         let mut followed = Vec::new();
         for uri in wanted.resources() {
-            if let Some(follow) = self.0.follow(front.caller(), uri) {
+            if let Some(follow) = self.0.follow(&follower, uri) {
                 followed.push(follow);
                 accepted
                     .resource_subscriptions
@@ -69,8 +71,8 @@ impl Relay for CoreRelay {
     fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
         let core = Arc::downgrade(&self.0);
         let look = move || {
-            let core = core.upgrade()?;
-            Some((Arc::clone(&core.context), core.members()))
+            let core = core.upgrade().map(|core| core.parts());
+            Box::pin(std::future::ready(core)) as BoxFuture<'static, _>
         };
         exchange::follow_tasks(look, request, ids)
     }
@@ -81,6 +83,11 @@ impl Relay for CoreRelay {
 }
 
 impl Core {
+    /// What a request is served with.
+    pub(crate) fn parts(&self) -> (Arc<exchange::Context>, Vec<Arc<Member>>) {
+        (Arc::clone(&self.context), self.members())
+    }
+
     /// Serves a request, and notes what is sent to servers for it.
     fn serve(
         self: &Arc<Self>,
@@ -119,8 +126,8 @@ impl Core {
                 None => Reject::invalid_params("`params.uri` must be a string").into(),
                 Some(uri) if method == "resources/subscribe" => {
                     let (core, front) = (Arc::clone(self), request.front().clone());
-                    let uri = uri.into_owned();
-                    return Box::pin(async move { core.subscribe(&front, &uri).await });
+                    let (follower, uri) = (Follower::of(request), uri.into_owned());
+                    return Box::pin(async move { core.subscribe(&front, &follower, &uri).await });
                 }
                 Some(uri) => Core::unsubscribe(request.front(), &uri),
             };

@@ -22,7 +22,7 @@ impl Core {
         }
     }
 
-    pub(super) fn member(&self, id: &ServerId) -> Option<Arc<Member>> {
+    pub(crate) fn member(&self, id: &ServerId) -> Option<Arc<Member>> {
         let members = self.members.read();
         members.iter().find(|member| member.id == *id).cloned()
     }

@@ -1,9 +1,10 @@
 //! The servers of a gateway, and what they offer together.
 
 use std::{
+    any::Any,
     collections::HashMap,
     sync::{
-        Arc, OnceLock,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -50,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// Whether it is what one caller is offered, beside the core for everybody.
     pub(super) is_of_caller: bool,
+    /// What a subscription keeps, so that the caller is not forgotten while it is open.
+    pub(super) keeper: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 impl Core {
@@ -60,12 +63,26 @@ impl Core {
         on_state: Option<OnState>,
         recorder: Option<Arc<Recorder>>,
     ) -> Self {
+        let changes = Arc::clone(&context.changes);
+        let mut core = Self::empty(Arc::new(context), common, naming, changes);
+        core.on_state = on_state;
+        core.recorder = recorder;
+        core
+    }
+
+    /// A core without servers.
+    pub(super) fn empty(
+        context: Arc<Context>,
+        common: Common,
+        naming: Naming,
+        changes: Arc<OnceLock<Changes>>,
+    ) -> Self {
         Self {
-            changes: Arc::clone(&context.changes),
-            context: Arc::new(context),
+            context,
+            is_of_caller: common.is_of_caller,
             common: Arc::new(common),
             naming,
-            on_state,
+            on_state: None,
             plans: RwLock::default(),
             members: RwLock::default(),
             routes: RwLock::default(),
@@ -73,9 +90,10 @@ impl Core {
             generation: AtomicU64::new(1),
             fleet: OnceLock::new(),
             opened: Instant::now(),
+            changes,
             lock: OnceLock::new(),
-            recorder,
-            is_of_caller: false,
+            recorder: None,
+            keeper: OnceLock::new(),
         }
     }
 
@@ -211,7 +229,9 @@ impl Core {
     pub(crate) fn reroute(&self) {
         let _merging = self.merging.lock();
         let generation = self.generation.fetch_add(1, Ordering::Relaxed);
-        let mut routes = Routes::new(&self.members(), self.naming, generation, self.lock.get());
+        let (members, before) = (self.members(), self.routes());
+        let lock = self.lock.get();
+        let mut routes = Routes::new(&members, self.naming, generation, lock, &before);
         if self.is_of_caller {
             routes.make_private();
         }
@@ -236,12 +256,16 @@ impl Core {
 
     /// How long requests may wait for servers that are still starting; `None` if none is, or the gateway
     /// has been open for a while. Clients list once when they have connected, and many never again.
-    pub(super) fn settling(&self) -> Option<Duration> {
+    pub(crate) fn settling(&self) -> Option<Duration> {
         let left = STARTS_WITHIN.checked_sub(self.opened.elapsed())?;
+        self.is_starting().then_some(left)
+    }
+
+    /// Whether a server is starting for the first time.
+    pub(crate) fn is_starting(&self) -> bool {
         let members = self.members.read();
         let mut states = members.iter().map(|member| member.upstream.state());
-        let is_starting = |state| matches!(state, ServerState::Starting);
-        states.any(is_starting).then_some(left)
+        states.any(|state| matches!(state, ServerState::Starting))
     }
 
     /// Waits until each server is ready or has failed.

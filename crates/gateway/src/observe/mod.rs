@@ -17,7 +17,9 @@ pub use exchange::{ExchangeSummary, ExchangeView};
 pub use message::{Hop, MessageView, Part};
 pub use recorder::Recorder;
 pub use series::{Period, SeriesView};
-pub use view::{CallerView, CellView, DenialView, Overview, ServerView, Traffic, WaitingView};
+pub use view::{
+    CallerCounts, CallerView, CellView, DenialView, Overview, ServerView, Traffic, WaitingView,
+};
 
 pub(crate) use record::{RecordEnd, RequestRecord};
 pub(crate) use view::{WaitingQuestion, waiting_text};

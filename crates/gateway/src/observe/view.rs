@@ -168,6 +168,22 @@ pub struct ServerView {
     pub p50: Option<f64>,
     /// The newest of these times, in milliseconds.
     pub recent: Vec<f64>,
+    /// How many callers have it, where each caller has a session of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callers: Option<CallerCounts>,
+}
+
+/// How many callers have a server that each caller reaches with credentials of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallerCounts {
+    /// Callers for which it is ready.
+    pub ready: usize,
+    /// Callers for which it is starting.
+    pub starting: usize,
+    /// Callers for which it has failed.
+    pub failed: usize,
 }
 
 /// A question that waits for its client, while it does.

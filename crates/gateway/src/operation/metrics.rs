@@ -7,8 +7,9 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
+use turnbuckle_host::ServerId;
 
-use crate::lock::LockDifference;
+use crate::{lock::LockDifference, observe::CallerCounts};
 
 /// Seconds, from a fast call to one that a person answers.
 const BUCKETS: [f64; 12] = [
@@ -28,6 +29,13 @@ pub struct Metrics {
     restarts: Family<ServerLabels, Counter>,
     lost_lines: Counter<u64, AtomicU64>,
     lock: Family<LockLabels, Gauge>,
+    of_callers: Family<CallerLabels, Gauge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallerLabels {
+    server: String,
+    state: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -65,6 +73,7 @@ impl Default for Metrics {
             restarts: Family::default(),
             lost_lines: Counter::default(),
             lock: Family::default(),
+            of_callers: Family::default(),
         };
         let registry = &mut metrics.registry;
         let prefix = |name: &str| format!("turnbuckle_gateway_{name}");
@@ -107,6 +116,11 @@ impl Default for Metrics {
             prefix("lock_differences"),
             "Tools, prompts and instructions that differ from the lock file",
             metrics.lock.clone(),
+        );
+        registry.register(
+            prefix("caller_servers"),
+            "Callers that have a server with credentials of their own, by its state",
+            metrics.of_callers.clone(),
         );
         metrics
     }
@@ -160,6 +174,26 @@ impl Metrics {
                 effect: difference.effect.as_str(),
             };
             self.lock.get_or_create(&labels).inc();
+        }
+    }
+
+    /// How many callers have each server that callers reach with credentials of their own.
+    pub fn caller_servers(&self, servers: &[(ServerId, CallerCounts)]) {
+        self.of_callers.clear();
+        for (server, counts) in servers {
+            let states = [
+                ("ready", counts.ready),
+                ("starting", counts.starting),
+                ("failed", counts.failed),
+            ];
+            for (state, count) in states {
+                let labels = CallerLabels {
+                    server: server.to_string(),
+                    state,
+                };
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                self.of_callers.get_or_create(&labels).set(count);
+            }
         }
     }
 

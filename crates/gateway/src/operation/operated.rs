@@ -23,7 +23,7 @@ use super::{
     caller_use::{CallerUses, Running, TooMuch},
     list_filter,
     policy::Verdict,
-    request::About,
+    request::{About, subject},
     subject::{Directory, Moment, Subject},
 };
 use crate::observe::Recorder;
@@ -120,9 +120,41 @@ impl Operation {
     }
 }
 
+#[derive(Clone)]
 struct Operated {
     operation: Arc<Operation>,
     inner: Arc<dyn Relay>,
+}
+
+impl Operated {
+    /// Waits until the facts of an entry are known that a rule may ask for; `None` if there is nothing to
+    /// wait for.
+    fn settling(&self, request: &Relayed<'_>) -> Option<BoxFuture<'static, ()>> {
+        let policy = Arc::clone(&self.operation.policy.read());
+        let directory = self.operation.directory(&policy)?;
+        let (kind, name) = subject(request.method(), request.members())?;
+        if directory.facts(request.caller(), kind, &name).is_some() {
+            return None;
+        }
+        directory.settling(request.caller())
+    }
+}
+
+/// The same relay for a request that has waited.
+struct Settled(Operated);
+
+impl Relay for Settled {
+    fn offer(&self, caller: &Caller) -> RelayOffer {
+        self.0.offer(caller)
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        if self.0.settling(&request).is_some() {
+            let said = "a server is still starting, and a rule needs to know it; try again later";
+            return Some(Box::pin(std::future::ready(Reject::internal(said).into())));
+        }
+        self.0.serve(request)
+    }
 }
 
 impl Relay for Operated {
@@ -131,6 +163,16 @@ impl Relay for Operated {
     }
 
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        if let Some(settling) = self.settling(&request) {
+            let (kept, settled) = (request.keep(), Settled(self.clone()));
+            return Some(Box::pin(async move {
+                settling.await;
+                match kept.serve(&settled) {
+                    Some(work) => work.await,
+                    None => Reject::internal("the gateway does not serve this").into(),
+                }
+            }));
+        }
         let operation = &self.operation;
         let policy = Arc::clone(&operation.policy.read());
         let mut course = Course::begin(operation, &request);
@@ -188,18 +230,28 @@ impl Relay for Operated {
         }))
     }
 
-    fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         let policy = Arc::clone(&self.operation.policy.read());
         let mut wanted = wanted.clone();
         if let Some(uris) = &mut wanted.resource_subscriptions {
             let directory = self.operation.directory(&policy);
+            let is_settling =
+                directory.is_some_and(|directory| directory.settling(request.caller()).is_some());
             uris.retain(|uri| {
-                let subject = Subject::entry(front.caller(), EntryKind::Resource, uri, directory);
+                let is_known = || {
+                    let facts = directory?.facts(request.caller(), EntryKind::Resource, uri);
+                    facts.map(|_| ())
+                };
+                // A rule that needs to know its server cannot be asked yet.
+                if is_settling && is_known().is_none() {
+                    return false;
+                }
+                let subject = Subject::entry(request.caller(), EntryKind::Resource, uri, directory);
                 let subject = subject.called("subscriptions/listen", None);
                 policy.judge(&subject, Moment::Call) == Verdict::Allow
             });
         }
-        self.inner.listen(front, &wanted)
+        self.inner.listen(request, &wanted)
     }
 
     fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {

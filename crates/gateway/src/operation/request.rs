@@ -76,7 +76,8 @@ fn known(method: &str) -> &'static str {
     known.unwrap_or("other")
 }
 
-fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, String)> {
+/// The entry that a request names.
+pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, String)> {
     let text = |name| params.text(name).map(Cow::into_owned);
     Some(match method {
         "tools/call" => (EntryKind::Tool, text("name")?),

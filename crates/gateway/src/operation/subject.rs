@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::Caller;
@@ -26,6 +27,12 @@ pub(crate) struct EntryFacts {
 pub(crate) trait Directory: Send + Sync {
     /// What is known about an entry, by the name that clients see.
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts>;
+
+    /// Waits until it is known what this caller is offered; `None` if it is. Until then a call of an entry
+    /// without facts must not be judged: the entry may appear before the call is made.
+    fn settling(&self, _caller: &Caller) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 }
 
 /// When a policy is asked.

@@ -10,6 +10,12 @@ pub trait CallerAccess: Send + Sync + 'static {
     /// The way to the server with the caller's own credentials; `None` if the caller has none.
     fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
 
+    /// Whether this request of the caller has what the [way](Self::way) is found with. One that has not
+    /// decides nothing: the next request is looked at.
+    fn can_look_up(&self, _caller: &Caller) -> bool {
+        true
+    }
+
     /// A request of the caller came, with credentials that may be newer than those before.
     fn note(&self, _caller: &Caller) {}
 
@@ -19,7 +25,19 @@ pub trait CallerAccess: Send + Sync + 'static {
         true
     }
 
-    /// Begins to sign a caller in, or goes on with what began before.
+    /// Whether the caller should [sign in](Self::sign_in) although it has the server, because the server
+    /// wants more than its credentials allow. It is then offered the tool for that as well.
+    fn wants_more(&self, _caller: &Caller) -> bool {
+        false
+    }
+
+    /// Whether the caller has other credentials since its [way](Self::way) was made. The next request then
+    /// starts the server again with them.
+    fn is_renewed(&self, _caller: &Caller) -> bool {
+        false
+    }
+
+    /// Starts a sign-in of the caller, or returns the one under way.
     fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>>;
 }
 
@@ -37,11 +55,11 @@ pub struct SignIn {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignInState {
-    /// The user has not come back yet.
+    /// The user has not confirmed it yet.
     #[default]
-    Away,
-    /// The user has come back, and the credentials are being fetched.
-    Back,
+    Waiting,
+    /// The user has confirmed it, and the credentials are being fetched.
+    Confirmed,
     /// It is over. The error says why the caller has no credentials.
     Ended(Result<(), String>),
 }
@@ -57,7 +75,7 @@ impl SignIn {
 
     /// Whether the user still has to go there.
     pub(super) fn needs_user(&self) -> bool {
-        *self.state.borrow() == SignInState::Away
+        *self.state.borrow() == SignInState::Waiting
     }
 
     /// Waits for its end.

@@ -11,17 +11,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{sync::OnceCell, time};
+use futures_core::future::BoxFuture;
+use tokio::time;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{Pacing, ServerId};
+use turnbuckle_protocol::error::code;
 use turnbuckle_server::{Caller, Reject};
 
-use super::{CallerAccess, sign_in};
+use super::{CallerAccess, look_ups::LookUps, sign_in};
 use crate::{
     core::Core,
     operation::{Directory, EntryFacts, EntryKind},
     routes::name_beside,
     settings::UpstreamSettings,
+    upstream::Member,
 };
 
 /// How many callers have servers of their own at a time.
@@ -40,7 +43,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct PersonalServer {
     pub(super) id: ServerId,
     pub(super) access: Arc<dyn CallerAccess>,
-    settings: UpstreamSettings,
+    pub(super) settings: UpstreamSettings,
     /// The name of the tool that signs in.
     pub(super) tool: Arc<str>,
 }
@@ -92,7 +95,7 @@ impl CallerId {
 /// What one caller is offered.
 pub(crate) struct CallerCore {
     pub(super) core: Arc<Core>,
-    is_open: OnceCell<()>,
+    look_ups: LookUps,
     /// The generation of the shared servers that it was made from.
     seen: Mutex<u64>,
     last_used: Mutex<Instant>,
@@ -173,13 +176,12 @@ impl Callers {
         for server in &servers {
             server.access.note(caller);
         }
-        own.is_open
-            .get_or_init(|| async {
-                for server in &servers {
-                    self.connect(&own, server, caller).await;
-                }
-            })
-            .await;
+        own.look_ups.run(&servers, &own.core, caller).await;
+        for server in &servers {
+            if server.access.is_renewed(caller) && own.core.contains(&server.id) {
+                self.connect_anew(&own, server, caller).await;
+            }
+        }
         *own.last_used.lock() = Instant::now();
         self.sync(&own);
         Ok(own)
@@ -192,17 +194,38 @@ impl Callers {
             return Ok(Arc::clone(own));
         }
         let of_caller = known.keys().filter(|other| other.id == id.id).count();
-        if known.len() >= MAX_CALLERS || of_caller >= MAX_OF_CALLER {
-            let said = "too many callers use servers of their own; try again later";
-            return Err(Reject::internal(said));
-        }
+        let evicted = if of_caller >= MAX_OF_CALLER {
+            let is_own = |other: &CallerId| other.id == id.id;
+            let evicted = longest_idle(&mut known, is_own);
+            Some(evicted.ok_or_else(|| {
+                busy(format!(
+                    "you use {MAX_OF_CALLER} tokens with different scopes at the same time; end a call or a \
+                     subscription of one of them"
+                ))
+            })?)
+        } else if known.len() >= MAX_CALLERS {
+            let evicted = longest_idle(&mut known, |_| true);
+            Some(evicted.ok_or_else(|| {
+                busy(format!(
+                    "{MAX_CALLERS} callers have calls or subscriptions under way at this gateway; try again \
+                     later"
+                ))
+            })?)
+        } else {
+            None
+        };
         let own = Arc::new(CallerCore {
             core: self.shared.for_caller(caller, self.pacing),
-            is_open: OnceCell::new(),
+            look_ups: LookUps::default(),
             seen: Mutex::new(0),
             last_used: Mutex::new(Instant::now()),
         });
+        let keeper: Weak<CallerCore> = Arc::downgrade(&own);
+        own.core.set_keeper(keeper);
         known.insert(id, Arc::clone(&own));
+        drop(known);
+        // Its sessions end here, without the lock.
+        drop(evicted);
         Ok(own)
     }
 
@@ -225,8 +248,28 @@ impl Callers {
         if !own.core.has(&server.id) && !self.connect(own, server, caller).await {
             return false;
         }
+        own.look_ups.forget(&server.id);
         let _ = time::timeout(STARTS_WITHIN, own.core.settled_one(&server.id)).await;
         true
+    }
+
+    /// Starts a server again with the credentials of a sign-in, and waits a while for it. False if there
+    /// are no credentials.
+    pub(super) async fn connect_anew(
+        &self,
+        own: &CallerCore,
+        server: &PersonalServer,
+        caller: &Caller,
+    ) -> bool {
+        self.connect(own, server, caller).await && self.connect_now(own, server, caller).await
+    }
+
+    /// Whether a call of the tool that signs in is for the server itself: a server that the caller is
+    /// signed in to may have a tool of this name.
+    pub(super) fn has_own_tool(&self, caller: &Caller, server: &PersonalServer) -> bool {
+        let core = self.core(caller);
+        let has_tool = || core.lists_tool(&server.tool);
+        core.has(&server.id) && (!server.access.wants_more(caller) || has_tool())
     }
 
     /// Takes over changes of the servers that all share.
@@ -239,6 +282,27 @@ impl Callers {
             own.core.share(self.shared.members());
             *seen = now;
         }
+    }
+
+    /// The servers, and the sessions of callers with each.
+    pub(crate) fn sessions(&self) -> Vec<(ServerId, Vec<Arc<Member>>)> {
+        let all = self.all();
+        let of_server = |server: &Arc<PersonalServer>| {
+            let members = all.iter().filter_map(|own| own.core.member(&server.id));
+            (server.id.clone(), members.collect())
+        };
+        self.servers().iter().map(of_server).collect()
+    }
+
+    /// Starts a server anew for all callers that have it. False if there is no such server.
+    pub(crate) fn restart(&self, id: &ServerId) -> bool {
+        let is_known = self.servers.read().iter().any(|server| server.id == *id);
+        if is_known {
+            for own in self.all() {
+                own.core.restart(id);
+            }
+        }
+        is_known
     }
 
     /// The names of the servers.
@@ -292,6 +356,32 @@ impl Callers {
     }
 }
 
+impl CallerCore {
+    /// Whether it is known which of its servers the caller has, and none of them is starting.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.look_ups.is_running() && !self.core.is_starting()
+    }
+}
+
+/// Takes out the caller that was idle for longest, of those that may go. One with a call or an open
+/// subscription stays.
+fn longest_idle(
+    known: &mut HashMap<CallerId, Arc<CallerCore>>,
+    may_go: impl Fn(&CallerId) -> bool,
+) -> Option<Arc<CallerCore>> {
+    let idle = known
+        .iter()
+        .filter(|(id, own)| may_go(id) && Arc::strong_count(own) == 1);
+    let (id, _) = idle.min_by_key(|(_, own)| *own.last_used.lock())?;
+    let id = id.clone();
+    known.remove(&id)
+}
+
+/// The error for a caller that finds no place.
+fn busy(said: String) -> Reject {
+    Reject::new(code::TOO_MANY_REQUESTS, said)
+}
+
 /// The callers as a policy asks about them.
 pub(crate) struct CallersDirectory(pub(crate) Weak<Callers>);
 
@@ -300,12 +390,30 @@ impl Directory for CallersDirectory {
         let callers = self.0.upgrade()?;
         let servers = callers.servers();
         let core = callers.core(caller);
-        // A server that the caller is signed in to may have a tool of this name itself.
         let meant = sign_in::find(&servers, name)
-            .filter(|server| kind == EntryKind::Tool && !core.has(&server.id));
+            .filter(|server| kind == EntryKind::Tool && !callers.has_own_tool(caller, server));
         match meant {
             Some(server) => Some(sign_in::facts(server)),
             None => core.facts(kind, name),
         }
+    }
+
+    fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, ()>> {
+        let callers = self.0.upgrade()?;
+        if callers.share_all() {
+            let time = callers.shared.settling()?;
+            return Some(Box::pin(async move {
+                let _ = time::timeout(time, callers.shared.settled()).await;
+            }));
+        }
+        if callers.known(caller).is_some_and(|own| own.is_settled()) {
+            return None;
+        }
+        let caller = caller.clone();
+        Some(Box::pin(async move {
+            if let Ok(own) = callers.open(&caller).await {
+                let _ = time::timeout(STARTS_WITHIN, own.core.settled()).await;
+            }
+        }))
     }
 }

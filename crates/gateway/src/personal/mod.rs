@@ -3,6 +3,7 @@
 
 mod access;
 mod callers;
+mod look_ups;
 mod relay;
 mod sign_in;
 

@@ -1,19 +1,29 @@
 //! Requests of callers that may have servers of their own.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
+use tokio::{task::AbortHandle, time};
 use turnbuckle_protocol::{SubscriptionFilter, http::ParamHeaders};
 use turnbuckle_server::{
-    Caller, Front, KeptRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
-    Relayed,
+    Caller, KeptRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 
 use super::{
-    callers::{CallerCore, Callers},
+    callers::{CallerCore, Callers, PersonalServer},
     sign_in::{self, SignInCall},
 };
-use crate::{core::CoreRelay, operation::Asking};
+use crate::{
+    core::{CoreRelay, Follower},
+    exchange,
+    operation::Asking,
+};
+
+/// How long a subscription waits before it looks for a place among the callers again, at first.
+const OPEN_AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest such pause.
+const MAX_OPEN_AGAIN: Duration = Duration::from_mins(1);
 
 /// The relay of a gateway with servers that are reached with credentials of each caller.
 pub(crate) struct PersonalRelay {
@@ -62,13 +72,13 @@ impl Relay for PersonalRelay {
         if let Some(call) = SignInCall::read(&request, &callers.servers(), &self.asking) {
             // A server may have a tool of this name itself. A policy knows it only if the caller had the
             // server before this request; otherwise the gateway's tool answers.
-            let is_servers_own = callers.core(&caller).has(call.server());
+            let is_servers_own = callers.has_own_tool(&caller, call.server());
             return Some(Box::pin(async move {
                 let own = match callers.open(&caller).await {
                     Ok(own) => own,
                     Err(reject) => return reject.into(),
                 };
-                if is_servers_own && own.core.has(call.server()) {
+                if is_servers_own && own.core.has(&call.server().id) {
                     return served(&kept, &own).await;
                 }
                 call.run(&callers, &own, &caller).await
@@ -83,7 +93,10 @@ impl Relay for PersonalRelay {
             match served(&kept, &own).await {
                 RelayReply::Result(result) if is_tools => {
                     let servers = callers.servers();
-                    let missing = servers.iter().filter(|server| !own.core.has(&server.id));
+                    let is_wanted = |server: &&Arc<PersonalServer>| {
+                        !own.core.has(&server.id) || server.access.wants_more(&caller)
+                    };
+                    let missing = servers.iter().filter(is_wanted);
                     RelayReply::Result(sign_in::add_tools(result, missing))
                 }
                 other => other,
@@ -91,22 +104,105 @@ impl Relay for PersonalRelay {
         }))
     }
 
-    fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
-        let Some(own) = self.callers.known(front.caller()) else {
-            return self.shared.listen(front, wanted);
-        };
-        let mut listen = CoreRelay(Arc::clone(&own.core)).listen(front, wanted);
-        // Its sessions stay open for as long as the subscription does.
-        listen.guard = Some(Box::new((listen.guard.take(), own)));
+    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
+        if self.callers.share_all() {
+            return self.shared.listen(request, wanted);
+        }
+        let own = self.callers.known(request.caller());
+        let core = own.as_ref().map_or(&self.callers.shared, |own| &own.core);
+        let mut listen = CoreRelay(Arc::clone(core)).listen(request, wanted);
+        // Servers of the caller's own may have lists that no server has yet.
+        let accepted = &mut listen.accepted;
+        accepted.tools_list_changed = wanted.wants_tools().then_some(true);
+        accepted.prompts_list_changed = wanted.wants_prompts().then_some(true);
+        accepted.resources_list_changed = wanted.wants_resources().then_some(true);
+        let guard = listen.guard.take();
+        listen.guard = Some(match own {
+            // Its sessions stay open for as long as the subscription does.
+            Some(own) if own.is_settled() => Box::new((guard, own)),
+            _ => {
+                let accepted = accepted.resource_subscriptions.get_or_insert_default();
+                let rest = wanted.resources().iter();
+                let rest: Vec<_> = rest
+                    .filter(|uri| !accepted.contains(uri))
+                    .cloned()
+                    .collect();
+                // Whether the caller's own servers have them is not known in time for the answer.
+                accepted.extend_from_slice(&rest);
+                let later = ListenLater {
+                    callers: Arc::clone(&self.callers),
+                    follower: Follower::of(request),
+                    rest,
+                };
+                let task = tokio::spawn(later.run(request.caller().clone()));
+                Box::new((guard, AbortOnDrop(task.abort_handle())))
+            }
+        });
+        let resources = &mut listen.accepted.resource_subscriptions;
+        *resources = resources.take().filter(|all| !all.is_empty());
         listen
     }
 
     fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
-        CoreRelay(self.callers.core(request.caller())).listen_tasks(request, ids)
+        if self.callers.share_all() {
+            return self.shared.listen_tasks(request, ids);
+        }
+        let (callers, caller) = (Arc::downgrade(&self.callers), request.caller().clone());
+        let look = move || {
+            let (callers, caller) = (callers.upgrade(), caller.clone());
+            Box::pin(async move {
+                let callers = callers?;
+                match callers.open(&caller).await {
+                    Ok(own) => Some(own.core.parts()),
+                    Err(_) => Some(callers.core(&caller).parts()),
+                }
+            }) as BoxFuture<'static, _>
+        };
+        exchange::follow_tasks(look, request, ids)
     }
 
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
         CoreRelay(self.callers.core(caller)).param_headers(caller, tool)
+    }
+}
+
+/// The part of a subscription that waits for the caller's own servers.
+struct ListenLater {
+    callers: Arc<Callers>,
+    follower: Follower,
+    rest: Vec<String>,
+}
+
+impl ListenLater {
+    /// Opens the caller's servers and follows what is left, until it is aborted.
+    async fn run(self, caller: Caller) {
+        let mut pause = OPEN_AGAIN;
+        let own = loop {
+            match self.callers.open(&caller).await {
+                Ok(own) => break own,
+                Err(_) => time::sleep(pause).await,
+            }
+            pause = (pause * 2).min(MAX_OPEN_AGAIN);
+        };
+        own.core.settled().await;
+        let mut followed = Vec::new();
+        for uri in &self.rest {
+            if let Some(follow) = own.core.follow(&self.follower, uri) {
+                followed.push(follow);
+                // It may have changed since the client was answered.
+                own.core.tell_changed(uri);
+            }
+        }
+        // Both are kept for as long as the subscription is open.
+        std::future::pending::<()>().await;
+    }
+}
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

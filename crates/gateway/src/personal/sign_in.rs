@@ -1,13 +1,12 @@
 //! The tool that signs a caller in to a server.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::HashSet, sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tokio::time;
-use turnbuckle_host::ServerId;
 use turnbuckle_protocol::{
     ClientCapabilities, Revision,
-    envelope::{Edit, Raw},
+    envelope::{Edit, Raw, text_of},
 };
 use turnbuckle_server::{Caller, Front, RelayReply, Relayed};
 
@@ -54,7 +53,9 @@ pub(super) fn add_tools<'a>(
     missing: impl Iterator<Item = &'a Arc<PersonalServer>>,
 ) -> Vec<u8> {
     let missing = missing.filter(|server| server.access.has_sign_in());
-    let added: Vec<String> = missing.map(|server| tool(server).to_string()).collect();
+    let added: Vec<(Arc<str>, String)> = missing
+        .map(|server| (Arc::clone(&server.tool), tool(server).to_string()))
+        .collect();
     if added.is_empty() {
         return result;
     }
@@ -68,7 +69,13 @@ pub(super) fn add_tools<'a>(
     }
     let entries = list.member("tools").map(Raw::elements).unwrap_or_default();
     let mut all: Vec<&str> = entries.iter().map(|entry| entry.get()).collect();
-    all.extend(added.iter().map(String::as_str));
+    // A server may have a tool of this name itself.
+    let names: HashSet<Cow<'_, str>> = entries
+        .iter()
+        .filter_map(|entry| text_of(entry.member("name")?))
+        .collect();
+    let added = added.iter().filter(|(name, _)| !names.contains(&**name));
+    all.extend(added.map(|(_, tool)| tool.as_str()));
     let edited = Edit::new(list).set(&["tools"], format!("[{}]", all.join(",")));
     match edited.finish() {
         Ok(edited) => edited.raw().get().as_bytes().to_vec(),
@@ -98,10 +105,11 @@ pub(super) struct SignInCall {
     asking: Arc<Asking>,
 }
 
-/// Whether the user is on the way.
-enum Sent {
-    There,
-    /// The call ends, or is asked, with this.
+/// What becomes of a call after its user was asked to visit the URL.
+enum Asked {
+    /// The user agreed, and the call waits for the end of the sign-in.
+    Agreed,
+    /// The call ends with this, or the client has to answer it first.
     Reply(RelayReply),
 }
 
@@ -128,8 +136,8 @@ impl SignInCall {
         })
     }
 
-    pub(super) fn server(&self) -> &ServerId {
-        &self.server.id
+    pub(super) fn server(&self) -> &PersonalServer {
+        &self.server
     }
 
     pub(super) async fn run(
@@ -140,31 +148,34 @@ impl SignInCall {
     ) -> RelayReply {
         let server = &*self.server;
         // It may have ended since the caller was told where to go.
-        if callers.connect_now(own, server, caller).await && own.core.has(&server.id) {
+        if !server.access.wants_more(caller)
+            && callers.connect_now(own, server, caller).await
+            && own.core.has(&server.id)
+        {
             return self.done(own);
         }
         let mut sign_in = match server.access.sign_in(caller).await {
             Ok(sign_in) => sign_in,
             Err(reason) => return self.failed(&reason),
         };
-        // A user who has come back is not sent there again.
+        // A user who has confirmed it is not asked again.
         if sign_in.needs_user()
-            && let Sent::Reply(reply) = self.send_there(&sign_in).await
+            && let Asked::Reply(reply) = self.ask_user(&sign_in).await
         {
             return reply;
         }
         match time::timeout(SIGNED_IN_WITHIN, sign_in.ended()).await {
-            Ok(Ok(())) if callers.connect_now(own, server, caller).await => self.done(own),
+            Ok(Ok(())) if callers.connect_anew(own, server, caller).await => self.done(own),
             Ok(Ok(())) => self.failed("there are no tokens after the sign-in"),
             Ok(Err(reason)) => self.failed(&reason),
             Err(_) => self.failed("the user did not sign in in time; call this tool again"),
         }
     }
 
-    /// Asks the user to go there, in the way that the client knows.
-    async fn send_there(&self, sign_in: &SignIn) -> Sent {
+    /// Asks the user to visit the URL, in the way that the client knows.
+    async fn ask_user(&self, sign_in: &SignIn) -> Asked {
         if !self.capabilities.has_url_elicitation() {
-            return Sent::Reply(self.failed(&format!(
+            return Asked::Reply(self.failed(&format!(
                 "open this link in a browser, then call this tool again: {}",
                 sign_in.url
             )));
@@ -176,21 +187,21 @@ impl SignInCall {
             params["elicitationId"] = json!(id);
             return match ask_session(&self.front, &params).await {
                 Ok(answer) => self.answered(&answer),
-                Err(reject) => Sent::Reply(reject.into()),
+                Err(reject) => Asked::Reply(reject.into()),
             };
         }
         if let Some(answer) = self.round.as_ref().and_then(|round| round.answer.as_ref()) {
             return self.answered(answer);
         }
         let entry = json!({ "method": "elicitation/create", "params": params });
-        Sent::Reply(self.asking.ask(&self.identity, &entry, None))
+        Asked::Reply(self.asking.ask(&self.identity, &entry, None))
     }
 
-    fn answered(&self, answer: &Value) -> Sent {
+    fn answered(&self, answer: &Value) -> Asked {
         if answer["action"] == "accept" {
-            return Sent::There;
+            return Asked::Agreed;
         }
-        Sent::Reply(self.failed("the user did not want to sign in"))
+        Asked::Reply(self.failed("the user did not want to sign in"))
     }
 
     fn done(&self, own: &CallerCore) -> RelayReply {

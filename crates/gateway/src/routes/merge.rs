@@ -1,8 +1,8 @@
-//! Merging the lists of all servers.
+//! Merging the lists of all servers. What did not change since the last time is taken over from it.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
-use turnbuckle_host::shared::{List, Prefix};
+use turnbuckle_host::shared::{List, Lists, Prefix};
 use turnbuckle_protocol::{CacheScope, JsonObject, envelope::Raw};
 use turnbuckle_uri_template::Template;
 
@@ -15,8 +15,56 @@ use super::{
 use crate::{
     lock::{Lock, LockKind},
     settings::Naming,
-    upstream::Member,
+    upstream::{Member, Plan},
 };
+
+/// What the entries of one server were made from.
+pub(super) struct Source {
+    plan: Arc<Plan>,
+    has_tasks: bool,
+    /// The lists, by kind.
+    lists: [Arc<dyn Any + Send + Sync>; 4],
+}
+
+impl Source {
+    fn new(member: &Member, lists: &Lists) -> Self {
+        Self {
+            plan: Arc::clone(&member.plan),
+            has_tasks: member.has_modern_tasks(),
+            // In the order of the kinds.
+            lists: [
+                Arc::clone(&lists.tools) as Arc<dyn Any + Send + Sync>,
+                Arc::clone(&lists.prompts) as _,
+                Arc::clone(&lists.resources) as _,
+                Arc::clone(&lists.templates) as _,
+            ],
+        }
+    }
+
+    /// Whether the same entries of a kind come of both.
+    fn is_same(&self, other: &Self, kind: Kind) -> bool {
+        let (own, others) = (&self.lists[kind as usize], &other.lists[kind as usize]);
+        Arc::ptr_eq(&self.plan, &other.plan)
+            && self.has_tasks == other.has_tasks
+            && std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(others))
+    }
+}
+
+/// What is merged for one server.
+struct Merging<'a> {
+    member: &'a Member,
+    lists: &'a Lists,
+    source: Source,
+    before: &'a Routes,
+}
+
+impl Merging<'_> {
+    /// What there was before, if the list of a kind is the same.
+    fn before(&self, kind: Kind) -> Option<&Routes> {
+        let source = self.before.sources.get(&self.member.id)?;
+        self.source.is_same(source, kind).then_some(self.before)
+    }
+}
 
 /// How an entry is offered.
 struct OfferedAs {
@@ -39,6 +87,7 @@ impl Routes {
         naming: Naming,
         generation: u64,
         lock: Option<&Lock>,
+        before: &Self,
     ) -> Self {
         let mut routes = Self::default();
         routes.generation = generation;
@@ -57,13 +106,21 @@ impl Routes {
             } else {
                 Prefix::None
             });
-            routes.add_all(member, &mut names, lock);
+            let lists = member.upstream.lists();
+            let merging = Merging {
+                member,
+                source: Source::new(member, &lists),
+                lists: &lists,
+                before,
+            };
+            routes.add_all(&merging, &mut names, lock);
+            routes.sources.insert(member.id.clone(), merging.source);
         }
         routes
     }
 
-    fn add_all(&mut self, member: &Member, names: &mut Names, lock: Option<&Lock>) {
-        let lists = member.upstream.lists();
+    fn add_all(&mut self, merging: &Merging<'_>, names: &mut Names, lock: Option<&Lock>) {
+        let Merging { member, lists, .. } = merging;
         let (spec, settings) = (&member.plan.spec, &member.plan.settings);
         let mut withheld = Vec::new();
         // A name is given to what is withheld too, so that no other entry has it in the meantime.
@@ -75,7 +132,7 @@ impl Routes {
             }
             Some(offered)
         };
-        self.add(Kind::Tools, member, &lists.tools, |tool| {
+        self.add(Kind::Tools, merging, &lists.tools, |tool| {
             let wanted = settings.tools.get(&tool.name);
             if !spec.uses_tool(&tool.name) || wanted.is_some_and(|wanted| wanted.is_hidden) {
                 return None;
@@ -90,20 +147,25 @@ impl Routes {
             };
             unless_withheld(LockKind::Tool, &tool.name, offered)
         });
-        self.add(Kind::Prompts, member, &lists.prompts, |prompt| {
+        self.add(Kind::Prompts, merging, &lists.prompts, |prompt| {
             let name = names.name(Kind::Prompts, &member.id, &prompt.name);
             unless_withheld(LockKind::Prompt, &prompt.name, OfferedAs::named(name))
         });
         self.withheld.extend(withheld);
-        self.add(Kind::Resources, member, &lists.resources, |resource| {
+        self.add(Kind::Resources, merging, &lists.resources, |resource| {
             Some(OfferedAs::named(resource.uri.as_str()))
         });
-        self.add(Kind::Templates, member, &lists.templates, |template| {
+        self.add(Kind::Templates, merging, &lists.templates, |template| {
             Some(OfferedAs::named(template.uri_template.as_str()))
         });
+        if let Some(before) = merging.before(Kind::Templates) {
+            let same = before.templates.iter().filter(|(_, id)| *id == member.id);
+            self.templates.extend(same.cloned());
+            return;
+        }
         for template in &lists.templates.entries {
             if let Ok(parsed) = Template::parse(&template.value.uri_template) {
-                self.templates.push((parsed, member.id.clone()));
+                self.templates.push((Arc::new(parsed), member.id.clone()));
             }
         }
     }
@@ -111,11 +173,13 @@ impl Routes {
     fn add<T: Named>(
         &mut self,
         kind: Kind,
-        member: &Member,
+        merging: &Merging<'_>,
         list: &List<T>,
         mut offered: impl FnMut(&T) -> Option<OfferedAs>,
     ) {
-        let has_tasks = kind == Kind::Tools && member.has_modern_tasks();
+        let member = merging.member;
+        let has_tasks = kind == Kind::Tools && merging.source.has_tasks;
+        let before = merging.before(kind);
         let merged = &mut self.lists[kind as usize];
         if !list.entries.is_empty() {
             let ttl = list.ttl.unwrap_or_default();
@@ -132,6 +196,20 @@ impl Routes {
                 continue;
             }
             let own = entry.value.own();
+            let known = before.and_then(|before| {
+                let known = before.list(kind).entries.get(&name)?;
+                let is_same = known.server == member.id && *known.own == *own;
+                is_same.then(|| (Arc::clone(known), before.headers.get(&name)))
+            });
+            if let Some((known, headers)) = known {
+                if kind == Kind::Tools
+                    && let Some(headers) = headers
+                {
+                    self.headers.insert(Arc::clone(&name), Arc::clone(headers));
+                }
+                merged.entries.insert(name, known);
+                continue;
+            }
             let Ok(raw) = serde_json::from_str::<&serde_json::value::RawValue>(entry.text()) else {
                 continue;
             };
@@ -155,7 +233,7 @@ impl Routes {
                 has_tasks,
                 text,
             };
-            merged.entries.insert(name, entry);
+            merged.entries.insert(name, Arc::new(entry));
         }
     }
 }

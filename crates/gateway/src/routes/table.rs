@@ -10,7 +10,7 @@ use turnbuckle_protocol::{JsonObject, Revision, envelope::RawText, http::ParamHe
 use turnbuckle_server::Reject;
 use turnbuckle_uri_template::Template;
 
-use super::Kind;
+use super::{Kind, merge::Source};
 use crate::{lock::LockKind, translate};
 
 /// How many entries of a list go into one answer.
@@ -39,7 +39,7 @@ impl Entry {
 /// One list of all servers.
 #[derive(Default)]
 pub(super) struct Merged {
-    pub(super) entries: IndexMap<Arc<str>, Entry>,
+    pub(super) entries: IndexMap<Arc<str>, Arc<Entry>>,
     /// The shortest time for which a part of it is fresh, if all parts say so.
     pub(super) ttl: Option<Duration>,
     pub(super) is_public: bool,
@@ -53,7 +53,9 @@ type WrittenLists = HashMap<(Kind, Revision), Arc<Vec<String>>>;
 pub(crate) struct Routes {
     pub(super) generation: u64,
     pub(super) lists: [Merged; 4],
-    pub(super) templates: Vec<(Template, ServerId)>,
+    pub(super) templates: Vec<(Arc<Template>, ServerId)>,
+    /// What the entries were made from, by server.
+    pub(super) sources: HashMap<ServerId, Source>,
     pub(super) headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
     /// What is withheld, by the names that clients would see.
     pub(super) withheld: HashMap<(LockKind, Arc<str>), (ServerId, Arc<str>)>,
@@ -62,7 +64,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    fn list(&self, kind: Kind) -> &Merged {
+    pub(super) fn list(&self, kind: Kind) -> &Merged {
         &self.lists[kind as usize]
     }
 
@@ -74,7 +76,7 @@ impl Routes {
     }
 
     pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<&Entry> {
-        self.list(kind).entries.get(name)
+        self.list(kind).entries.get(name).map(|entry| &**entry)
     }
 
     /// The server of something that is withheld, and what the server calls it.
@@ -106,7 +108,7 @@ impl Routes {
         if let Some(entry) = self.find(Kind::Resources, uri) {
             return Some(entry.server.clone());
         }
-        let mut best: Option<&(Template, ServerId)> = None;
+        let mut best: Option<&(Arc<Template>, ServerId)> = None;
         for candidate in &self.templates {
             let is_better = best.is_none_or(|best| candidate.0.precedence(&best.0).is_lt());
             if is_better && candidate.0.matches(uri).is_some() {
@@ -135,7 +137,10 @@ impl Routes {
                     .iter()
                     .zip(before)
                     .any(|((name, entry), (other_name, other))| {
-                        name != other_name || entry.text.raw().get() != other.text.raw().get()
+                        // Most are taken over from before.
+                        !Arc::ptr_eq(entry, other)
+                            && (name != other_name
+                                || entry.text.raw().get() != other.text.raw().get())
                     })
         };
         Kind::ALL.into_iter().filter(is_other).collect()
@@ -190,7 +195,7 @@ impl Routes {
             return Arc::clone(written);
         }
         let entries = self.list(kind).entries.values();
-        let lowered = |entry: &Entry| {
+        let lowered = |entry: &Arc<Entry>| {
             let raw = entry.text.raw();
             let lowered = translate::lower_entry(kind.method(), raw, revision);
             let lowered = lowered.unwrap_or_else(|| raw.get().to_owned());

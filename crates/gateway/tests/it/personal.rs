@@ -2,12 +2,16 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use serde_json::json;
 use tokio::sync::{Notify, watch};
-use turnbuckle_client::{Client, Connection, Target};
+use turnbuckle_client::{Client, Connection, Listen, Target};
 use turnbuckle_gateway::{
     Gateway, LiveGateway, UpstreamSettings,
     personal::{CallerAccess, SignIn, SignInState},
@@ -174,7 +178,7 @@ async fn a_client_that_cannot_be_sent_there_gets_a_link() {
 async fn a_user_who_has_come_back_is_waited_for_and_not_sent_there_again() {
     for revision in Revision::NEWEST_FIRST {
         let doors = Arc::new(Doors::default());
-        *doors.state.lock().unwrap() = SignInState::Back;
+        *doors.state.lock().unwrap() = SignInState::Confirmed;
         let gateway = gateway(&doors);
         let plain = Client::new("plain", "1").only(*revision);
         let ada = join_as(&plain, &gateway, "ada").await;
@@ -231,4 +235,169 @@ async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
     let denied = ada.call("own__sign_in", json!({})).await;
     assert!(denied.is_err(), "the server's tool is called");
     gateway.close().await;
+}
+
+/// A server that a caller has at some times and not at others.
+#[derive(Default)]
+struct Sometimes {
+    has_way: AtomicBool,
+    can_look_up: AtomicBool,
+    /// The authorization server does not answer.
+    hangs: bool,
+}
+
+impl CallerAccess for Sometimes {
+    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        Box::pin(async {
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            let has_way = self.has_way.load(Ordering::SeqCst);
+            has_way.then(|| {
+                let live = Server::new("own", "1").tool(Tool::new("whose", async || "yours"));
+                let live = live.build().expect("a server");
+                ServerSpec::from_fn(move || {
+                    let live = live.clone();
+                    Target::on_demand("own".to_owned(), move || live.connect())
+                })
+            })
+        })
+    }
+
+    fn can_look_up(&self, _: &Caller) -> bool {
+        self.can_look_up.load(Ordering::SeqCst)
+    }
+
+    fn has_sign_in(&self) -> bool {
+        false
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("there is no need to".to_owned()) })
+    }
+}
+
+fn gateway_with(own: &[(&str, &Arc<Sometimes>)]) -> LiveGateway {
+    let shared = Server::new("shared", "1").tool(Tool::new("ping", async || "pong"));
+    let mut gateway = Gateway::new("gateway", "1")
+        .mount("shared", shared)
+        .expect("a server");
+    for (name, access) in own {
+        let access = Arc::clone(access) as Arc<_>;
+        gateway = gateway.server_per_caller(*name, access, UpstreamSettings::new());
+    }
+    gateway.open().expect("a gateway")
+}
+
+#[tokio::test]
+async fn credentials_that_were_not_found_are_looked_for_again() {
+    let own = Arc::new(Sometimes::default());
+    own.can_look_up.store(true, Ordering::SeqCst);
+    let gateway = gateway_with(&[("own", &own)]);
+    let plain = Client::new("plain", "1").only(Revision::V2025_06_18);
+    let ada = join_as(&plain, &gateway, "ada").await;
+    assert_eq!(names(&ada).await, ["shared__ping"]);
+    // The authorization server is there again.
+    own.has_way.store(true, Ordering::SeqCst);
+    let found = async {
+        while !names(&ada).await.contains(&"own__whose".to_owned()) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_mins(2), found).await;
+    assert!(found.is_ok(), "it is not looked for again");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_request_without_a_token_decides_nothing_for_those_with_one() {
+    let own = Arc::new(Sometimes::default());
+    own.has_way.store(true, Ordering::SeqCst);
+    let gateway = gateway_with(&[("own", &own)]);
+    let plain = Client::new("plain", "1").only(Revision::V2025_06_18);
+    let ada = join_as(&plain, &gateway, "ada").await;
+    assert_eq!(names(&ada).await, ["shared__ping"]);
+    own.can_look_up.store(true, Ordering::SeqCst);
+    assert_eq!(names(&ada).await, ["shared__ping", "own__whose"]);
+    gateway.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorization_server_that_hangs_holds_up_no_other_server() {
+    let (own, hanging) = (Sometimes::default(), Sometimes::default());
+    let hanging = Arc::new(Sometimes {
+        hangs: true,
+        ..hanging
+    });
+    let own = Arc::new(own);
+    for access in [&own, &hanging] {
+        access.has_way.store(true, Ordering::SeqCst);
+        access.can_look_up.store(true, Ordering::SeqCst);
+    }
+    let gateway = gateway_with(&[("hanging", &hanging), ("own", &own)]);
+    let plain = Client::new("plain", "1").only(Revision::V2025_06_18);
+    let ada = join_as(&plain, &gateway, "ada").await;
+    assert_eq!(names(&ada).await, ["shared__ping", "own__whose"]);
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn callers_make_room_for_others_unless_all_are_busy() {
+    let doors = Arc::new(Doors::default());
+    let gateway = gateway(&doors);
+    let client = Client::new("plain", "1").only(Revision::V2026_07_28);
+    let mut listening = Vec::new();
+    for number in 0..256 {
+        let caller = join_as(&client, &gateway, &format!("caller-{number}")).await;
+        assert_eq!(names(&caller).await, ["shared__ping", "own__sign_in"]);
+        // The first one is idle.
+        if number > 0 {
+            let changes = caller.listen(Listen::lists()).await.expect("a stream");
+            listening.push((caller, changes));
+        }
+    }
+    // The first caller makes room for this one.
+    let next = join_as(&client, &gateway, "next").await;
+    assert_eq!(names(&next).await, ["shared__ping", "own__sign_in"]);
+    let changes = next.listen(Listen::lists()).await.expect("a stream");
+    let late = join_as(&client, &gateway, "late").await;
+    let refused = late.tools().await.expect_err("all places are taken");
+    assert!(refused.to_string().contains("256 callers"), "{refused}");
+    // When a subscription ends, its place is free.
+    drop(changes);
+    next.close().await;
+    let served = async {
+        while late.tools().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let served = tokio::time::timeout(Duration::from_mins(2), served).await;
+    assert!(served.is_ok(), "no place becomes free");
+    drop(listening);
+    gateway.close().await;
+}
+
+#[cfg(feature = "cel")]
+#[tokio::test]
+async fn a_rule_knows_the_server_of_a_callers_first_call() {
+    use turnbuckle_gateway::operation::{Operation, Policy, PolicyRule};
+
+    let rule = PolicyRule::for_all().deny_if("server == 'own' && tool == 'whose'");
+    let policy = Policy::new().rule(rule.expect("a condition"));
+    for revision in [Revision::V2025_06_18, Revision::V2026_07_28] {
+        let own = Arc::new(Sometimes::default());
+        own.has_way.store(true, Ordering::SeqCst);
+        own.can_look_up.store(true, Ordering::SeqCst);
+        let gateway = Gateway::new("gateway", "1")
+            .operation(Arc::new(Operation::new().policy(policy.clone())))
+            .server_per_caller("own", own, UpstreamSettings::new())
+            .open()
+            .expect("a gateway");
+        let plain = Client::new("plain", "1").only(revision);
+        let ada = join_as(&plain, &gateway, "ada").await;
+        let denied = ada.call("own__whose", json!({})).await;
+        assert!(denied.is_err(), "{revision}: {denied:?}");
+        assert!(names(&ada).await.is_empty(), "{revision}");
+        gateway.close().await;
+    }
 }

@@ -206,3 +206,32 @@ async fn expressions_decide_about_lists_and_calls() {
     }
     gateway.close().await;
 }
+
+#[cfg(feature = "cel")]
+#[tokio::test]
+async fn a_rule_knows_the_server_of_a_call_that_waits_for_its_start() {
+    use turnbuckle_gateway::Naming;
+
+    use crate::{child, site};
+
+    for naming in [Naming::Prefixed, Naming::Auto] {
+        let rule = PolicyRule::for_all().deny_if("server == 'one' && tool == 'touch'");
+        let policy = Policy::new().rule(rule.expect("a condition"));
+        let gateway = Gateway::new("gateway", "1")
+            .naming(naming)
+            .operation(Arc::new(Operation::new().policy(policy)))
+            .server("one", child::spec())
+            .open()
+            .expect("a gateway");
+        let plain = site::client(turnbuckle_client::Era::Modern);
+        let ada = site::join_as(&plain, &gateway, "ada").await;
+        let tool = match naming {
+            Naming::Prefixed => "one__touch",
+            _ => "touch",
+        };
+        // The server is starting.
+        let denied = ada.call(tool, serde_json::json!({})).await;
+        assert!(denied.is_err(), "{naming:?}: {denied:?}");
+        gateway.close().await;
+    }
+}

@@ -1,11 +1,12 @@
 //! What changes for one caller is no other caller's business.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use turnbuckle_client::{Change, ChangeStream, Connection, Era, Listen, Target};
 use turnbuckle_gateway::{
     Gateway, Isolation, LiveGateway, UpstreamSettings,
+    observe::{Period, Recorder},
     personal::{CallerAccess, SignIn},
 };
 use turnbuckle_host::ServerSpec;
@@ -146,6 +147,45 @@ async fn a_caller_that_only_listens_leaves_its_process_to_others() {
         // Of the two processes one reads the lists, and ada has the other.
         let served = eve.call("touch", json!({})).await.expect("an answer");
         assert!(!served.is_error(), "{front:?} {served:?}");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_caller_whose_first_request_listens_hears_of_its_own_server() {
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_per_caller("one", Arc::new(Own), UpstreamSettings::new())
+        .open()
+        .expect("a gateway");
+    let ada = join_as(&client(Era::Modern), &gateway, "ada").await;
+    let mut changes = listen(&ada).await;
+    // It is told of what may have changed before the server was asked.
+    let heard = tokio::time::timeout(Duration::from_mins(1), hears(&mut changes)).await;
+    assert!(heard.is_ok(), "it does not hear of its server");
+    touch(&ada, &mut changes, "one__touch").await;
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_client_listens_in_the_session_that_its_calls_run_in() {
+    for front in [Era::Legacy, Era::Modern] {
+        let settings = UpstreamSettings::new()
+            .isolation(Isolation::Client)
+            .era(Era::Legacy);
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server_with("one", child::spec(), settings)
+            .observe(Recorder::new())
+            .open()
+            .expect("a gateway");
+        gateway.settled().await;
+        // The client can be asked, and its session at the server says so.
+        let ada = join_as(&client(front), &gateway, "ada").await;
+        ada.call("touch", json!({})).await.expect("touched");
+        let mut changes = listen(&ada).await;
+        touch(&ada, &mut changes, "touch").await;
+        let overview = gateway.overview(Period::default()).expect("a recorder");
+        // One reads the lists, and the other is ada's.
+        assert_eq!(overview.servers[0].processes, 2, "{front:?}");
         gateway.close().await;
     }
 }

@@ -55,7 +55,7 @@ pub trait Relay: Send + Sync + 'static {
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>>;
 
     /// Opens a subscription of a client of 2026-07-28, and says which part of it there is.
-    fn listen(&self, _front: &Front, _wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, _request: &Relayed<'_>, _wanted: &SubscriptionFilter) -> RelayListen {
         RelayListen::default()
     }
 

@@ -29,18 +29,18 @@ pub(super) struct ExchangeAccess {
 
 /// The newest tokens of callers, for as long as a session uses them.
 #[derive(Default)]
-pub(super) struct NewestTokens(Mutex<HashMap<TokenOwner, Arc<SubjectToken>>>);
+pub(super) struct NewestTokens(Mutex<HashMap<TokenHolder, Arc<SubjectToken>>>);
 
 /// A caller and what its token is good for.
-type TokenOwner = (Option<String>, Vec<String>);
+type TokenHolder = (Option<String>, Vec<String>);
 
 impl NewestTokens {
-    fn all(&self) -> MutexGuard<'_, HashMap<TokenOwner, Arc<SubjectToken>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<TokenHolder, Arc<SubjectToken>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn owner(caller: &Caller) -> TokenOwner {
+fn owner(caller: &Caller) -> TokenHolder {
     let mut scopes = caller.scopes().to_vec();
     scopes.sort_unstable();
     (caller.id().map(str::to_owned), scopes)
@@ -66,6 +66,11 @@ impl CallerAccess for ExchangeAccess {
                 target.clone().authorize(oauth.clone()).into()
             }))
         })
+    }
+
+    fn can_look_up(&self, caller: &Caller) -> bool {
+        // One that another replica passes on has no token.
+        caller.get::<SubjectToken>().is_some()
     }
 
     fn note(&self, caller: &Caller) {

@@ -137,10 +137,23 @@ impl LiveFront {
         self.check_replicas(plan)
     }
 
-    /// Whether a plan has other settings of the front, which count after a restart.
-    pub(super) fn differs(&self, plan: &Plan) -> bool {
+    /// The settings of a plan that differ from those of the front, and count after a restart.
+    pub(super) fn differing(&self, plan: &Plan) -> Vec<&'static str> {
         let (old, new) = (&self.started, &plan.gateway);
-        old.keys != new.keys || old.oauth != new.oauth || old.public_url != new.public_url
+        let settings = [
+            ("listen", old.listen != new.listen),
+            ("names", old.names != new.names),
+            ("keys", old.keys != new.keys),
+            ("oauth", old.oauth != new.oauth),
+            ("public-url", old.public_url != new.public_url),
+            ("allow-hosts", old.allow_hosts != new.allow_hosts),
+            ("allow-origins", old.allow_origins != new.allow_origins),
+            ("admin", old.admin != new.admin),
+            ("lock-file", old.lock_file != new.lock_file),
+            ("access-log", old.access_log != new.access_log),
+        ];
+        let differing = settings.into_iter().filter(|(_, is_other)| *is_other);
+        differing.map(|(name, _)| name).collect()
     }
 
     fn check_callers(&self, plan: &Plan) -> Outcome {

@@ -8,6 +8,8 @@ use sha2::{Digest as _, Sha256};
 use turnbuckle::{Admission, Admitted, Caller, HttpRefusal, Protect};
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
+use crate::command::caller_tokens::KeyDigests;
+
 /// `[[gateway.keys]]`: a caller, and the environment variable that has the caller's key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +26,7 @@ const MIN_KEY: usize = 16;
 /// that it takes.
 #[derive(Clone)]
 pub(super) struct CallerKeys {
-    callers: Arc<HashMap<[u8; 32], String>>,
+    callers: Arc<HashMap<[u8; 32], Caller>>,
     /// A key, for the page beside the gateway.
     own: Arc<str>,
 }
@@ -45,15 +47,30 @@ impl CallerKeys {
             }
             own.get_or_insert_with(|| Arc::from(key.as_str()));
             if callers
-                .insert(digest(key.as_bytes()), entry.name.clone())
+                .insert(digest(key.as_bytes()), &*entry.name)
                 .is_some()
             {
                 let said = format!("the key of `{}` is another caller's, too", entry.name);
                 return Err(Failed::usage(said));
             }
         }
+        // One caller may have several keys.
+        let mut keys: HashMap<&str, Vec<[u8; 32]>> = HashMap::new();
+        for (digest, name) in &callers {
+            keys.entry(name).or_default().push(*digest);
+        }
+        let with_keys = |name: &str| {
+            let keys = keys.get(name).cloned().unwrap_or_default();
+            Caller::new(name).with(KeyDigests(keys))
+        };
+        let known: HashMap<&str, Caller> =
+            keys.keys().map(|name| (*name, with_keys(name))).collect();
+        let callers = callers.iter().filter_map(|(digest, name)| {
+            let caller = known.get(name)?;
+            Some((*digest, caller.clone()))
+        });
         Ok(own.map(|own| Self {
-            callers: Arc::new(callers),
+            callers: Arc::new(callers.collect()),
             own,
         }))
     }
@@ -71,7 +88,7 @@ impl Protect for CallerKeys {
         let given = bearer.or_else(|| Some(request.headers.get("x-api-key")?.as_bytes()));
         let caller = given.and_then(|key| self.callers.get(&digest(key)));
         Admission::Now(match caller {
-            Some(caller) => Ok(Admitted::new(Caller::new(caller.as_str()))),
+            Some(caller) => Ok(Admitted::new(caller.clone())),
             None => Err(HttpRefusal::new(
                 StatusCode::UNAUTHORIZED,
                 "send a key of this gateway in `Authorization: Bearer …` or `X-Api-Key`",

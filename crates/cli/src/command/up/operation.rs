@@ -134,6 +134,7 @@ pub(super) fn texts(
             let metrics = operation.metrics();
             metrics.parked(gateway.parked());
             metrics.lock_differences(&gateway.lock_differences());
+            metrics.caller_servers(&gateway.caller_servers());
             Some(HttpText::new(
                 StatusCode::OK,
                 METRICS,
@@ -168,10 +169,16 @@ fn readiness(gateway: &LiveGateway, readers: Readers) -> (StatusCode, String) {
         .iter()
         .map(|(id, state)| (id.to_string(), described(state)))
         .collect();
-    (
-        status,
-        json!({ "ready": is_ready, "servers": servers }).to_string(),
-    )
+    let mut told = json!({ "ready": is_ready, "servers": servers });
+    // Credentials of a caller that no longer work do not make the gateway less ready.
+    let of_callers = gateway.caller_servers();
+    if !of_callers.is_empty() {
+        let of_callers = of_callers
+            .iter()
+            .map(|(id, counts)| (id.to_string(), json!(counts)));
+        told["callerServers"] = of_callers.collect::<serde_json::Map<_, _>>().into();
+    }
+    (status, told.to_string())
 }
 
 fn described(state: &ServerState) -> serde_json::Value {

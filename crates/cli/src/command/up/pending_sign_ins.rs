@@ -176,11 +176,11 @@ impl PendingSignIn {
         self.tell.send(uri).ok()?;
         // It may have ended by now.
         self.state.send_if_modified(|state| {
-            let is_away = *state == SignInState::Away;
-            if is_away {
-                *state = SignInState::Back;
+            let is_waiting = *state == SignInState::Waiting;
+            if is_waiting {
+                *state = SignInState::Confirmed;
             }
-            is_away
+            is_waiting
         });
         let said = "<p>Thank you. You can close this page.";
         Some(page(StatusCode::OK, said))
@@ -296,7 +296,7 @@ mod tests {
             caller: Some(caller.to_owned()),
             server: "crm".to_owned(),
             tell,
-            state: watch::Sender::new(SignInState::Away),
+            state: watch::Sender::new(SignInState::Waiting),
             visit: None,
         };
         let registration = all.register("s1", pending);

@@ -137,8 +137,12 @@ impl<'a> Reload<'a> {
         let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
             front_guard::check(&plan)?;
             // Told before the check, which may refuse the plan for the want of such a change.
-            if self.parts.front.differs(&plan) {
-                tell("warning: changes of `keys`, `oauth` and `public-url` count after a restart");
+            let differing = self.parts.front.differing(&plan);
+            if !differing.is_empty() {
+                let names = differing.join("`, `");
+                tell(&format!(
+                    "warning: changes of `{names}` count after a restart"
+                ));
             }
             self.parts.front.check(&plan)?;
             let policy = operation::policy(&plan.gateway.policy)?;

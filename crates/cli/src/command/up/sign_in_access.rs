@@ -1,13 +1,12 @@
 //! Callers that sign in to a server themselves (OAuth), each with tokens of its own.
 
 use std::{
-    collections::{HashMap, HashSet},
-    fmt::Write as _,
+    collections::HashMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
-use sha2::{Digest as _, Sha256};
 use tokio::{
     sync::{oneshot, watch},
     task::AbortHandle,
@@ -16,7 +15,7 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{AuthorizationRequest, Browser, FileStore, OAuth, Visit},
+        client::{AuthorizationRequest, Browser, FileStore, OAuth, Scopes, Visit},
     },
     client::HttpTarget,
     gateway::personal::{CallerAccess, SignIn, SignInState},
@@ -24,9 +23,13 @@ use turnbuckle::{
 };
 
 use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, locked, parameter};
+use crate::command::caller_tokens::CallerTokens;
 
 /// How many callers are remembered that have to sign in again. One more is told so by the server.
-const MAX_REFUSED: usize = 1_024;
+const MAX_NEEDED: usize = 1_024;
+
+/// How long an authorization server may take to take tokens of a former caller back.
+const REVOKED_WITHIN: Duration = Duration::from_secs(5);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -39,8 +42,8 @@ pub(super) struct SignInAccess {
     pending: PendingSignIns,
     /// Sign-ins that have begun, by the names of the callers' stores: one for each caller.
     begun: Mutex<HashMap<String, BegunSignIn>>,
-    /// The stores whose tokens the server has refused for good.
-    refused: Arc<Mutex<HashSet<String>>>,
+    /// What the next sign-in is for, by the names of the callers' stores.
+    needed: Arc<Mutex<HashMap<String, Needed>>>,
     server: String,
 }
 
@@ -58,46 +61,53 @@ impl SignInAccess {
             client,
             pending,
             begun: Mutex::default(),
-            refused: Arc::default(),
+            needed: Arc::default(),
             server: server.to_owned(),
         }
     }
 
-    /// The tokens of a caller. Nothing but this caller's are in the store.
-    fn tokens(&self, caller: &Caller, browser: impl Browser + 'static) -> Result<OAuth, String> {
-        let store = FileStore::open(&store_name(&self.server, caller));
-        let store = store.map_err(|error| error.to_string())?;
-        Ok(self.client.clone().store(store).browser(browser))
+    /// The place for the tokens of a caller. Nothing but this caller's are in it.
+    fn place(&self, caller: &Caller) -> CallerTokens {
+        CallerTokens::new(&self.server, &self.url, caller)
     }
-}
 
-/// Where the tokens of a caller for a server are kept: a name that tells nothing about the caller, and is
-/// no other caller's.
-fn store_name(server: &str, caller: &Caller) -> String {
-    let mut digest = Sha256::new();
-    for part in [server, caller.id().unwrap_or_default()] {
-        digest.update(part.len().to_le_bytes());
-        digest.update(part.as_bytes());
+    /// What the caller has to sign in for, if anything.
+    fn needed_of(&self, caller: &Caller) -> Option<Needed> {
+        let needed = locked(&self.needed);
+        // Most callers need nothing, and a name takes longer to make than this.
+        if needed.is_empty() {
+            return None;
+        }
+        needed.get(self.place(caller).name()).cloned()
     }
-    digest.update([u8::from(caller.id().is_some())]);
-    let mut name = "gateway-".to_owned();
-    for byte in &digest.finalize()[..16] {
-        let _ = write!(name, "{byte:02x}");
+
+    /// Gives the tokens of a former caller back.
+    async fn forget(client: &OAuth, url: &str, store: &FileStore) {
+        let oauth = client.clone().store(store.clone());
+        // They are forgotten, whether the authorization server takes them back or not.
+        let _ = tokio::time::timeout(REVOKED_WITHIN, oauth.sign_out(url)).await;
     }
-    name
 }
 
 impl CallerAccess for SignInAccess {
     fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
+            let place = self.place(caller);
+            let forget =
+                async |store: &FileStore| Self::forget(&self.client, &self.url, store).await;
+            let store = place.find(forget).await?;
             // A call never sends a user to a browser: there is a tool for that.
-            let store = store_name(&self.server, caller);
             let browser = NoBrowser {
-                store: store.clone(),
-                refused: Arc::clone(&self.refused),
+                store: place.name().to_owned(),
+                needed: Arc::clone(&self.needed),
             };
-            let tokens = self.tokens(caller, browser).ok()?;
-            if locked(&self.refused).contains(&store) || !tokens.is_signed_in(&self.url).await {
+            let tokens = self.client.clone().store(store).browser(browser);
+            let is_refused = {
+                let mut needed = locked(&self.needed);
+                needed.retain(|name, needed| name != place.name() || *needed != Needed::NewSession);
+                needed.get(place.name()) == Some(&Needed::Tokens)
+            };
+            if is_refused || !tokens.is_signed_in(&self.url).await {
                 return None;
             }
             let target = self.target.clone();
@@ -105,6 +115,14 @@ impl CallerAccess for SignInAccess {
                 target.clone().authorize(tokens.clone()).into()
             }))
         })
+    }
+
+    fn wants_more(&self, caller: &Caller) -> bool {
+        matches!(self.needed_of(caller), Some(Needed::Scopes(_)))
+    }
+
+    fn is_renewed(&self, caller: &Caller) -> bool {
+        self.needed_of(caller) == Some(Needed::NewSession)
     }
 
     fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
@@ -149,7 +167,8 @@ impl SignInAccess {
     /// Begins a sign-in of the caller, or finds the one under way. It goes on if the call that began it
     /// is cancelled, so it is noted before anything is awaited.
     fn begin(&self, caller: &Caller) -> Result<BegunChannels, String> {
-        let key = store_name(&self.server, caller);
+        let tokens = self.place(caller);
+        let key = tokens.name().to_owned();
         let mut begun = locked(&self.begun);
         begun.retain(|_, begun| !begun.task.is_finished() && !is_ended(&begun.state.borrow()));
         if let Some(begun) = begun.get(&key) {
@@ -161,7 +180,7 @@ impl SignInAccess {
             "this gateway serves on stdin and stdout, so that a browser cannot come back to it",
         )?;
         let (shown, url) = watch::channel(None);
-        let (tell, state) = watch::channel(SignInState::Away);
+        let (tell, state) = watch::channel(SignInState::Waiting);
         let visit = CallbackVisit {
             redirect,
             pending: self.pending.clone(),
@@ -170,12 +189,28 @@ impl SignInAccess {
             shown,
             state: tell.clone(),
         };
-        let tokens = self.tokens(caller, CallbackBrowser(visit))?;
-        let was_refused = locked(&self.refused).remove(&key);
-        let server = self.url.clone();
+        let browser = CallbackBrowser(visit);
+        let (client, url_of_server) = (self.client.clone(), self.url.clone());
+        let needed = Arc::clone(&self.needed);
+        let (name, needs) = (key.clone(), locked(&self.needed).get(&key).cloned());
         let task = tokio::spawn(async move {
             let _place = place;
-            let outcome = sign_in_anew(&tokens, &server, was_refused).await;
+            let forget =
+                async |store: &FileStore| Self::forget(&client, &url_of_server, store).await;
+            let outcome = match tokens.open(forget).await {
+                Ok(store) => {
+                    let oauth = client.clone().store(store).browser(browser);
+                    sign_in_anew(&oauth, &url_of_server, needs).await
+                }
+                Err(reason) => Err(reason),
+            };
+            if outcome.is_ok() {
+                let mut needed = locked(&needed);
+                let before = needed.remove(&name);
+                if matches!(before, Some(Needed::Scopes(_))) {
+                    needed.insert(name, Needed::NewSession);
+                }
+            }
             tell.send_replace(SignInState::Ended(outcome));
         });
         let channels = (url.clone(), state.clone());
@@ -191,14 +226,29 @@ type BegunChannels = (
     watch::Receiver<SignInState>,
 );
 
-/// Signs in, after it has given back tokens that the server has refused.
-async fn sign_in_anew(tokens: &OAuth, server: &str, was_refused: bool) -> Result<(), String> {
+/// What a caller has to sign in again for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Needed {
+    /// The server has refused the tokens for good.
+    Tokens,
+    /// The tokens are good, and the server wants these scopes too.
+    Scopes(Scopes),
+    /// Nothing: the caller has new tokens, and its session with the server has the old ones.
+    NewSession,
+}
+
+/// Signs in for what is needed.
+async fn sign_in_anew(tokens: &OAuth, server: &str, needed: Option<Needed>) -> Result<(), String> {
     let signing_in = async {
-        if was_refused {
-            // They are of no use; whether the authorization server takes them back or not.
-            let _ = tokens.sign_out(server).await;
+        match needed {
+            Some(Needed::Scopes(scopes)) => tokens.sign_in_for(server, scopes.iter()).await,
+            Some(Needed::Tokens) => {
+                // They are of no use; whether the authorization server takes them back or not.
+                let _ = tokens.sign_out(server).await;
+                tokens.sign_in(server).await
+            }
+            Some(Needed::NewSession) | None => tokens.sign_in(server).await,
         }
-        tokens.sign_in(server).await
     };
     match tokio::time::timeout(WITHIN, signing_in).await {
         Ok(Ok(_)) => Ok(()),
@@ -258,18 +308,37 @@ impl Visit for CallbackVisit {
     }
 }
 
-/// Users do not sign in in the middle of a call: it is noted that they have to.
+/// Users do not sign in in the middle of a call: it is noted what they have to sign in for.
 struct NoBrowser {
     store: String,
-    refused: Arc<Mutex<HashSet<String>>>,
+    needed: Arc<Mutex<HashMap<String, Needed>>>,
+}
+
+impl NoBrowser {
+    fn note(&self, needs: impl FnOnce(Option<Needed>) -> Needed) {
+        let mut needed = locked(&self.needed);
+        if needed.len() < MAX_NEEDED || needed.contains_key(&self.store) {
+            let before = needed.remove(&self.store);
+            needed.insert(self.store.clone(), needs(before));
+        }
+    }
 }
 
 impl Browser for NoBrowser {
     fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-        let mut refused = locked(&self.refused);
-        if refused.len() < MAX_REFUSED {
-            refused.insert(self.store.clone());
-        }
+        self.note(|_| Needed::Tokens);
         Box::pin(async { Err("the caller has to sign in again".into()) })
+    }
+
+    fn allows_step_up(&self, scopes: &Scopes) -> bool {
+        self.note(|before| match before {
+            Some(Needed::Scopes(before)) => {
+                Needed::Scopes(before.iter().chain(scopes.iter()).collect())
+            }
+            Some(Needed::Tokens) => Needed::Tokens,
+            Some(Needed::NewSession) => Needed::NewSession,
+            None => Needed::Scopes(scopes.clone()),
+        });
+        false
     }
 }

@@ -38,11 +38,13 @@ const FIRST_PAUSE: u64 = 1_000;
 const MAX_DOUBLINGS: u32 = 10;
 
 /// What the gateway has at the moment; `None` after its end.
-type Now = dyn Fn() -> Option<(Arc<Context>, Vec<Arc<Member>>)> + Send + Sync;
+type Parts = Option<(Arc<Context>, Vec<Arc<Member>>)>;
+
+type Now = dyn Fn() -> BoxFuture<'static, Parts> + Send + Sync;
 
 /// Follows tasks for as long as the stream is kept. `None` if the client does not know tasks.
 pub(crate) fn follow(
-    now: impl Fn() -> Option<(Arc<Context>, Vec<Arc<Member>>)> + Send + Sync + 'static,
+    now: impl Fn() -> BoxFuture<'static, Parts> + Send + Sync + 'static,
     request: &Relayed<'_>,
     ids: &[String],
 ) -> Option<RelayTasks> {
@@ -120,7 +122,7 @@ impl FollowedTask {
     async fn change(mut self) -> Option<(RawText, Self)> {
         while !self.is_over {
             time::sleep(self.pause).await;
-            let (context, members) = (self.now)()?;
+            let (context, members) = (self.now)().await?;
             let reply = serve_again(context, Arc::clone(&self.request), members).await;
             if is_final(&reply) {
                 return None;

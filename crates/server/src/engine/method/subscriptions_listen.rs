@@ -38,8 +38,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     }
     let mut accepted = accepted(shared, incoming, &params.notifications);
     let guard = shared.relay.as_ref().and_then(|relay| {
-        let front = Front::new(incoming.peer, incoming.revision);
-        let listen = relay.listen(&front, &params.notifications);
+        let listen = relay.listen(&relayed(incoming), &params.notifications);
         merge(&mut accepted, listen.accepted);
         listen.guard
     });
@@ -82,14 +81,18 @@ fn relayed_tasks(
     wanted: &[String],
 ) -> Option<RelayTasks> {
     let relay = shared.relay.as_ref()?;
-    let request = Relayed {
+    relay.listen_tasks(&relayed(incoming), wanted)
+}
+
+/// The request as a relay sees it.
+fn relayed<'a>(incoming: &'a Incoming<'_>) -> Relayed<'a> {
+    Relayed {
         method: incoming.method,
         params: incoming.params,
         revision: incoming.revision,
         peer: incoming.peer,
         front: Front::new(incoming.peer, incoming.revision),
-    };
-    relay.listen_tasks(&request, wanted)
+    }
 }
 
 /// The part of what is wanted that is there. subscriptions: what is not supported is omitted.

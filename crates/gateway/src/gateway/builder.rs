@@ -1,25 +1,25 @@
-//! The gateway as it is written, and as it runs.
+//! The gateway as it is written.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, OnceLock, Weak, atomic::AtomicU64},
     time::Duration,
 };
 
-use tokio::{sync::Semaphore, task::JoinHandle, time};
+use tokio::{sync::Semaphore, time};
 use turnbuckle_client::Target;
 use turnbuckle_host::{Pacing, ServerId, ServerSpec, ServerState, shared::Fleet};
 use turnbuckle_protocol::Implementation;
-use turnbuckle_server::{LiveServer, Relay, Server, SetupError, WeakSecret};
+use turnbuckle_server::{Relay, Server, SetupError, WeakSecret};
 use turnbuckle_session::round::KeyRing;
 
+use super::{LiveGateway, live::Live};
 use crate::{
     core::{Core, CoreHooks, OnState},
     exchange::{Context, ParkTable, TaskTable},
-    lock::{Lock, LockDifference, LockError, LockKind, LockMode},
-    observe::{Overview, Period, Recorder},
+    lock::Lock,
+    observe::Recorder,
     operation::{Asking, Operation},
-    overview::overview,
     personal::{self, CallerAccess, Callers, CallersDirectory, PersonalRelay, PersonalServer},
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
@@ -52,7 +52,7 @@ type Customise = Box<dyn FnOnce(Server) -> Server + Send>;
 /// ```
 #[must_use = "a gateway does nothing until it is opened"]
 pub struct Gateway {
-    info: Implementation,
+    pub(super) info: Implementation,
     servers: Vec<(ServerId, ServerSpec, UpstreamSettings)>,
     naming: Naming,
     park_for: Duration,
@@ -127,7 +127,7 @@ impl Gateway {
         self.mount_with(name, server, UpstreamSettings::new())
     }
 
-    fn mount_with(
+    pub(super) fn mount_with(
         self,
         name: impl Into<ServerId>,
         server: Server,
@@ -307,208 +307,5 @@ impl Gateway {
             callers,
             tidying,
         })))
-    }
-}
-
-/// A gateway at work. Clones are the same; when the last one and the last connection are gone, its
-/// servers end.
-#[derive(Clone)]
-pub struct LiveGateway(Arc<Live>);
-
-struct Live {
-    server: LiveServer,
-    core: Arc<Core>,
-    callers: Arc<Callers>,
-    tidying: JoinHandle<()>,
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.tidying.abort();
-    }
-}
-
-impl LiveGateway {
-    /// The server in front: serve it on any transport, or nest it in a router.
-    pub fn server(&self) -> &LiveServer {
-        &self.0.server
-    }
-
-    /// Adds a server while the gateway runs, in place of one that had the same name.
-    pub fn add(
-        &self,
-        name: impl Into<ServerId>,
-        spec: impl Into<ServerSpec>,
-        settings: UpstreamSettings,
-    ) {
-        let name = name.into();
-        self.0.callers.remove(&name);
-        self.0.core.add(&name, spec.into(), settings);
-    }
-
-    /// Adds a server that each caller reaches with credentials of its own, in place of one that had the
-    /// same name.
-    pub async fn add_per_caller(
-        &self,
-        name: impl Into<ServerId>,
-        access: Arc<dyn CallerAccess>,
-        settings: UpstreamSettings,
-    ) {
-        let name = name.into();
-        self.0.core.remove(&name).await;
-        let server = PersonalServer::new(name, access, settings);
-        self.0.callers.add(server);
-    }
-
-    /// Removes a server and waits for its end. False if there was none.
-    pub async fn remove(&self, name: impl Into<ServerId>) -> bool {
-        let name = name.into();
-        let was_personal = self.0.callers.remove(&name);
-        self.0.core.remove(&name).await || was_personal
-    }
-
-    /// The servers and what they are doing.
-    pub fn states(&self) -> Vec<(ServerId, ServerState)> {
-        let members = self.0.core.members();
-        members
-            .iter()
-            .map(|member| (member.id.clone(), member.upstream.state()))
-            .collect()
-    }
-
-    /// What there is to see of the gateway; `None` without a recorder.
-    pub fn overview(&self, period: Period) -> Option<Overview> {
-        overview(&self.0.core, period)
-    }
-
-    /// Starts a server anew, whatever it is doing. False if there is no such server.
-    pub fn restart(&self, name: impl Into<ServerId>) -> bool {
-        self.0.core.restart(&name.into())
-    }
-
-    /// The server of a tool or prompt, and what the server calls it.
-    pub fn owner(&self, name: &str) -> Option<(ServerId, String)> {
-        self.0.core.owner(name)
-    }
-
-    /// Waits until each server is ready or has failed.
-    pub async fn settled(&self) {
-        self.0.core.settled().await;
-    }
-
-    /// How many calls wait for answers of their clients.
-    pub fn parked(&self) -> usize {
-        self.0.core.context.parked.count()
-    }
-
-    /// What becomes of tools that differ from the lock file.
-    pub fn lock_mode(&self) -> LockMode {
-        self.0.core.lock().map_or(LockMode::Off, Lock::mode)
-    }
-
-    /// Changes what becomes of tools that differ from the lock file.
-    ///
-    /// # Errors
-    /// If the gateway was opened without a lock file.
-    pub fn set_lock_mode(&self, mode: LockMode) -> Result<(), LockError> {
-        let lock = self.0.core.lock().ok_or(LockError::Off)?;
-        if lock.mode() != mode {
-            lock.set_mode(mode);
-            self.0.core.observe_all();
-            self.0.callers.observe_all();
-        }
-        Ok(())
-    }
-
-    /// Where the lock file is, if there is one.
-    pub fn lock_path(&self) -> Option<&Path> {
-        self.0.core.lock().map(Lock::path)
-    }
-
-    /// Everything that differs from the lock file, of servers that have answered.
-    pub fn lock_differences(&self) -> Vec<LockDifference> {
-        self.0
-            .core
-            .lock()
-            .map(Lock::differences)
-            .unwrap_or_default()
-    }
-
-    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by the
-    /// server's own name for it, all of a server, or everything. Says how many differences that were.
-    ///
-    /// # Errors
-    /// If there is no lock file, or it cannot be written.
-    pub fn approve(
-        &self,
-        server: Option<&str>,
-        kind: Option<LockKind>,
-        name: Option<&str>,
-    ) -> Result<usize, LockError> {
-        let lock = self.0.core.lock().ok_or(LockError::Off)?;
-        let approved = lock.approve(server, kind, name)?;
-        self.reroute();
-        Ok(approved)
-    }
-
-    /// Pins what all servers offer now, whatever the lock file said. Servers that are not of this gateway
-    /// are forgotten; one that did not answer keeps what was pinned.
-    ///
-    /// # Errors
-    /// If there is no lock file, or it cannot be written.
-    pub fn pin(&self) -> Result<(), LockError> {
-        let lock = self.0.core.lock().ok_or(LockError::Off)?;
-        let members = self.0.core.members();
-        let mut known: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
-        known.extend(self.0.callers.names());
-        lock.pin_all(&known)?;
-        self.reroute();
-        Ok(())
-    }
-
-    /// Reads the lock file again, which another program may have written. Says whether it changed.
-    ///
-    /// # Errors
-    /// If it cannot be read. What was approved before counts until then.
-    pub fn reload_lock(&self) -> Result<bool, LockError> {
-        let Some(lock) = self.0.core.lock() else {
-            return Ok(false);
-        };
-        let is_other = lock.reload()?;
-        if is_other {
-            self.reroute();
-        }
-        Ok(is_other)
-    }
-
-    fn reroute(&self) {
-        self.0.core.reroute();
-        self.0.callers.reroute();
-    }
-
-    /// Ends all servers and waits for them.
-    pub async fn close(&self) {
-        self.0.callers.close().await;
-        self.0.core.close().await;
-    }
-}
-
-/// Several servers of one process behind one endpoint.
-pub trait Mount {
-    /// Adds another server under a name: its tool `a` is `name__a` here, and so on for prompts. What this
-    /// server has keeps its own names.
-    ///
-    /// # Errors
-    /// If one of the two cannot be set up.
-    fn mount(self, name: impl Into<ServerId>, other: Server) -> Result<Gateway, SetupError>;
-}
-
-impl Mount for Server {
-    fn mount(self, name: impl Into<ServerId>, other: Server) -> Result<Gateway, SetupError> {
-        let info = self.implementation().clone();
-        let mut gateway = Gateway::new(info.name.clone(), info.version.clone());
-        gateway.info = info;
-        let own = UpstreamSettings::new().bare();
-        gateway.mount_with("self", self, own)?.mount(name, other)
     }
 }

@@ -1,0 +1,164 @@
+//! Where the gateway keeps the tokens of its callers, and whose they are.
+//!
+//! A name in `[[gateway.keys]]` can be given to somebody else. So it is noted which keys the caller had
+//! when it signed in: a caller of the same name that has none of them does not get the tokens.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use turnbuckle::{
+    Caller,
+    auth::{
+        Secret,
+        client::{FileStore, StoreKey, TokenStore as _},
+    },
+};
+
+/// How the names of the stores begin.
+const PREFIX: &str = "gateway-";
+
+/// The digests of all keys of a caller, as an attribute of the [`Caller`].
+pub(crate) struct KeyDigests(pub(crate) Vec<[u8; 32]>);
+
+/// The place for the tokens of one caller for one server.
+pub(crate) struct CallerTokens {
+    name: String,
+    owner: TokenOwner,
+}
+
+/// Whose tokens are in a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TokenOwner {
+    /// `None` where the gateway does not tell callers apart.
+    pub(crate) caller: Option<String>,
+    /// The name of the server.
+    pub(crate) server: String,
+    pub(crate) url: String,
+    /// What the keys of the caller can be recognised by.
+    keys: Vec<String>,
+}
+
+impl TokenOwner {
+    /// Whether this is the caller that another one was, as far as its keys tell.
+    fn is_same_caller(&self, before: &Self) -> bool {
+        let had_no_keys = self.keys.is_empty() && before.keys.is_empty();
+        self.caller == before.caller
+            && (had_no_keys || self.keys.iter().any(|key| before.keys.contains(key)))
+    }
+}
+
+impl CallerTokens {
+    pub(crate) fn new(server: &str, url: &str, caller: &Caller) -> Self {
+        let name = name(server, caller);
+        let digests = caller.get::<KeyDigests>();
+        let keys = digests.map_or(&[][..], |all| &all.0);
+        let owner = TokenOwner {
+            caller: caller.id().map(str::to_owned),
+            server: server.to_owned(),
+            url: url.to_owned(),
+            // Of the digest of a digest, and for this store alone: nobody can try keys on it elsewhere.
+            keys: keys
+                .iter()
+                .map(|key| digest(&[name.as_bytes(), key]))
+                .collect(),
+        };
+        Self { name, owner }
+    }
+
+    /// A name that tells nothing about the caller, and is no other caller's.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are given to
+    /// `forget` first.
+    pub(crate) async fn find(&self, forget: impl AsyncFnOnce(&FileStore)) -> Option<FileStore> {
+        if !FileStore::exists(&self.name) {
+            return None;
+        }
+        let store = FileStore::open(&self.name).ok()?;
+        let before = owner(&store).await;
+        if before.as_ref() == Some(&self.owner) {
+            return Some(store);
+        }
+        if before.is_some_and(|before| self.owner.is_same_caller(&before)) {
+            // Some of the keys are others.
+            self.claim(&store).await.ok()?;
+            return Some(store);
+        }
+        forget(&store).await;
+        if let Err(error) = store.delete() {
+            tracing::warn!(%error, "tokens of a former caller could not be deleted");
+        }
+        None
+    }
+
+    /// The store, made if there is none, with this caller as its owner.
+    pub(crate) async fn open(
+        &self,
+        forget: impl AsyncFnOnce(&FileStore),
+    ) -> Result<FileStore, String> {
+        if let Some(store) = self.find(forget).await {
+            return Ok(store);
+        }
+        let store = FileStore::open(&self.name).map_err(|error| error.to_string())?;
+        self.claim(&store).await?;
+        Ok(store)
+    }
+
+    async fn claim(&self, store: &FileStore) -> Result<(), String> {
+        let text = serde_json::to_string(&self.owner).map_err(|error| error.to_string())?;
+        let saved = store.save(&key(), &Secret::new(text)).await;
+        saved.map_err(|error| error.to_string())
+    }
+}
+
+/// All stores with the tokens of callers.
+pub(crate) async fn all() -> std::io::Result<Vec<(TokenOwner, FileStore)>> {
+    let mut all = Vec::new();
+    for name in FileStore::applications()? {
+        if !name.starts_with(PREFIX) {
+            continue;
+        }
+        let Ok(store) = FileStore::open(&name) else {
+            continue;
+        };
+        if let Some(owner) = owner(&store).await {
+            all.push((owner, store));
+        }
+    }
+    all.sort_by(|(one, _), (other, _)| {
+        (&one.caller, &one.server).cmp(&(&other.caller, &other.server))
+    });
+    Ok(all)
+}
+
+async fn owner(store: &FileStore) -> Option<TokenOwner> {
+    let kept = store.load(&key()).await.ok()??;
+    serde_json::from_str(kept.expose()).ok()
+}
+
+fn key() -> StoreKey {
+    StoreKey::of_application("gateway caller")
+}
+
+fn name(server: &str, caller: &Caller) -> String {
+    let id = caller.id().unwrap_or_default().as_bytes();
+    let has_id = [u8::from(caller.id().is_some())];
+    format!("{PREFIX}{}", digest(&[server.as_bytes(), id, &has_id]))
+}
+
+/// 16 bytes of a digest of these parts.
+fn digest(parts: &[&[u8]]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update(part.len().to_le_bytes());
+        digest.update(part);
+    }
+    let mut text = String::new();
+    for byte in &digest.finalize()[..16] {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

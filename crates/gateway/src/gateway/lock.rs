@@ -1,0 +1,93 @@
+//! The lock file of a gateway that runs.
+
+use std::path::Path;
+
+use super::LiveGateway;
+use crate::lock::{Lock, LockDifference, LockError, LockKind, LockMode};
+
+impl LiveGateway {
+    /// What becomes of tools that differ from the lock file.
+    pub fn lock_mode(&self) -> LockMode {
+        self.0.core.lock().map_or(LockMode::Off, Lock::mode)
+    }
+
+    /// Changes what becomes of tools that differ from the lock file.
+    ///
+    /// # Errors
+    /// If the gateway was opened without a lock file.
+    pub fn set_lock_mode(&self, mode: LockMode) -> Result<(), LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        if lock.mode() != mode {
+            lock.set_mode(mode);
+            self.0.core.observe_all();
+            self.0.callers.observe_all();
+        }
+        Ok(())
+    }
+
+    /// Where the lock file is, if there is one.
+    pub fn lock_path(&self) -> Option<&Path> {
+        self.0.core.lock().map(Lock::path)
+    }
+
+    /// Everything that differs from the lock file, of servers that have answered.
+    pub fn lock_differences(&self) -> Vec<LockDifference> {
+        self.0
+            .core
+            .lock()
+            .map(Lock::differences)
+            .unwrap_or_default()
+    }
+
+    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by the
+    /// server's own name for it, all of a server, or everything. Says how many differences that were.
+    ///
+    /// # Errors
+    /// If there is no lock file, or it cannot be written.
+    pub fn approve(
+        &self,
+        server: Option<&str>,
+        kind: Option<LockKind>,
+        name: Option<&str>,
+    ) -> Result<usize, LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        let approved = lock.approve(server, kind, name)?;
+        self.reroute();
+        Ok(approved)
+    }
+
+    /// Pins what all servers offer now, whatever the lock file said. Servers that are not of this gateway
+    /// are forgotten; one that did not answer keeps what was pinned.
+    ///
+    /// # Errors
+    /// If there is no lock file, or it cannot be written.
+    pub fn pin(&self) -> Result<(), LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        let members = self.0.core.members();
+        let mut known: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+        known.extend(self.0.callers.names());
+        lock.pin_all(&known)?;
+        self.reroute();
+        Ok(())
+    }
+
+    /// Reads the lock file again, which another program may have written. Says whether it changed.
+    ///
+    /// # Errors
+    /// If it cannot be read. What was approved before counts until then.
+    pub fn reload_lock(&self) -> Result<bool, LockError> {
+        let Some(lock) = self.0.core.lock() else {
+            return Ok(false);
+        };
+        let is_other = lock.reload()?;
+        if is_other {
+            self.reroute();
+        }
+        Ok(is_other)
+    }
+
+    fn reroute(&self) {
+        self.0.core.reroute();
+        self.0.callers.reroute();
+    }
+}
