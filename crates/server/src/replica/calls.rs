@@ -1,7 +1,7 @@
 //! Messages to other replicas, and what they answer.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -32,7 +32,15 @@ const TOLD: Duration = Duration::from_secs(30);
 #[derive(Default)]
 pub(super) struct Calls {
     next: AtomicU64,
-    open: Mutex<HashMap<u64, oneshot::Sender<Outcome>>>,
+    open: Mutex<HashMap<u64, AwaitedAnswers>>,
+}
+
+/// Who waits for answers.
+struct AwaitedAnswers {
+    /// The nodes that have not answered.
+    missing: HashSet<NodeId>,
+    /// Gets the last answer.
+    done: oneshot::Sender<Outcome>,
 }
 
 /// Why another replica did not answer.
@@ -45,18 +53,31 @@ pub(crate) enum CallFailed {
 }
 
 impl Calls {
-    pub(super) fn answered(&self, call: Option<u64>, outcome: Outcome) {
-        let waiting = call.and_then(|call| self.open.lock().remove(&call));
+    pub(super) fn answered(&self, from: NodeId, call: Option<u64>, outcome: Outcome) {
+        let Some(call) = call else { return };
+        let mut open = self.open.lock();
+        let Some(waiting) = open.get_mut(&call) else {
+            return;
+        };
+        waiting.missing.remove(&from);
+        if !waiting.missing.is_empty() {
+            return;
+        }
+        let waiting = open.remove(&call);
+        drop(open);
         if let Some(waiting) = waiting {
             // Who waited may be gone.
-            let _ = waiting.send(outcome);
+            let _ = waiting.done.send(outcome);
         }
     }
 
-    fn enter(&self) -> (u64, oneshot::Receiver<Outcome>) {
+    /// Begins to wait for the answers of these nodes.
+    fn enter(&self, missing: HashSet<NodeId>) -> (u64, oneshot::Receiver<Outcome>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = oneshot::channel();
-        self.open.lock().insert(number, sender);
+        let (done, receiver) = oneshot::channel();
+        self.open
+            .lock()
+            .insert(number, AwaitedAnswers { missing, done });
         (number, receiver)
     }
 }
@@ -89,7 +110,7 @@ impl Replicas {
         }
         let deadline = Instant::now() + within;
         let until_ms = now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(0));
-        let (number, answer) = self.calls.enter();
+        let (number, answer) = self.calls.enter(HashSet::from([node]));
         let _waiting = OpenCall {
             calls: &self.calls,
             number,
@@ -117,6 +138,31 @@ impl Replicas {
         }
     }
 
+    /// Tells all others, and waits until each one that is there has taken the message, but no longer
+    /// than this. One that is late takes it later.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the waiting; the message may have been sent.
+    pub(crate) async fn tell_all(&self, message: Message, within: Duration) {
+        let deadline = Instant::now() + within;
+        let mut others: HashSet<_> = self.bus.nodes().into_iter().collect();
+        others.remove(&self.node);
+        if others.is_empty() {
+            return self.send_message(Recipient::All, message).await;
+        }
+        let (number, answers) = self.calls.enter(others);
+        let _waiting = OpenCall {
+            calls: &self.calls,
+            number,
+        };
+        let content = Content::Message(message);
+        let letter = Letter::new(self.node, Some(number), told_until(), content);
+        if self.send(Recipient::All, &letter).await && timeout_at(deadline, answers).await.is_err()
+        {
+            tracing::warn!("another replica is late: a change of a session is known there later");
+        }
+    }
+
     /// Tells others, without waiting for anything. Must be called inside a runtime.
     pub(crate) fn tell(self: &Arc<Self>, to: Recipient, message: Message) {
         let replicas = Arc::clone(self);
@@ -127,17 +173,23 @@ impl Replicas {
 
     /// Tells others; when it returns, the message is on its way.
     pub(crate) async fn send_message(&self, to: Recipient, message: Message) {
-        let until_ms = now_ms().saturating_add(u64::try_from(TOLD.as_millis()).unwrap_or(0));
-        let letter = Letter::new(self.node, None, until_ms, Content::Message(message));
+        let letter = Letter::new(self.node, None, told_until(), Content::Message(message));
         self.send(to, &letter).await;
     }
 
-    pub(super) async fn send(&self, to: Recipient, letter: &Letter) {
+    /// Sends a letter. False if it was lost.
+    pub(super) async fn send(&self, to: Recipient, letter: &Letter) -> bool {
         let Some(sealed) = self.seal(letter) else {
-            return;
+            return false;
         };
-        if let Err(error) = self.bus.send(to, sealed).await {
+        let sent = self.bus.send(to, sealed).await;
+        if let Err(error) = &sent {
             tracing::warn!(%error, "a message to other replicas was lost");
         }
+        sent.is_ok()
     }
+}
+
+fn told_until() -> u64 {
+    now_ms().saturating_add(u64::try_from(TOLD.as_millis()).unwrap_or(0))
 }

@@ -242,7 +242,7 @@ impl Replicas {
             return;
         }
         match letter.content {
-            Content::Answer(outcome) => self.calls.answered(letter.call, outcome),
+            Content::Answer(outcome) => self.calls.answered(from, letter.call, outcome),
             // What is for all comes back to the one who sent it.
             Content::Message(_) if from == self.node => {}
             Content::Message(message) => {

@@ -54,6 +54,10 @@ impl Server {
         #[cfg(feature = "http")]
         let (replicas, tasks) =
             super::replicas::join(self.replicas, self.streams, self.tasks, &asks)?;
+        #[cfg(feature = "http")]
+        if replicas.is_some() {
+            changes.hub().remember_changes();
+        }
         #[cfg(not(feature = "http"))]
         let tasks = self.tasks;
         let tasks = TaskHost::new(tasks, self.task_settings, Arc::clone(&kept));

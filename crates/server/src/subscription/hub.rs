@@ -8,9 +8,13 @@ use std::{
     },
 };
 
+#[cfg(feature = "http")]
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_store::Change;
 
+#[cfg(feature = "http")]
+use super::recent::RecentChanges;
 use super::{
     limits::ListenerLimits,
     listener::Slot,
@@ -26,6 +30,9 @@ pub(crate) struct Hub {
     pub(super) places: Arc<Quota>,
     /// Memory for what is kept between messages.
     pub(super) kept: Arc<Quota>,
+    /// What changed a moment ago, where there are replicas.
+    #[cfg(feature = "http")]
+    recent: std::sync::OnceLock<Mutex<RecentChanges>>,
 }
 
 impl Hub {
@@ -35,11 +42,42 @@ impl Hub {
             next: AtomicU64::new(0),
             places: limits.quota(),
             kept,
+            #[cfg(feature = "http")]
+            recent: std::sync::OnceLock::new(),
+        }
+    }
+
+    /// From now on remembers which resources changed a moment ago, for subscriptions that become known
+    /// here later than elsewhere.
+    #[cfg(feature = "http")]
+    pub(crate) fn remember_changes(&self) {
+        self.recent.get_or_init(Mutex::default);
+    }
+
+    /// Whether the resource at this URI may have changed a moment ago.
+    #[cfg(feature = "http")]
+    pub(super) fn has_just_changed(&self, uri: &str) -> bool {
+        let recent = self.recent.get();
+        recent.is_some_and(|recent| recent.lock().has(uri, Instant::now()))
+    }
+
+    /// Remembers a change. Before listeners are looked up: one that joins now asks afterwards.
+    #[cfg(feature = "http")]
+    fn remember(&self, change: &Change) {
+        let Some(recent) = self.recent.get() else {
+            return;
+        };
+        match change {
+            Change::Tools | Change::Prompts | Change::Resources | Change::Visit(_) => {}
+            Change::Resource(uri) => recent.lock().add(uri, Instant::now()),
+            _ => recent.lock().add_all(Instant::now()),
         }
     }
 
     /// Tells all listeners on this machine.
     pub(crate) fn hear(&self, change: &Change) {
+        #[cfg(feature = "http")]
+        self.remember(change);
         self.tell(change, None);
     }
 

@@ -138,7 +138,8 @@ impl Listener {
         self.slot.forget(&topic);
     }
 
-    /// Sets the resources that are listened to. Those beyond the limit are left out.
+    /// Sets the resources that are listened to. Those beyond the limit are left out. Of one that is new
+    /// here and changed a moment ago it is told: the client may have subscribed to it before.
     #[cfg(feature = "http")]
     pub(crate) fn set_resources(&mut self, uris: &std::collections::BTreeSet<String>) {
         let known = self.topics.iter().filter_map(|topic| topic.subject.uri());
@@ -150,9 +151,15 @@ impl Listener {
             self.remove_resource(&uri);
         }
         for uri in uris {
+            let known = self.topics.len();
             if self.add(Subject::Resource(uri.as_str().into())).is_err() {
                 tracing::warn!("a session is subscribed to more than this replica has room for");
                 return;
+            }
+            if let Some(new) = self.topics.get(known)
+                && self.hub.has_just_changed(uri)
+            {
+                self.slot.mark(new);
             }
         }
     }

@@ -13,6 +13,8 @@ mod hub;
 mod limits;
 mod listener;
 mod publisher;
+#[cfg(feature = "http")]
+mod recent;
 mod topic;
 
 pub use changes::Changes;

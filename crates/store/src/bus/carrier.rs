@@ -51,6 +51,11 @@ pub trait Bus: Send + Sync + 'static {
     /// If the engine of the bus cannot be reached.
     fn send(&self, to: Recipient, message: Vec<u8>) -> BoxFuture<'_, Result<Delivery, StoreError>>;
 
+    /// The nodes that are there, as far as is known here. One that is not named is not waited for.
+    fn nodes(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
     /// Whether a node has been silent for so long that its work can be given up. Never true while the
     /// engine of the bus cannot be reached: then it is not known who is silent.
     fn is_gone(&self, node: NodeId) -> bool;

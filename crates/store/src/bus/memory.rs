@@ -45,6 +45,10 @@ impl Bus for MemoryBus {
         Box::pin(std::future::ready(Ok(delivery)))
     }
 
+    fn nodes(&self) -> Vec<NodeId> {
+        self.0.lock().keys().copied().collect()
+    }
+
     fn is_gone(&self, node: NodeId) -> bool {
         !self.0.lock().contains_key(&node)
     }

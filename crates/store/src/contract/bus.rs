@@ -58,6 +58,7 @@ pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
         .await
         .expect("there never was such a node");
     assert!(!one.is_gone(there), "it is there");
+    named(&one, there, Presence::Here).await;
     drop(leaving);
     other.left(there).await;
     let gone = async {
@@ -72,6 +73,25 @@ pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
         .await
         .expect("a node that left is gone");
     assert!(!one.is_gone(here), "others are not");
+    named(&one, there, Presence::Gone).await;
+    named(&one, here, Presence::Here).await;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Presence {
+    Here,
+    Gone,
+}
+
+/// Waits until a node is named among those that are there, or not any more.
+async fn named(bus: &impl Bus, node: NodeId, presence: Presence) {
+    let seen = async {
+        while bus.nodes().contains(&node) != (presence == Presence::Here) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let seen = tokio::time::timeout(PATIENCE, seen).await;
+    assert!(seen.is_ok(), "{node:?} should be {presence:?}");
 }
 
 fn join(bus: &impl Bus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8>>) {

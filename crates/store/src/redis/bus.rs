@@ -190,6 +190,10 @@ impl Bus for RedisBus {
         Box::pin(self.publish(to, message))
     }
 
+    fn nodes(&self) -> Vec<NodeId> {
+        self.nodes.there()
+    }
+
     fn is_gone(&self, node: NodeId) -> bool {
         self.nodes.is_gone(node)
     }

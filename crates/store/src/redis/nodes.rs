@@ -104,6 +104,14 @@ impl Nodes {
         !is_settled || last.is_some_and(|last| last.elapsed() < 2 * BEAT)
     }
 
+    /// The nodes that were seen at the last look or not long ago.
+    pub(super) fn there(&self) -> Vec<NodeId> {
+        let seen = self.seen.lock();
+        let nodes = seen.nodes.iter();
+        let nodes = nodes.filter(|(_, last)| last.elapsed() < 2 * BEAT);
+        nodes.map(|(node, _)| *node).collect()
+    }
+
     /// Whether a node has been missing for so long that its work can be given up.
     pub(super) fn is_gone(&self, node: NodeId) -> bool {
         self.seen.lock().is_gone(node, Instant::now())

@@ -1,6 +1,9 @@
 //! Checks what passes between a client and a server against the rules that hold everywhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hasher as _},
+};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,6 +34,7 @@ struct HeadParams {
 pub struct Audit {
     world: World,
     number: u64,
+    may_repeat_answers: bool,
     /// What each end has asked: first the client, then the server.
     asked: Mutex<[Requests; 2]>,
 }
@@ -39,7 +43,8 @@ pub struct Audit {
 #[derive(Default)]
 struct Requests {
     open: BTreeSet<String>,
-    answered: BTreeSet<String>,
+    /// What was answered, and the hash of the message with the answer.
+    answered: BTreeMap<String, u64>,
     /// What progress was reported last, by token.
     tokens: BTreeMap<String, f64>,
 }
@@ -57,8 +62,16 @@ impl Audit {
         Self {
             world,
             number,
+            may_repeat_answers: false,
             asked: Mutex::default(),
         }
+    }
+
+    /// Lets the client send a message with an answer again, unchanged. With replicas it has to: if the
+    /// replica that asked is lost after it took the answer, the client is told to try again.
+    pub fn repeated_answers(mut self) -> Self {
+        self.may_repeat_answers = true;
+        self
     }
 
     /// Sees a message that passes.
@@ -74,8 +87,9 @@ impl Audit {
         };
         match read {
             Ok(heads) => {
+                let hash = hash_of(passing.message);
                 for head in heads {
-                    self.one(sender, way, head);
+                    self.one(sender, way, head, hash);
                 }
             }
             // The last line before a cut may be half a message.
@@ -84,7 +98,7 @@ impl Audit {
         }
     }
 
-    fn one(&self, sender: usize, way: &str, head: Head) {
+    fn one(&self, sender: usize, way: &str, head: Head, hash: u64) {
         let method = head.method.as_deref();
         // Ids that are texts may have random parts.
         let shown = head.id.as_ref().and_then(Value::as_u64).unwrap_or(0);
@@ -101,7 +115,15 @@ impl Audit {
         let problem = match (method, id) {
             (Some(_), Some(id)) => asked[sender].ask(id, &params),
             (Some("notifications/progress"), None) => asked[1 - sender].progress(&params),
-            (None, Some(id)) => asked[1 - sender].answer(&id),
+            (None, Some(id)) => {
+                let may_repeat = self.may_repeat_answers && sender == 0;
+                let answered = &asked[1 - sender].answered;
+                if may_repeat && answered.get(&id) == Some(&hash) {
+                    None
+                } else {
+                    asked[1 - sender].answer(&id, hash)
+                }
+            }
             (Some(_) | None, None) => None,
         };
         drop(asked);
@@ -116,6 +138,12 @@ impl Audit {
     }
 }
 
+fn hash_of(message: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(message);
+    hasher.finish()
+}
+
 impl Requests {
     fn ask(&mut self, id: String, params: &HeadParams) -> Option<String> {
         if let Some(token) = params
@@ -125,7 +153,7 @@ impl Requests {
         {
             self.tokens.insert(token.to_string(), f64::NEG_INFINITY);
         }
-        if self.answered.contains(&id) {
+        if self.answered.contains_key(&id) {
             return Some(format!("uses request id {id} again after it was answered"));
         }
         // One that found no connection may be sent once more.
@@ -133,11 +161,11 @@ impl Requests {
         None
     }
 
-    fn answer(&mut self, id: &str) -> Option<String> {
+    fn answer(&mut self, id: &str, hash: u64) -> Option<String> {
         if self.open.remove(id) {
-            self.answered.insert(id.to_owned());
+            self.answered.insert(id.to_owned(), hash);
             None
-        } else if self.answered.contains(id) {
+        } else if self.answered.contains_key(id) {
             Some(format!("answers request {id} a second time"))
         } else {
             Some(format!("answers request {id}, which was never sent"))

@@ -8,6 +8,8 @@ mod ledger;
 mod member;
 mod planted;
 mod replay;
+mod replicas;
 mod sessions;
+mod shared_stores;
 mod sockets;
 mod stdio;

@@ -40,7 +40,10 @@ pub(crate) struct Member {
 
 impl Member {
     fn client(&self) -> Client {
-        let audit = self.world.audit();
+        let mut audit = self.world.audit();
+        if !self.is_direct {
+            audit = audit.repeated_answers();
+        }
         let (world, ledger) = (self.world.clone(), self.ledger.clone());
         let calls: Mutex<BTreeMap<String, u64>> = Mutex::default();
         let (asked, model) = (self.world.clone(), self.world.clone());

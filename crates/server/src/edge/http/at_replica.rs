@@ -5,9 +5,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use tokio::{
+    sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard},
+    time::Instant,
+};
 use turnbuckle_base::lock::Mutex;
 
 use crate::replica::{Place, Replicas, StreamLog};
@@ -26,6 +30,9 @@ pub(super) struct AtReplica {
     /// When the id of the session is not taken any more.
     ends: Instant,
     changes: Mutex<ChangeCount>,
+    /// Held while changes are read or written, and until they are known here: what is read first must
+    /// not be the last to be known.
+    turn: AsyncMutex<()>,
     /// Whether the client may have missed changes that were told before the session was known here.
     has_gap: AtomicBool,
 }
@@ -51,6 +58,7 @@ impl AtReplica {
                 known: 0,
                 again_at: None,
             }),
+            turn: AsyncMutex::new(()),
             has_gap: AtomicBool::new(false),
         }
     }
@@ -88,6 +96,19 @@ impl AtReplica {
         let mut changes = self.changes.lock();
         changes.made += 1;
         changes.again_at = None;
+    }
+
+    /// Waits for its turn to read or write what is shared of the session.
+    pub(super) async fn turn(&self) -> AsyncMutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// How long to wait before the changes that could not be read are tried again; `None` if all are
+    /// known.
+    pub(super) fn again_in(&self) -> Option<Duration> {
+        let changes = self.changes.lock();
+        let again_at = changes.again_at.unwrap_or_else(Instant::now);
+        (changes.known < changes.made).then(|| again_at.saturating_duration_since(Instant::now()))
     }
 
     /// The changes that have to be read, if there are any and it is time to try.

@@ -4,12 +4,13 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{ErrorObject, LoggingLevel, envelope::Request};
-use turnbuckle_store::{bus::Recipient, session::Note};
+use turnbuckle_store::{StoreError, session::Note};
 
-use super::{session::HttpSession, site::Site};
+use super::{at_replica::AtReplica, session::HttpSession, site::Site};
 use crate::{
     engine::{Sink as _, Wrote, answer, sink},
     replica::{Message, Replicas},
+    subscription::Subject,
 };
 
 /// How long a call waits for what other replicas changed in its session. Without it the call goes on
@@ -18,6 +19,13 @@ const READ_WITHIN: Duration = Duration::from_millis(500);
 
 /// How long a change may take to be written.
 const WRITE_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long a client waits for the other replicas to know of its change. One that is late does not
+/// keep the client waiting, and hears of the change later.
+const KNOWN_WITHIN: Duration = Duration::from_secs(2);
+
+/// How often a change that another replica told of is tried to be read: for about a minute.
+const MAX_TRIES: usize = 60;
 
 /// What a request changes in its session, if anything.
 pub(super) fn of(request: &Request<'_>) -> Option<Note> {
@@ -31,7 +39,7 @@ pub(super) fn of(request: &Request<'_>) -> Option<Note> {
 }
 
 /// Writes a change down and tells the others. When it returns, every replica that serves the session
-/// hears of it, or will when it is asked.
+/// knows of it, unless it is late.
 ///
 /// # Errors
 /// What to tell the client if the change is known here alone.
@@ -42,7 +50,18 @@ pub(super) async fn share(
 ) -> Result<(), ErrorObject> {
     let Some(at) = &session.at else { return Ok(()) };
     let is_end = note == Note::End;
-    let writing = replicas.sessions.write(&at.key, note, at.left());
+    let writing = async {
+        let _turn = at.turn().await;
+        let written = replicas
+            .sessions
+            .write(&at.key, note.clone(), at.left())
+            .await?;
+        if written {
+            // Again: what was read before the change was written may have undone it.
+            apply(session, &note);
+        }
+        Ok::<_, StoreError>(written)
+    };
     match tokio::time::timeout(WRITE_WITHIN, writing).await {
         Ok(Ok(true)) => {}
         // It had ended before, or there are too many.
@@ -67,7 +86,7 @@ pub(super) async fn share(
     } else {
         Message::Noted { session: id }
     };
-    replicas.send_message(Recipient::All, message).await;
+    replicas.tell_all(message, KNOWN_WITHIN).await;
     Ok(())
 }
 
@@ -100,15 +119,60 @@ pub(super) fn shared_after(
     })
 }
 
+/// Makes a change known here.
+fn apply(session: &HttpSession, note: &Note) {
+    match note {
+        Note::Subscribe(uri) => {
+            let mut listener = session.lifecycle().listener();
+            // The client was told already if there is no room.
+            let _ = listener.add(Subject::Resource(uri.as_str().into()));
+        }
+        Note::Unsubscribe(uri) => session.lifecycle().listener().remove_resource(uri),
+        Note::LogLevel(level) => set_log_level(session, level.clone()),
+        Note::End => {}
+    }
+}
+
+fn set_log_level(session: &HttpSession, level: String) {
+    let level = serde_json::from_value::<LoggingLevel>(level.into());
+    if let Ok(level) = level {
+        session.peer.set_log_level(level);
+    }
+}
+
+/// Reads what another replica said that it changed. A client that listens here may not call for long,
+/// so while the store is away it is tried again.
+pub(super) async fn catch_up(site: &Site, session: &HttpSession) {
+    for _ in 0..MAX_TRIES {
+        if !refresh(site, session).await {
+            return site.sessions.end(session);
+        }
+        let pause = session.at.as_ref().and_then(AtReplica::again_in);
+        let Some(pause) = pause else { return };
+        tokio::time::sleep(pause).await;
+    }
+}
+
 /// Reads what other replicas changed in a session, if anything. False if the session has ended.
 pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
     let (Some(replicas), Some(at)) = (&site.shared.replicas, &session.at) else {
         return true;
     };
-    let Some(made) = at.unread() else { return true };
-    let reading = replicas.sessions.read(&at.key);
-    let notes = match tokio::time::timeout(READ_WITHIN, reading).await {
-        Ok(Ok(notes)) => notes,
+    if at.unread().is_none() {
+        return true;
+    }
+    let reading = async {
+        let turn = at.turn().await;
+        // Another call may have read it meanwhile.
+        let Some(made) = at.unread() else {
+            return Ok(None);
+        };
+        let notes = replicas.sessions.read(&at.key).await?;
+        Ok::<_, StoreError>(Some((turn, made, notes)))
+    };
+    let (_turn, made, notes) = match tokio::time::timeout(READ_WITHIN, reading).await {
+        Ok(Ok(Some(read))) => read,
+        Ok(Ok(None)) => return true,
         failed => {
             let error = failed.ok().and_then(Result::err);
             let error = error.as_ref().map(tracing::field::display);
@@ -120,10 +184,8 @@ pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
     if notes.is_ended {
         return false;
     }
-    let level = notes.log_level.map(serde_json::Value::String);
-    let level = level.and_then(|level| serde_json::from_value::<LoggingLevel>(level).ok());
-    if let Some(level) = level {
-        session.peer.set_log_level(level);
+    if let Some(level) = notes.log_level {
+        set_log_level(session, level);
     }
     session
         .lifecycle()

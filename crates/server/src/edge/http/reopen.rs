@@ -73,13 +73,15 @@ pub(super) async fn reopen(
         closing,
         payer,
     );
-    if !notes::refresh(site, &session).await {
-        return Ok(None);
-    }
     // Clients that were opened elsewhere have said there that they are ready, or never do.
     session.peer.initialized();
     let opened = site.sessions.open(id.into(), key, |_| session);
     let session = opened.map_err(|full| full.refuse(None))?;
     session.touch();
+    // From here on others can say that something changed. What changed before is read now.
+    if !notes::refresh(site, &session).await {
+        site.sessions.end(&session);
+        return Ok(None);
+    }
     Ok(Some(session))
 }

@@ -70,9 +70,7 @@ impl Station for Site {
                 session.at.as_ref()?.changed();
                 // Who listens is told of changes without asking, so that it cannot wait for a call.
                 Some(Box::pin(async move {
-                    if !notes::refresh(&self, &session).await {
-                        self.sessions.end(&session);
-                    }
+                    notes::catch_up(&self, &session).await;
                     Outcome::Done
                 }))
             }

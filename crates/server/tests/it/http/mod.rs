@@ -16,6 +16,7 @@ mod flood;
 mod forwarding;
 mod hidden;
 mod http_sse;
+mod late_store;
 mod limits;
 mod modern;
 mod modern_headers;

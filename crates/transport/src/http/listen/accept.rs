@@ -13,12 +13,16 @@ use super::{Listener, Peer, Socket};
 /// ten times a second costs nothing, and asking without a pause a whole processor.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How often that is said while it lasts: the disk may be full, too.
+const SAY_EVERY: Duration = Duration::from_mins(1);
+
 /// The next connections of a listener.
 pub(in crate::http) struct Accept {
     listener: Listener,
     /// Until when nothing is asked for, after a failure that lasts.
     pause: Pin<Box<Sleep>>,
     is_pausing: bool,
+    said: Option<Instant>,
 }
 
 impl Accept {
@@ -27,6 +31,7 @@ impl Accept {
             listener,
             pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
             is_pausing: false,
+            said: None,
         }
     }
 
@@ -40,8 +45,11 @@ impl Accept {
                 Ok(connection) => return Poll::Ready(connection),
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "cannot take connections; trying again in {PAUSE:?}");
-                    self.pause.as_mut().reset(Instant::now() + PAUSE);
+                    let now = Instant::now();
+                    if is_due(&mut self.said, now) {
+                        tracing::warn!(%error, "cannot take connections; trying again every {PAUSE:?}");
+                    }
+                    self.pause.as_mut().reset(now + PAUSE);
                     self.is_pausing = true;
                 }
             }
@@ -58,4 +66,25 @@ fn is_of_one_connection(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionRefused
             | io::ErrorKind::Interrupted
     )
+}
+
+/// Whether a failure is to be said again.
+fn is_due(said: &mut Option<Instant>, now: Instant) -> bool {
+    let is_due = said.is_none_or(|said| now.duration_since(said) >= SAY_EVERY);
+    if is_due {
+        *said = Some(now);
+    }
+    is_due
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_that_lasts_is_said_once_a_minute() {
+        let (mut said, start) = (None, Instant::now());
+        let failures = (0..1200).filter(|&number| is_due(&mut said, start + PAUSE * number));
+        assert_eq!(failures.collect::<Vec<_>>(), [0, 600]);
+    }
 }

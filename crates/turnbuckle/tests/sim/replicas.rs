@@ -1,0 +1,155 @@
+//! Two replicas that share their stores; each loses its power in the middle of a step, and comes back.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::watch;
+use turnbuckle::{Revision, client::HttpTarget, transport::http::ByteStream};
+use turnbuckle_store::{MemoryReplicas, ReplicaStores};
+use turnbuckle_testing::sim::{Faults, Random, Sim, World};
+
+use crate::{
+    afternoon, club,
+    ledger::Ledger,
+    member::Member,
+    shared_stores::{self, Power},
+    sockets,
+};
+
+const REPLICAS: [&str; 2] = ["one", "other"];
+
+/// Runs a replica, and starts it again whenever its power fails.
+async fn keep_running(
+    world: World,
+    name: &'static str,
+    stores: ReplicaStores,
+    ledger: Ledger,
+    may_fail: Arc<AtomicBool>,
+    mut stop: watch::Receiver<bool>,
+) {
+    while !*stop.borrow() {
+        let power = Power::new(&world, &may_fail);
+        let server = club::server(&ledger)
+            .replicas(shared_stores::seen_by(&power, &stores))
+            .build()
+            .expect("the club is set up");
+        let machine = world.serve_at(name, &server, |http| http.protect(sockets::door()));
+        tokio::select! {
+            biased;
+            () = power.failed() => {}
+            _ = stop.changed() => {}
+        }
+        machine.crash();
+        drop(server);
+        world.pause(Duration::from_secs(2)).await;
+    }
+}
+
+/// A client that a load balancer sends to any replica.
+fn balanced(world: &World, name: &str) -> HttpTarget {
+    let away = world.clone();
+    HttpTarget::new("http://club/mcp")
+        .header("authorization", format!("Bearer {name}"))
+        .dial_with(move |_, _| {
+            let world = away.clone();
+            async move {
+                let replica = world.random().pick(&REPLICAS).to_owned();
+                world.network().dial(replica).await.map(ByteStream::new)
+            }
+        })
+}
+
+/// Members of every revision, each of whose connections leads to any replica.
+fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Vec<Member> {
+    let members = (0..3).map(|number| {
+        let name = club::NAMES[number];
+        let away = world.clone();
+        Member {
+            world: world.clone(),
+            ledger: ledger.clone(),
+            known_as: name,
+            number: u32::try_from(number).expect("there are three"),
+            revision: *random.pick(Revision::ALL),
+            reach: Arc::new(move || balanced(&away, name).into()),
+            is_direct: false,
+            hears_changes: true,
+        }
+    });
+    members.collect()
+}
+
+pub(crate) async fn club_of_replicas(world: World) {
+    let ledger = Ledger::new(&world);
+    let mut random = world.random();
+    let stores = ReplicaStores::from(MemoryReplicas::default());
+    let may_fail = Arc::new(AtomicBool::new(true));
+    let (stop, stopping) = watch::channel(false);
+    let running = REPLICAS.map(|name| {
+        let run = keep_running(
+            world.clone(),
+            name,
+            stores.clone(),
+            ledger.clone(),
+            Arc::clone(&may_fail),
+            stopping.clone(),
+        );
+        tokio::spawn(run)
+    });
+    let members = members(&world, &ledger, &mut random);
+    let meanwhile = async {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        may_fail.store(false, Ordering::Relaxed);
+    };
+    afternoon::spend(&world, members, meanwhile).await;
+    let _ = stop.send(true);
+    for replica in running {
+        replica.await.expect("replicas do not panic");
+    }
+    drop(stores);
+    afternoon::end(&ledger).await;
+}
+
+#[test]
+fn replicas_that_crash_keep_the_promises_of_one_server() {
+    println!("{}", Sim::new().seeds(60).run(club_of_replicas));
+}
+
+/// A client subscribes at one replica, listens at another, and changes what it subscribed to at once.
+/// What replicas tell each other is late, and the change is not.
+#[test]
+fn a_change_right_after_subscribing_is_heard_at_every_replica() {
+    let report = Sim::new()
+        .seeds(40)
+        .faults(Faults::none())
+        .run(async |world: World| {
+            let ledger = Ledger::new(&world);
+            let mut random = world.random();
+            let stores = ReplicaStores::from(MemoryReplicas::default());
+            let never = Arc::new(AtomicBool::new(false));
+            let replicas = REPLICAS.map(|name| {
+                let power = Power::new(&world, &never);
+                let server = club::server(&ledger)
+                    .replicas(shared_stores::seen_by(&power, &stores))
+                    .build()
+                    .expect("the club is set up");
+                world.serve_at(name, &server, |http| http.protect(sockets::door()))
+            });
+            for mut member in members(&world, &ledger, &mut random) {
+                member.revision = *random.pick(&[
+                    Revision::V2025_03_26,
+                    Revision::V2025_06_18,
+                    Revision::V2025_11_25,
+                ]);
+                member.recover().await;
+            }
+            for replica in replicas {
+                replica.crash();
+            }
+        });
+    println!("{report}");
+}
