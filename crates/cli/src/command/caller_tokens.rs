@@ -3,7 +3,7 @@
 //! A name in `[[gateway.keys]]` can be given to somebody else. So it is noted which keys the caller had
 //! when it signed in: a caller of the same name that has none of them does not get the tokens.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -11,9 +11,12 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{FileStore, StoreKey, TokenStore as _},
+        client::{FileStore, OAuth, StoreKey, TokenStore as _},
     },
 };
+
+/// How long an authorization server may take to take tokens of a former caller back.
+const REVOKED_WITHIN: Duration = Duration::from_secs(5);
 
 /// How the names of the stores begin.
 const PREFIX: &str = "gateway-";
@@ -71,38 +74,37 @@ impl CallerTokens {
         &self.name
     }
 
-    /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are given to
-    /// `forget` first.
-    pub(crate) async fn find(&self, forget: impl AsyncFnOnce(&FileStore)) -> Option<FileStore> {
+    /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are given back
+    /// by this client and deleted. A store whose owner cannot be read is left alone: its keyring may be locked.
+    pub(crate) async fn find(&self, client: &OAuth) -> Option<FileStore> {
         if !FileStore::exists(&self.name) {
             return None;
         }
         let store = FileStore::open(&self.name).ok()?;
-        let before = owner(&store).await;
-        if before.as_ref() == Some(&self.owner) {
+        let before = owner(&store).await?;
+        if before == self.owner {
             return Some(store);
         }
-        if before.is_some_and(|before| self.owner.is_same_caller(&before)) {
+        if self.owner.is_same_caller(&before) {
             // Some of the keys are others.
             self.claim(&store).await.ok()?;
             return Some(store);
         }
-        forget(&store).await;
-        if let Err(error) = store.delete() {
-            tracing::warn!(%error, "tokens of a former caller could not be deleted");
-        }
+        delete(store, client, &before.url).await;
         None
     }
 
-    /// The store, made if there is none, with this caller as its owner.
-    pub(crate) async fn open(
-        &self,
-        forget: impl AsyncFnOnce(&FileStore),
-    ) -> Result<FileStore, String> {
-        if let Some(store) = self.find(forget).await {
+    /// The store for a new sign-in, with this caller as its owner.
+    pub(crate) async fn open(&self, client: &OAuth) -> Result<FileStore, String> {
+        if let Some(store) = self.find(client).await {
             return Ok(store);
         }
-        let store = FileStore::open(&self.name).map_err(|error| error.to_string())?;
+        let open = || FileStore::open(&self.name).map_err(|error| error.to_string());
+        if FileStore::exists(&self.name) {
+            // It is not known whose tokens these are.
+            delete(open()?, client, &self.owner.url).await;
+        }
+        let store = open()?;
         self.claim(&store).await?;
         Ok(store)
     }
@@ -111,6 +113,15 @@ impl CallerTokens {
         let text = serde_json::to_string(&self.owner).map_err(|error| error.to_string())?;
         let saved = store.save(&key(), &Secret::new(text)).await;
         saved.map_err(|error| error.to_string())
+    }
+}
+
+/// Gives tokens for a server back, and deletes them whether the authorization server takes them or not.
+async fn delete(store: FileStore, client: &OAuth, url: &str) {
+    let oauth = client.clone().store(store.clone());
+    let _ = tokio::time::timeout(REVOKED_WITHIN, oauth.sign_out(url)).await;
+    if let Err(error) = store.delete() {
+        tracing::warn!(%error, "tokens of a former caller could not be deleted");
     }
 }
 

@@ -1,6 +1,10 @@
 //! Callers of a gateway that sign in to a server themselves, against a real authorization server.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -266,4 +270,35 @@ fn a_tool_that_needs_more_scopes_signs_nobody_out() {
     }
     let offered = tools(&place, &first, ADA);
     assert!(!offered.contains("guarded__sign_in"), "{offered}");
+}
+
+/// The file that says whose tokens are in a store.
+fn owner_file(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).find_map(|path| {
+        if path.is_dir() {
+            return owner_file(&path);
+        }
+        let text = fs::read_to_string(&path).ok()?;
+        text.contains("gateway caller").then_some(path)
+    })
+}
+
+#[test]
+fn tokens_whose_owner_cannot_be_read_are_neither_used_nor_deleted() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let first = gateway(&place, &server);
+    sign_in(&place, &first, ADA);
+    drop(first);
+    let path = owner_file(Path::new(&place.file("."))).expect("it is kept");
+    let kept = fs::read(&path).expect("it can be read");
+    fs::write(&path, "sealed").expect("it is ours");
+    let second = gateway(&place, &server);
+    assert!(!tools(&place, &second, ADA).contains("guarded__echo"));
+    drop(second);
+    assert_eq!(place.read("tokens").lines().count(), 1);
+    fs::write(&path, kept).expect("it is ours");
+    let third = gateway(&place, &server);
+    assert!(tools(&place, &third, ADA).contains("guarded__echo"));
 }

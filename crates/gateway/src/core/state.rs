@@ -221,7 +221,7 @@ impl Core {
         own.cloned().collect()
     }
 
-    pub(super) fn routes(&self) -> Arc<Routes> {
+    pub(crate) fn routes(&self) -> Arc<Routes> {
         Arc::clone(&self.routes.read())
     }
 

@@ -117,3 +117,55 @@ impl LiveGateway {
         self.0.core.close().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use turnbuckle_client::Target;
+    use turnbuckle_server::{Server, Tool};
+
+    use super::*;
+    use crate::{Gateway, routes::Kind};
+
+    fn server(name: &str) -> (LiveServer, ServerSpec) {
+        let server = Server::new(name, "1").tool(Tool::new("old", async || "old"));
+        let live = server.build().expect("a server");
+        let (served, label) = (live.clone(), name.to_owned());
+        let spec = ServerSpec::from_fn(move || {
+            let served = served.clone();
+            Target::on_demand(label.clone(), move || served.connect())
+        });
+        (live, spec)
+    }
+
+    #[tokio::test]
+    async fn a_changed_list_leaves_the_entries_of_other_servers_as_they_are() {
+        let ((_, one), (changed, other)) = (server("one"), server("other"));
+        let gateway = Gateway::new("gateway", "1")
+            .server("one", one)
+            .server("other", other)
+            .open()
+            .expect("a gateway");
+        gateway.settled().await;
+        let core = &gateway.0.core;
+        let before = core.routes();
+        let added = Tool::new("new", async || "new");
+        changed.catalog().add_tool(added).expect("it is new");
+        let is_added = async {
+            while core.routes().find(Kind::Tools, "other__new").is_none() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let is_added = tokio::time::timeout(Duration::from_mins(1), is_added).await;
+        assert!(is_added.is_ok(), "the change is not heard of");
+        let after = core.routes();
+        let find = |routes: &crate::routes::Routes, name| {
+            let entry = routes.find(Kind::Tools, name).expect("an entry");
+            std::ptr::from_ref(entry)
+        };
+        assert_eq!(find(&before, "one__old"), find(&after, "one__old"));
+        assert_ne!(find(&before, "other__old"), find(&after, "other__old"));
+        gateway.close().await;
+    }
+}

@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
@@ -15,7 +14,7 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{AuthorizationRequest, Browser, FileStore, OAuth, Scopes, Visit},
+        client::{AuthorizationRequest, Browser, OAuth, Scopes, Visit},
     },
     client::HttpTarget,
     gateway::personal::{CallerAccess, SignIn, SignInState},
@@ -27,9 +26,6 @@ use crate::command::caller_tokens::CallerTokens;
 
 /// How many callers are remembered that have to sign in again. One more is told so by the server.
 const MAX_NEEDED: usize = 1_024;
-
-/// How long an authorization server may take to take tokens of a former caller back.
-const REVOKED_WITHIN: Duration = Duration::from_secs(5);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -80,22 +76,13 @@ impl SignInAccess {
         }
         needed.get(self.place(caller).name()).cloned()
     }
-
-    /// Gives the tokens of a former caller back.
-    async fn forget(client: &OAuth, url: &str, store: &FileStore) {
-        let oauth = client.clone().store(store.clone());
-        // They are forgotten, whether the authorization server takes them back or not.
-        let _ = tokio::time::timeout(REVOKED_WITHIN, oauth.sign_out(url)).await;
-    }
 }
 
 impl CallerAccess for SignInAccess {
     fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
             let place = self.place(caller);
-            let forget =
-                async |store: &FileStore| Self::forget(&self.client, &self.url, store).await;
-            let store = place.find(forget).await?;
+            let store = place.find(&self.client).await?;
             // A call never sends a user to a browser: there is a tool for that.
             let browser = NoBrowser {
                 store: place.name().to_owned(),
@@ -195,9 +182,7 @@ impl SignInAccess {
         let (name, needs) = (key.clone(), locked(&self.needed).get(&key).cloned());
         let task = tokio::spawn(async move {
             let _place = place;
-            let forget =
-                async |store: &FileStore| Self::forget(&client, &url_of_server, store).await;
-            let outcome = match tokens.open(forget).await {
+            let outcome = match tokens.open(&client).await {
                 Ok(store) => {
                     let oauth = client.clone().store(store).browser(browser);
                     sign_in_anew(&oauth, &url_of_server, needs).await
