@@ -116,9 +116,9 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Calls `listener` with each log message of the tool's server while the call runs. Most of
-    /// them are about this call; no revision says which call a message belongs to, so those of
-    /// other calls of the server at the same time are among them.
+    /// Calls `listener` with each log message of the tool's server while the call runs. Messages about
+    /// other calls of that server at the same time are among them, also of other conversations:
+    /// on a pipe nothing says which call a message belongs to.
     pub fn on_log(mut self, listener: impl FnMut(Logged) + Send + 'a) -> Self {
         self.logs = Some(Box::new(listener));
         self
@@ -205,6 +205,9 @@ impl<'a> IntoFuture for HostCall<'a> {
     }
 }
 
+/// How many log messages that came before an answer are handed over after it. More do not wait.
+const MAX_LATE_LOGS: usize = 1024;
+
 /// Waits for a call, and hands over the log messages that come before its answer.
 async fn with_logs(
     call: Call<'_, ToolOutput>,
@@ -214,19 +217,21 @@ async fn with_logs(
     let mut call = call.into_future();
     let outcome = loop {
         tokio::select! {
+            // A server that floods its log must hold up neither the answer nor the deadline.
             biased;
-            Some(logged) = logs.next() => listener(logged),
             outcome = &mut call => break outcome,
+            Some(logged) = logs.next() => listener(logged),
         }
     };
     // Messages that were sent before the answer are here when the answer is.
-    loop {
+    for _ in 0..MAX_LATE_LOGS {
         tokio::select! {
             biased;
             Some(logged) = logs.next() => listener(logged),
-            () = std::future::ready(()) => return outcome,
+            () = std::future::ready(()) => break,
         }
     }
+    outcome
 }
 
 /// Serialises arguments; nothing at all for `()` and `None`. Whether they are an object is checked

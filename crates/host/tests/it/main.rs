@@ -5,8 +5,6 @@ mod catalog;
 mod consent;
 mod consent_table;
 mod context;
-#[cfg(target_os = "linux")]
-mod daemons;
 mod entries;
 mod files;
 mod isolation;

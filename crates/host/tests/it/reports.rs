@@ -1,4 +1,4 @@
-//! Progress and log messages while a call runs: each caller gets those of its own call.
+//! Progress and log messages of a server while a call runs reach the caller.
 
 use std::sync::{Arc, Mutex};
 

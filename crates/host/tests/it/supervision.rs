@@ -411,14 +411,14 @@ async fn a_disabled_server_is_not_started() {
 }
 
 /// Whether a process is there. One that ended and was not reaped yet is not.
-pub(crate) fn is_running(pid: &str) -> bool {
+fn is_running(pid: &str) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;
     };
     !status.contains(") Z ")
 }
 
-pub(crate) async fn until_gone(pid: &str) {
+async fn until_gone(pid: &str) {
     within("the end of the process", async {
         while is_running(pid) {
             tokio::time::sleep(Duration::from_millis(20)).await;

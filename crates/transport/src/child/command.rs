@@ -83,8 +83,7 @@ impl Command {
     }
 
     /// Starts with an empty environment instead of that of this process. Forgets what was set
-    /// before; a program given by name needs `PATH` set again. On Linux the child has the variable
-    /// `TURNBUCKLE_SERVER_RUN` nevertheless, by which the processes that it starts are found.
+    /// before; a program given by name needs `PATH` set again.
     pub fn env_clear(mut self) -> Self {
         self.env.clear();
         self.is_env_cleared = true;

@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use turnbuckle_base::lock::Mutex;
 
-use super::run_mark::RunMark;
-
 /// 20 ms: often enough for a user not to notice, seldom enough to cost nothing.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
@@ -20,7 +18,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn of(child: Child, _mark: RunMark) -> io::Result<Self> {
+    pub(super) fn of(child: Child) -> io::Result<Self> {
         Ok(Self {
             id: child.id(),
             child: Mutex::new(child),

@@ -1,4 +1,4 @@
-//! A child and all that it starts: a process group, and what has left it.
+//! A child and all that it starts, as a process group.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -10,8 +10,6 @@ use rustix::process::{
     test_kill_process_group, waitid, waitpgid, waitpid,
 };
 
-use super::run_mark::RunMark;
-
 /// The process group of one child, named by its leader.
 ///
 /// The leader is not reaped while it matters: a process that has exited but was not reaped keeps
@@ -19,7 +17,6 @@ use super::run_mark::RunMark;
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
-    mark: RunMark,
 }
 
 impl Group {
@@ -27,14 +24,11 @@ impl Group {
         clippy::needless_pass_by_value,
         reason = "from here on only the group may reap it"
     )]
-    pub(super) fn of(child: Child, mark: RunMark) -> io::Result<Self> {
+    pub(super) fn of(child: Child) -> io::Result<Self> {
         let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let leader = leader.ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { leader, mark })
-    }
-
-    pub(super) fn mark(&self) -> &RunMark {
-        &self.mark
+        Ok(Self {
+            leader: leader.ok_or(io::ErrorKind::InvalidData)?,
+        })
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -59,13 +53,12 @@ impl Group {
         while let Err(Errno::INTR) = waitpid(Some(self.leader), WaitOptions::empty()) {}
     }
 
-    /// Whether no process is left that we could signal, in the group or outside of it. Called after
-    /// the reaping; while a process is left, the group's number stays taken.
+    /// Whether the group has no process left that we could signal. Called after the reaping; while
+    /// a process is left, the group's number stays taken.
     pub(super) fn is_gone(&self) -> bool {
         // Orphans come to us when we are their container's first process, or a subreaper.
         while let Ok(Some(_)) = waitpgid(self.leader, WaitOptions::NOHANG) {}
-        let is_empty = test_kill_process_group(self.leader).is_err() || !self.is_anyone_running();
-        is_empty && !self.is_anyone_outside()
+        test_kill_process_group(self.leader).is_err() || !self.is_anyone_running()
     }
 
     #[cfg(target_os = "linux")]
@@ -73,36 +66,20 @@ impl Group {
         super::members::is_running(self.id()).unwrap_or(true)
     }
 
-    #[cfg(target_os = "linux")]
-    fn is_anyone_outside(&self) -> bool {
-        self.mark.is_outside(self.id())
-    }
-
     #[cfg(not(target_os = "linux"))]
     fn is_anyone_running(&self) -> bool {
         true
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn is_anyone_outside(&self) -> bool {
-        false
-    }
-
-    /// Asks all processes to end.
+    /// Asks all of the group to end.
     pub(super) fn terminate(&self) {
-        self.signal(Signal::TERM);
-    }
-
-    /// Ends all processes.
-    pub(super) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
-    fn signal(&self, signal: Signal) {
         // Fails only when the group has no process left.
-        let _ = kill_process_group(self.leader, signal);
-        #[cfg(target_os = "linux")]
-        self.mark.signal_outside(self.id(), signal);
+        let _ = kill_process_group(self.leader, Signal::TERM);
+    }
+
+    /// Ends all of the group.
+    pub(super) fn kill(&self) {
+        let _ = kill_process_group(self.leader, Signal::KILL);
     }
 }
 

@@ -15,7 +15,6 @@ use super::end::{self, Ended};
 use super::group::Group;
 use super::pipes::{Pipes, Tail};
 use super::process::Process;
-use super::run_mark::RunMark;
 use super::spawn_error::SpawnError;
 use super::stderr::StderrLog;
 
@@ -29,11 +28,8 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 /// away. And when this process ends before that is done, or is killed outright, a small shell that
 /// was started beside the child takes the same steps in its place.
 ///
-/// On Linux, processes that have left the group, as daemons do with `setsid`, are ended with it. They
-/// are found by the variable `TURNBUCKLE_SERVER_RUN` in their environment, which each child is given;
-/// a process that is to outlive the child is started without it (`env -u TURNBUCKLE_SERVER_RUN`).
-/// On other Unix systems such a process is not ended. On systems other than Unix only the child
-/// itself is ended, without the gentle step between and without that shell.
+/// A grandchild that has left the process group, as daemons do, is not ended. On systems other than
+/// Unix only the child itself is ended, without the gentle step between and without that shell.
 #[derive(Debug)]
 pub struct Child {
     process: Arc<Process>,
@@ -47,16 +43,16 @@ impl Child {
         let Ok(runtime) = Handle::try_current() else {
             return Err(SpawnError::no_runtime(command));
         };
-        let mut marked = command.to_std();
-        let mark = RunMark::new();
-        mark.put_on(&mut marked);
-        let mut spawned = marked.spawn().map_err(|e| SpawnError::of(command, e))?;
+        let mut spawned = command
+            .to_std()
+            .spawn()
+            .map_err(|e| SpawnError::of(command, e))?;
         let streams = (
             spawned.stdin.take(),
             spawned.stdout.take(),
             spawned.stderr.take(),
         );
-        let process = Group::of(spawned, mark).map(|group| Arc::new(Process::new(group)));
+        let process = Group::of(spawned).map(|group| Arc::new(Process::new(group)));
         let process = process.map_err(|error| SpawnError::failed(command, error))?;
         #[cfg(unix)]
         process.guard(command.grace_on_drop());
@@ -99,7 +95,7 @@ impl Child {
         self.process.exited().await
     }
 
-    /// Ends the child and all that it started: closes its input, waits up to `grace` for all of them to
+    /// Ends the child and its group: closes its input, waits up to `grace` for all of them to
     /// exit, sends SIGTERM, waits up to `grace` again, sends SIGKILL.
     ///
     /// To have everything queued written first, close the connection's outbox and let

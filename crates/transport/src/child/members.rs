@@ -5,39 +5,25 @@
 
 use std::fs;
 
-use rustix::process::Pid;
-
 /// Whether some process of the group runs. `None` where the table cannot be read.
 pub(super) fn is_running(group: u32) -> Option<bool> {
-    let mut statuses = processes()?.filter_map(status);
-    Some(statuses.any(|status| running_in(&status) == Some(group)))
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut statuses = processes.filter_map(|process| {
+        let name = process.file_name();
+        let is_process = name.to_str()?.bytes().all(|byte| byte.is_ascii_digit());
+        is_process.then(|| fs::read(process.path().join("stat")).ok())?
+    });
+    Some(statuses.any(|status| is_running_member(&status, group) == Some(true)))
 }
 
-/// All processes. `None` where the table cannot be read.
-pub(super) fn processes() -> Option<impl Iterator<Item = Pid>> {
-    let entries = fs::read_dir("/proc").ok()?.flatten();
-    Some(entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)))
-}
-
-/// The group of a process that runs.
-pub(super) fn group_of(process: Pid) -> Option<u32> {
-    running_in(&status(process)?)
-}
-
-fn status(process: Pid) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()
-}
-
-/// Reads the group from `pid (name) state parent group …`, where the name may hold anything, even
-/// `)`. `None` if the process has ended.
-fn running_in(status: &[u8]) -> Option<u32> {
+/// Reads `pid (name) state parent group …`, where the name may hold anything, even `)`.
+fn is_running_member(status: &[u8], group: u32) -> Option<bool> {
     let after_name = status.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = std::str::from_utf8(&status[after_name..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
-    if matches!(fields.next()?, "Z" | "X" | "x") {
-        return None;
-    }
-    fields.nth(1)?.parse().ok()
+    let state = fields.next()?;
+    let its_group: u32 = fields.nth(1)?.parse().ok()?;
+    Some(its_group == group && !matches!(state, "Z" | "X" | "x"))
 }
 
 #[cfg(test)]
@@ -45,13 +31,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zombies_are_in_no_group() {
-        let group = |status: &str| running_in(status.as_bytes());
-        assert_eq!(group("50 (a) S 1 42 42 0 -1"), Some(42));
-        assert_eq!(group("50 (a) b) S 1 42 42 0 -1"), Some(42));
-        assert_eq!(group("50 (a) Z 1 42 42 0 -1"), None);
-        assert_eq!(group("50 (a) S 42 43 42 0 -1"), Some(43));
-        assert_eq!(group("50 (a"), None);
+    fn zombies_and_strangers_do_not_count() {
+        let is_member = |status: &str| is_running_member(status.as_bytes(), 42);
+        assert_eq!(is_member("50 (a) S 1 42 42 0 -1"), Some(true));
+        assert_eq!(is_member("50 (a) b) S 1 42 42 0 -1"), Some(true));
+        assert_eq!(is_member("50 (a) Z 1 42 42 0 -1"), Some(false));
+        assert_eq!(is_member("50 (a) S 42 43 42 0 -1"), Some(false));
+        assert_eq!(is_member("50 (a"), None);
     }
 
     #[test]
@@ -61,6 +47,5 @@ mod tests {
             .get()
             .unsigned_abs();
         assert_eq!(is_running(own), Some(true));
-        assert_eq!(group_of(rustix::process::getpid()), Some(own));
     }
 }

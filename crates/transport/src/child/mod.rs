@@ -2,9 +2,8 @@
 //!
 //! A server is often a wrapper (`npx`, `uvx`, `sh -c`) around the process that matters, so each
 //! child leads a process group and it is the group that is ended: its input is closed, after a
-//! grace it gets SIGTERM, after another SIGKILL. On Linux that includes processes that have left the
-//! group, as daemons do: a mark in their environment says which child they come from. On systems
-//! other than Unix there is only the child itself, and the second step is skipped.
+//! grace it gets SIGTERM, after another SIGKILL. On systems other than Unix there is only the
+//! child itself, and the second step is skipped.
 //!
 //! When this process is killed outright, nothing of ours runs any more; its end of the pipes
 //! closes, which the specification makes the sign for a server to exit. (A death signal from the
@@ -20,7 +19,6 @@ mod guard;
 mod members;
 mod pipes;
 mod process;
-mod run_mark;
 mod spawn_error;
 mod stderr;
 #[cfg(unix)]

@@ -75,7 +75,7 @@ impl Process {
     /// Starts a watchdog outside this process that ends the group.
     #[cfg(unix)]
     pub(super) fn guard(&self, grace: Duration) {
-        let watchdog = Watchdog::over(&self.group, grace);
+        let watchdog = Watchdog::over(self.group.id(), grace);
         *self.watchdog.lock() = watchdog;
     }
 

@@ -10,31 +10,14 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::group::Group;
-use super::run_mark::VARIABLE;
-
-/// Ends the group named by `$1` and what has the mark `$3` after `$2` seconds, and kills them after
-/// as many again; unless it is told a word first.
-///
-/// Where there is no `/proc` with the environment of processes, no file has the mark. What is in the
-/// group has had the signal, and is not sent it twice: the third field after the name is its group.
+/// Ends the group named by `$1` after `$2` seconds, and kills it after as many again; unless it is
+/// told a word first.
 const SCRIPT: &str = r#"
 read -r word && exit 0
-signal() {
-  kill -s "$1" -- "-$2" 2>/dev/null
-  sent=$?
-  for file in $(grep -lsF -e "$3" /proc/[0-9]*/environ); do
-    folder=${file%/environ}
-    read -r status 2>/dev/null <"$folder/stat" || continue
-    set -- "$1" "$2" "$3" ${status##*) }
-    if [ "$6" != "$2" ] && kill -s "$1" "${folder#/proc/}" 2>/dev/null; then sent=0; fi
-  done
-  return "$sent"
-}
 sleep "$2"
-signal TERM "$1" "$3" || exit 0
+kill -s TERM -- "-$1" 2>/dev/null || exit 0
 sleep "$2"
-signal KILL "$1" "$3"
+kill -s KILL -- "-$1" 2>/dev/null
 "#;
 
 /// The shell that waits.
@@ -44,14 +27,11 @@ pub(super) struct Watchdog(Child);
 impl Watchdog {
     /// Sets one on a group. `None` where there is no shell: then only the end of its input tells
     /// a child that we are gone.
-    pub(super) fn over(group: &Group, grace: Duration) -> Option<Self> {
+    pub(super) fn over(group: u32, grace: Duration) -> Option<Self> {
         Command::new("/bin/sh")
             .args(["-c", SCRIPT, "mcp-watchdog"])
-            .arg(group.id().to_string())
+            .arg(group.to_string())
             .arg(format!("{:.3}", grace.as_secs_f64()))
-            .arg(group.mark().as_str())
-            // If this process is a child with a mark, its watchdog outlives it and is not ended.
-            .env_remove(VARIABLE)
             // Ctrl-C at a terminal is for us, not for it.
             .process_group(0)
             .stdin(Stdio::piped())

@@ -20,10 +20,8 @@ fn owner_process() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        // A wrapper, its server and a daemon, none of which listens to anything but SIGKILL.
-        let script = "trap '' TERM; (trap '' TERM; sleep 1000) &
-            setsid sh -c \"trap '' TERM; echo ready; sleep 1000; :\" &
-            wait; sleep 1000";
+        // A wrapper and its server, neither of which listens to anything but SIGKILL.
+        let script = "trap '' TERM; (trap '' TERM; sleep 1000) & echo ready; wait; sleep 1000";
         let command = Command::new("sh")
             .args(["-c", script])
             .drop_grace(Duration::from_millis(100));
