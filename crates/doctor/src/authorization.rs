@@ -30,7 +30,7 @@ struct Visitor<'r> {
     limits: Limits,
 }
 
-/// The server requires a token, and there is none.
+/// The server requires a token, and none was given.
 pub(crate) fn needed(report: &Report, first: &Exchange) {
     let said = "the server requires authorization (HTTP 401)";
     report.add(first.finding(&auth::NEEDED, said));

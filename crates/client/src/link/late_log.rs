@@ -17,7 +17,7 @@ impl Link {
     /// sent before it answers a ping has arrived before that answer, whatever stream it came on.
     pub(super) async fn await_late_log(&self) {
         let is_apart = self.wire.http().is_some_and(|it| it.has_session_stream());
-        if !is_apart || self.relays.has_log_on_streams() {
+        if !is_apart || !self.relays.expects_late_log() {
             return;
         }
         let deadline = self.profile().settings.deadline(Some(WITHIN));

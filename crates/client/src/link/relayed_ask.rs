@@ -33,9 +33,7 @@ impl Link {
         }
         match &*notification.method {
             "notifications/message" => {
-                if on_stream.is_some() {
-                    self.relays.note_log_on_stream();
-                }
+                self.relays.note_log(on_stream.is_some());
                 on_stream.or_else(|| self.relays.only())
             }
             // These tell of the server, whatever stream they come on; on a pipe they name the

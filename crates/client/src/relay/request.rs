@@ -56,7 +56,8 @@ impl RelayRequest {
     ///
     /// Some servers at URLs send them by the stream of the session, and nothing says whether one is still
     /// on its way. The answer is then held back until the server has answered a ping. It is not where a
-    /// server has no such stream, or has sent log messages by the streams of calls.
+    /// server has no such stream, has sent log messages by the streams of calls, or has sent none after
+    /// many answers.
     pub fn with_log(mut self) -> Self {
         self.wanted.log = true;
         self

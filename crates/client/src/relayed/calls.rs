@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -19,7 +19,12 @@ pub(crate) struct RelayCalls {
     open: Mutex<HashMap<Id, OpenRelay>>,
     /// Whether the server has sent a log message by the stream of a call.
     has_log_on_streams: AtomicBool,
+    /// How often a late log message was waited for since the last one came.
+    waits_in_vain: AtomicU32,
 }
+
+/// How often late log messages are waited for where none come.
+const MAX_WAITS_IN_VAIN: u32 = 20;
 
 /// A relayed call that is in flight.
 #[derive(Clone, Debug)]
@@ -100,14 +105,19 @@ impl RelayCalls {
             .or_else(|| self.only_if(|kind| *kind != Kind::Listen))
     }
 
-    /// The server has sent a log message by the stream of a call.
-    pub(crate) fn note_log_on_stream(&self) {
-        self.has_log_on_streams.store(true, Ordering::Relaxed);
+    /// The server has sent a log message, by the stream of a call or beside it.
+    pub(crate) fn note_log(&self, is_on_stream: bool) {
+        self.waits_in_vain.store(0, Ordering::Relaxed);
+        if is_on_stream {
+            self.has_log_on_streams.store(true, Ordering::Relaxed);
+        }
     }
 
-    /// Whether the server sends log messages by the streams of calls, as far as is known.
-    pub(crate) fn has_log_on_streams(&self) -> bool {
-        self.has_log_on_streams.load(Ordering::Relaxed)
+    /// Whether log messages may come after the answer of their call, as far as is known. Each `true`
+    /// counts as one wait.
+    pub(crate) fn expects_late_log(&self) -> bool {
+        !self.has_log_on_streams.load(Ordering::Relaxed)
+            && self.waits_in_vain.fetch_add(1, Ordering::Relaxed) < MAX_WAITS_IN_VAIN
     }
 
     fn only_if(&self, fits: impl Fn(&Kind) -> bool) -> Option<OpenRelay> {
@@ -121,6 +131,18 @@ impl RelayCalls {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn late_log_messages_are_not_waited_for_without_end() {
+        let calls = RelayCalls::default();
+        let waits = |calls: &RelayCalls| (0..100).filter(|_| calls.expects_late_log()).count();
+        assert_eq!(waits(&calls), MAX_WAITS_IN_VAIN as usize);
+        assert_eq!(waits(&calls), 0);
+        calls.note_log(false);
+        assert_eq!(waits(&calls), MAX_WAITS_IN_VAIN as usize);
+        calls.note_log(true);
+        assert_eq!(waits(&calls), 0);
+    }
 
     #[test]
     fn a_message_without_a_stream_belongs_to_the_only_call_that_fits() {

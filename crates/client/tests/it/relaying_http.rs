@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use turnbuckle_client::{Attribution, RelayEvent, protocol::Revision};
 
 use crate::{
@@ -230,12 +230,14 @@ async fn a_flood_on_the_stream_of_a_call_waits_for_its_owner() {
 /// A server that sends the log message of a call by the stream of the session, once a ping comes.
 async fn logs_beside_calls() -> Site {
     let (pinged, told) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let opened = Arc::new(Semaphore::new(0));
     legacy(Revision::V2025_06_18, move |heard, answer| {
-        let (pinged, told) = (pinged.clone(), told.clone());
+        let (pinged, told, opened) = (pinged.clone(), told.clone(), opened.clone());
         Box::pin(async move {
             match heard.line().as_str() {
                 "GET" => {
                     answer.events().await;
+                    opened.add_permits(2);
                     pinged.notified().await;
                     let log = json!({"level": "info", "data": "late"});
                     let message =
@@ -244,7 +246,11 @@ async fn logs_beside_calls() -> Site {
                     told.notify_one();
                     answer.hung_up().await;
                 }
-                "POST tools/call" => answer.json(200, &heard.result(text("done"))).await,
+                "POST tools/call" => {
+                    // The stream of the session is open before the first call is answered.
+                    opened.acquire().await.unwrap().forget();
+                    answer.json(200, &heard.result(text("done"))).await;
+                }
                 "POST ping" => {
                     pinged.notify_one();
                     told.notified().await;

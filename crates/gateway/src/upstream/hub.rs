@@ -45,7 +45,7 @@ pub(crate) enum LaneRole {
     Main,
     /// One for calls of everybody.
     Calls,
-    /// One for calls of one caller, whose resources are nobody else's business.
+    /// One for calls of one caller, whose resources no other caller hears of.
     Caller,
 }
 

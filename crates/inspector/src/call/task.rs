@@ -143,7 +143,7 @@ fn task_of(result: &RawValue) -> Option<Raw> {
     Some(Raw::from(RawValue::from_string(text).ok()?))
 }
 
-/// Tells the server that nobody waits for a task any more; how the server takes it is on the wire.
+/// Tells the server that the task is not waited for any more; its reaction is shown among the messages.
 pub(super) async fn cancel(connection: Connection, id: String) {
     let request = connection.request_raw("tasks/cancel", Some(named(&id)));
     if let Err(error) = request.await {

@@ -9,7 +9,7 @@ use crate::{IntoPrompt, IntoResource, IntoTool};
 
 /// Several changes of a [catalog](crate::Catalog) that take effect together.
 ///
-/// Nobody sees some of them without the others, and clients are told once of each list that
+/// They become visible all at once, and clients are told once of each list that
 /// changed. Changes are made in the order in which they were added; nothing happens before
 /// [`apply`](Self::apply).
 ///

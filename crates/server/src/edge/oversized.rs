@@ -10,7 +10,7 @@ use turnbuckle_protocol::IdRef;
 /// what is long.
 const LOOKED_AT_BYTES: usize = 4096;
 
-/// The id of a request of which only the beginning is there, if it stands in it.
+/// The id of a request of which only the beginning is there, if that contains the id.
 pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
     let head = &head[..head.len().min(LOOKED_AT_BYTES)];
     let text = match std::str::from_utf8(head) {

@@ -23,7 +23,7 @@ use crate::quota::{CallerCells, CallerKey};
 /// 16 KiB: a message of this length that has arrived at once pays only to the common budget.
 pub(crate) const SMALL_BYTES: usize = 16 * 1024;
 
-/// 64 KiB: what is larger may take milliseconds to parse, and is parsed where nobody else waits.
+/// 64 KiB: what is larger may take milliseconds to parse, and is parsed where it delays no other call.
 #[cfg(feature = "http")]
 pub(crate) const LARGE_BYTES: usize = 64 * 1024;
 
@@ -35,7 +35,7 @@ const SMALL_NODES: usize = 1024;
 const KEPT_FOR_SMALL: usize = 8;
 
 /// Once half of the budget is in use, the small messages of one caller may take a quarter of what one
-/// caller may take. So nobody's slow small calls take the last half from all others.
+/// caller may take. So the slow small calls of one caller never take the last half from all others.
 const SMALL_OF_CALLER: usize = 4;
 
 /// There is no memory for a message now.
@@ -199,7 +199,7 @@ impl Budget {
         bytes: usize,
         context: &Context<'_>,
     ) -> Poll<()> {
-        // The usual case: nobody has sent anything large.
+        // The usual case: nothing large has been sent.
         if self.used.load(Ordering::Relaxed) <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
@@ -215,7 +215,7 @@ impl Budget {
             waiting.push(context.waker().clone());
         }
         drop(waiting);
-        // What was given back meanwhile woke nobody.
+        // What was given back meanwhile woke no one.
         match self.has_room(caller, bytes) {
             Ok(()) => Poll::Ready(()),
             Err(_) => Poll::Pending,
@@ -243,7 +243,7 @@ pub(crate) struct Charge {
 /// Who pays, beside the common budget.
 #[derive(Clone, Copy, Debug)]
 enum ChargedTo {
-    /// Nobody.
+    /// The common budget alone.
     All,
     /// This caller, for small messages.
     SmallOf(CallerKey),

@@ -41,7 +41,7 @@ pub struct MemoryBudget {
     /// Bytes of all messages together; 64 MiB unless set. An eighth is kept for messages of up to
     /// 16 KiB.
     pub total: usize,
-    /// Bytes of the messages of one caller; 40 MiB unless set. A caller whom nobody knows is the
+    /// Bytes of the messages of one caller; 40 MiB unless set. A caller without an identity is the
     /// address that it calls from.
     pub per_caller: usize,
     /// Bytes of what is kept between messages: what clients said of themselves when they opened

@@ -115,7 +115,7 @@ fn reply(line: &str) -> Option<RelayReply> {
     })
 }
 
-/// A request at another replica, which is cancelled there when nobody waits for it any more. One that is
+/// A request at another replica, which is cancelled there when it is not waited for any more. One that is
 /// over is forgotten.
 struct RemoteRun {
     replicas: Arc<Replicas>,

@@ -25,7 +25,7 @@ use super::{
 /// The pause before a node that does not listen is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How long a message is of use that nobody waits for.
+/// How long a message is kept that is not waited for yet.
 const TOLD: Duration = Duration::from_secs(30);
 
 /// Calls to other replicas that have no answer yet.
@@ -82,7 +82,7 @@ impl Calls {
     }
 }
 
-/// A call that waits, and is forgotten when nobody waits any more.
+/// A call that waits, and is forgotten when it is not waited for any more.
 struct OpenCall<'a> {
     calls: &'a Calls,
     number: u64,

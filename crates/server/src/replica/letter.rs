@@ -106,7 +106,7 @@ pub(crate) enum Message {
         /// How long to wait for something to come, in milliseconds.
         wait_ms: u64,
     },
-    /// Nobody waits for such a request any more.
+    /// Such a request is not waited for any more.
     Stop { key: String },
     /// Something that only a newer replica knows.
     #[serde(other)]

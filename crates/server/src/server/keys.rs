@@ -22,7 +22,7 @@ pub(super) fn key_ring(
     }))
 }
 
-/// Keys that nobody else has.
+/// Keys that no other process has.
 pub(super) fn random_keys() -> Result<KeyRing, SetupError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| SetupError::NoRandomness(error.to_string()))?;

@@ -19,8 +19,8 @@ pub(super) async fn begin<T: Send + 'static>(
 ) -> T {
     let turn = Arc::clone(&budget.parsers).acquire_owned().await;
     let begun = tokio::task::spawn_blocking(move || {
-        let _turn = turn.expect("nobody closes the semaphore");
-        // It is polled again below, so there is nobody to be woken by this one.
+        let _turn = turn.expect("the semaphore is never closed");
+        // It is polled again below, so this poll needs no waker.
         let polled = future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()));

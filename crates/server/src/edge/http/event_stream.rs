@@ -47,8 +47,8 @@ enum ReadBy {
     Reader(u64),
     /// The log alone, with this number, since then.
     Log(u64, Instant),
-    /// Nobody since then.
-    Nobody(Instant),
+    /// No reader since then.
+    NoReader(Instant),
 }
 
 /// How a connection begins to read.
@@ -76,7 +76,7 @@ impl EventStream {
             source,
             state: Mutex::new(StreamState {
                 replay: Replay::new(kept),
-                reading: ReadBy::Nobody(Instant::now()),
+                reading: ReadBy::NoReader(Instant::now()),
             }),
             log,
         }
@@ -87,11 +87,11 @@ impl EventStream {
         matches!(self.state().reading, ReadBy::Reader(_))
     }
 
-    /// How long nobody has been reading it.
+    /// How long it has had no reader.
     pub(super) fn left_for(&self) -> Duration {
         match self.state().reading {
             ReadBy::Reader(_) => Duration::ZERO,
-            ReadBy::Log(_, at) | ReadBy::Nobody(at) => at.elapsed(),
+            ReadBy::Log(_, at) | ReadBy::NoReader(at) => at.elapsed(),
         }
     }
 
@@ -99,7 +99,7 @@ impl EventStream {
     /// is for one that may come back.
     pub(super) fn has_room_for(&self, bytes: usize) -> bool {
         let mut state = self.state();
-        !matches!(state.reading, ReadBy::Nobody(_)) || state.replay.reserve(bytes)
+        !matches!(state.reading, ReadBy::NoReader(_)) || state.replay.reserve(bytes)
     }
 
     /// How many bytes are kept of it.
@@ -184,7 +184,7 @@ impl EventStream {
     pub(super) fn leave(&self, reader: u64) {
         let mut state = self.state();
         if state.is_read_by(reader) {
-            state.reading = ReadBy::Nobody(Instant::now());
+            state.reading = ReadBy::NoReader(Instant::now());
         }
         drop(state);
         self.source.leave(reader);
@@ -229,7 +229,7 @@ impl EventStream {
     fn join_log(&self) -> Option<u64> {
         let reader = self.source.join();
         let mut state = self.state();
-        if matches!(state.reading, ReadBy::Nobody(_)) {
+        if matches!(state.reading, ReadBy::NoReader(_)) {
             state.reading = ReadBy::Log(reader, Instant::now());
             return Some(reader);
         }

@@ -10,7 +10,7 @@
 //! | `POST <endpoint>` with `initialize` | a new session |
 //! | `POST`, `GET`, `DELETE <endpoint>` with `Mcp-Session-Id` | that session |
 //! | `GET <endpoint>/sse`, `POST <endpoint>/messages` (or `/sse`, `/messages`) | HTTP+SSE |
-//! | `GET <endpoint>/server-card`, `GET /.well-known/ai-catalog.json` | who we are, and where that is said |
+//! | `GET <endpoint>/server-card`, `GET /.well-known/ai-catalog.json` | the server card, and the catalog that links to it |
 //! | `GET /healthz` | that we are there |
 
 mod at_replica;

@@ -202,7 +202,7 @@ fn answer(site: &Site, events: mpsc::Receiver<Vec<u8>>) -> Response<HttpBody> {
     }))
 }
 
-/// The output of a future, or `None` if nobody reads any more.
+/// The output of a future, or `None` if there is no reader any more.
 async fn unless_closed<T>(
     sender: &mpsc::Sender<Vec<u8>>,
     future: impl Future<Output = T>,

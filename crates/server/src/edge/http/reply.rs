@@ -55,7 +55,7 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     response
 }
 
-/// A JSON-RPC error to nobody in particular: the request did not get far enough to have an id.
+/// A JSON-RPC error without an id: the request was refused before its id was read.
 pub(super) fn refuse(status: StatusCode, message: &str) -> Response<HttpBody> {
     error(status, None, &ErrorObject::invalid_request(message))
 }

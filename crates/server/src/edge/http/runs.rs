@@ -88,7 +88,7 @@ pub(super) fn run(
     Some(Box::pin(async move { run.pull(after, wait).await }))
 }
 
-/// Ends a request that nobody waits for any more.
+/// Ends a request whose client does not wait any more.
 pub(super) fn stop(site: &Site, key: &str) -> Option<()> {
     let run = site.runs.0.lock().remove(key);
     // What it held is dropped outside of the lock.

@@ -3,7 +3,10 @@
 //! Both are public documents of the extension for server cards (SEP-2127). A card names the server, its
 //! address and its revisions; what the server offers is listed after connecting.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    net::IpAddr,
+};
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header, request::Parts};
 use serde_json::{Value, json};
@@ -21,7 +24,7 @@ const CATALOG_TYPE: &str = "application/ai-catalog+json";
 /// The longest text of a card, in characters.
 const MAX_TEXT: usize = 100;
 
-/// What a card says of a server that describes itself in no way.
+/// What a card says of a server without a description.
 const NO_DESCRIPTION: &str = "An MCP server.";
 
 /// `GET <endpoint>/server-card`: identity, address and revisions, without a message exchanged.
@@ -51,7 +54,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
             card[name] = value;
         }
     }
-    document(parts, &address, CARD_TYPE, &card)
+    document(parts, CARD_TYPE, &card)
 }
 
 /// `GET /.well-known/ai-catalog.json`: where the card of the only server of this site is.
@@ -67,14 +70,46 @@ pub(super) fn catalog(site: &Site, parts: &Parts) -> Response<HttpBody> {
             "url": card,
         }],
     });
-    document(parts, &address, CATALOG_TYPE, &catalog)
+    document(parts, CATALOG_TYPE, &catalog)
 }
 
 /// Whether pages of all origins may read these documents: at a public name, where they say nothing that
-/// is not public. On the user's own machine they would tell any page what runs there.
+/// is not public. On the user's own machine and in its network they would tell any page what runs there.
 pub(super) fn is_for_every_page(parts: &Parts) -> bool {
-    let authority = authority(&parts.headers, &parts.uri);
-    !loopback::is_loopback(host_of(authority))
+    is_public(host_of(authority(&parts.headers, &parts.uri)))
+}
+
+/// Names that only the own network knows.
+const OWN_NETWORK: [&str; 6] = [
+    ".local",
+    ".localhost",
+    ".internal",
+    ".lan",
+    ".home.arpa",
+    ".localdomain",
+];
+
+fn is_public(host: &str) -> bool {
+    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(IpAddr::V4(address)) => {
+            let is_shared = address.octets()[0] == 100 && address.octets()[1] & 0xc0 == 64;
+            !(address.is_private()
+                || address.is_loopback()
+                || address.is_link_local()
+                || address.is_unspecified()
+                || is_shared)
+        }
+        Ok(IpAddr::V6(address)) => {
+            !(address.is_loopback()
+                || address.is_unique_local()
+                || address.is_unicast_link_local()
+                || address.is_unspecified())
+        }
+        Err(_) => {
+            let name = host.trim_end_matches('.').to_ascii_lowercase();
+            name.contains('.') && !OWN_NETWORK.iter().any(|own| name.ends_with(own))
+        }
+    }
 }
 
 /// Where the server is, as the one who asks knows it.
@@ -111,7 +146,7 @@ impl PublicAddress {
             return format!("{}/{}", word(space), word(own));
         }
         let host = self.host();
-        let is_address = host.parse::<std::net::IpAddr>().is_ok();
+        let is_address = host.parse::<IpAddr>().is_ok();
         let space = if is_address || loopback::is_loopback(host) {
             "localhost".to_owned()
         } else {
@@ -189,12 +224,7 @@ fn shortened(text: &str) -> String {
     format!("{}…", start.trim_end())
 }
 
-fn document(
-    parts: &Parts,
-    address: &PublicAddress,
-    kind: &'static str,
-    body: &Value,
-) -> Response<HttpBody> {
+fn document(parts: &Parts, kind: &'static str, body: &Value) -> Response<HttpBody> {
     let body = body.to_string();
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
@@ -221,7 +251,7 @@ fn document(
     headers.insert(header::CACHE_CONTROL, fresh);
     // The address is the one that the request was sent to.
     headers.insert(header::VARY, HeaderValue::from_static("host"));
-    if !loopback::is_loopback(address.host()) {
+    if is_for_every_page(parts) {
         add_cors(headers);
     }
     response
@@ -274,6 +304,30 @@ mod tests {
             ("http://10.0.0.7:80/mcp", "", "localhost/server"),
         ] {
             assert_eq!(address(endpoint).name(name), expected, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn only_public_names_and_addresses_are_public() {
+        for (host, expected) in [
+            ("mcp.example.com", true),
+            ("93.184.215.14", true),
+            ("2606:2800:21f::1", true),
+            ("localhost", false),
+            ("nas", false),
+            ("nas.local", false),
+            ("Printer.Home.Arpa.", false),
+            ("127.0.0.1", false),
+            ("192.168.1.7", false),
+            ("10.0.0.7", false),
+            ("100.64.0.1", false),
+            ("169.254.1.1", false),
+            ("::ffff:10.0.0.7", false),
+            ("fd00::1", false),
+            ("fe80::1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_public(host), expected, "{host}");
         }
     }
 

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Bytes that may wait for a session whose client does not listen. Enough for some hundred
-/// notices; a session that nobody reads must stay small.
+/// notices; a session without a reader must stay small.
 const STANDING_BYTES: usize = 16 * 1024;
 
 /// One session.
@@ -149,7 +149,7 @@ impl HttpSession {
         found.cloned()
     }
 
-    /// Forgets streams that nobody has come back for, and the oldest where there are too many.
+    /// Forgets streams whose client has not come back, and the oldest where there are too many.
     fn forget(&self, streams: &mut Vec<Arc<EventStream>>, settings: &HttpSettings) {
         let (mut count, mut bytes) = (0, 0);
         // From the newest to the oldest.

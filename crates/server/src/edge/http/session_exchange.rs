@@ -31,11 +31,11 @@ pub(super) struct SessionExchange {
 }
 
 enum ExchangeState {
-    /// Nobody knows yet whether the answer will be JSON or a stream.
+    /// It is not decided yet whether the answer will be JSON or a stream.
     Waiting(Option<Waker>),
     /// It will be JSON.
     Ready(sink::Response),
-    /// It is a stream, or nobody waits for it.
+    /// It is a stream, or its client is gone.
     Streaming(Option<Arc<EventStream>>),
     /// There will be none.
     Cancelled,
@@ -185,7 +185,7 @@ impl Drop for WaitingForAnswer<'_> {
         if matches!(*state, ExchangeState::Waiting(_)) {
             *state = ExchangeState::Streaming(None);
             drop(state);
-            // Nobody will ever read: what the call says must not make it wait for room.
+            // There will be no reader: what the call says must not make it wait for room.
             self.0.outbox.close();
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A caller has a quota of sessions. Where it is used up, and where the table is full, a new session
 //! takes the place of the one that has been silent for longest: of the same caller, or of the caller
-//! who has most. So nobody can keep others from opening sessions.
+//! who has most. So no caller can keep others from opening sessions.
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
@@ -330,7 +330,7 @@ impl SessionTable {
     }
 }
 
-/// An id that nobody can guess, in visible ASCII.
+/// An id that cannot be guessed, in visible ASCII.
 pub(super) fn new_id() -> Result<Box<str>, NoSession> {
     let mut bytes = [0; ID_BYTES];
     getrandom::fill(&mut bytes).map_err(NoSession::NoRandomness)?;

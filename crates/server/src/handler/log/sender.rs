@@ -108,7 +108,7 @@ impl Log {
         }
     }
 
-    /// One that nobody reads: for code that wants a log and tests that do not.
+    /// One without a reader: for code that wants a log and tests that do not.
     pub fn unheard() -> Self {
         Self {
             sender: None,
@@ -218,7 +218,7 @@ impl Log {
     }
 }
 
-/// The handler is done with it, which comes before the call's answer: nobody else tells of the loss.
+/// The handler is done with it, which comes before the call's answer: the loss is reported nowhere else.
 impl Drop for Sender {
     fn drop(&mut self) {
         self.report_loss();

@@ -234,7 +234,7 @@ async fn a_card_that_is_known_is_not_sent_again() {
     assert_eq!(other.status(), 200);
 }
 
-// Pages of all origins read the card of a public server, and of a server on this machine none do.
+// Pages of all origins may read the card of a public server, but not that of a server on loopback.
 #[tokio::test]
 async fn pages_read_the_card_of_a_public_server() {
     let site = Site::with(|http| http.allow_host("mcp.example.com")).await;
