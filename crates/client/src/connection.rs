@@ -108,6 +108,12 @@ impl Connection {
         self.link().is_closed() || is_down
     }
 
+    /// Whether the connection has ended for good. One to a URL has not while its server is away: the
+    /// next call tries to reach the server again.
+    pub fn has_ended(&self) -> bool {
+        self.link().is_closed()
+    }
+
     /// Whether both are clones of one connection.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.opened, &other.opened)

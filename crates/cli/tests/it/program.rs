@@ -119,8 +119,24 @@ pub(crate) struct HttpDemo {
 impl HttpDemo {
     /// At a port that is free.
     pub(crate) fn start() -> Self {
+        Self::start_at("127.0.0.1:0")
+    }
+
+    /// Ends it without a word, and starts it again at the same address.
+    pub(crate) fn start_again(self) -> Self {
+        let address = self.address().to_owned();
+        drop(self);
+        Self::start_at(&address)
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        let address = self.url.trim_start_matches("http://");
+        address.trim_end_matches("/mcp")
+    }
+
+    pub(crate) fn start_at(address: &str) -> Self {
         let mut child = Command::new(BINARY)
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", address])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

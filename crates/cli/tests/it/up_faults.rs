@@ -8,7 +8,7 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::Value;
 
 use crate::{
-    program::{BINARY, Place, eventually, stderr, stdout},
+    program::{BINARY, HttpDemo, Place, eventually, stderr, stdout},
     up::Gateway,
 };
 
@@ -67,4 +67,32 @@ fn the_access_log_goes_on_after_a_full_disk() {
         .lines()
         .filter(|line| line.contains("cannot be written"));
     assert_eq!(lines.count(), 1, "it is said once: {said}");
+}
+
+#[test]
+fn calls_to_a_server_that_is_away_fail_at_once_and_work_when_it_is_back() {
+    let place = Place::new();
+    for era in ["auto", "legacy", "modern"] {
+        let demo = HttpDemo::start();
+        let gateway = Gateway::start(&place, &[&demo.url, "--era", era]);
+        gateway.hears(&["ready"]);
+        let call = || place.run(&["call", &gateway.url, "echo", "text=hi"]);
+        let works = |output: &std::process::Output| {
+            assert_eq!(stdout(output), "hi\n", "{era}: {}", stderr(output));
+        };
+        works(&call());
+        // One that is back before a call is made was never missed.
+        let demo = demo.start_again();
+        works(&call());
+        let address = demo.address().to_owned();
+        drop(demo);
+        for _ in 0..3 {
+            let output = call();
+            assert!(!output.status.success(), "{era}: {}", stdout(&output));
+            let said = stderr(&output);
+            assert!(said.contains("is not available"), "{era}: {said}");
+        }
+        let _demo = HttpDemo::start_at(&address);
+        works(&call());
+    }
 }

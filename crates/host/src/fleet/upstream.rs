@@ -274,8 +274,9 @@ impl Upstream {
     /// Why the server is not there. While it rests after many failures, that is said at once; while
     /// it fails and is restarted, after the time that one start may take.
     pub async fn connection(&self) -> Result<Connection, Arc<Failure>> {
+        // A server at a URL that did not answer may be back, and if it is not, that is said at once.
         if let Some(connection) = self.live()
-            && !connection.is_closed()
+            && !connection.has_ended()
         {
             return Ok(connection);
         }
@@ -306,7 +307,7 @@ impl Upstream {
                 }
             }
             if let Some(connection) = self.live()
-                && !connection.is_closed()
+                && !connection.has_ended()
             {
                 return Ok(connection);
             }
