@@ -96,6 +96,8 @@ impl CallerId {
 pub(crate) struct CallerCore {
     pub(super) core: Arc<Core>,
     look_ups: LookUps,
+    /// Whether its servers were looked for once.
+    is_opened: AtomicBool,
     /// The generation of the shared servers that it was made from.
     seen: Mutex<u64>,
     last_used: Mutex<Instant>,
@@ -184,6 +186,7 @@ impl Callers {
         }
         *own.last_used.lock() = Instant::now();
         self.sync(&own);
+        own.is_opened.store(true, Ordering::Release);
         Ok(own)
     }
 
@@ -217,6 +220,7 @@ impl Callers {
         let own = Arc::new(CallerCore {
             core: self.shared.for_caller(caller, self.pacing),
             look_ups: LookUps::default(),
+            is_opened: AtomicBool::new(false),
             seen: Mutex::new(0),
             last_used: Mutex::new(Instant::now()),
         });
@@ -359,7 +363,10 @@ impl Callers {
 impl CallerCore {
     /// Whether it is known which of its servers the caller has, and none of them is starting.
     pub(super) fn is_settled(&self) -> bool {
-        !self.look_ups.is_running() && !self.core.is_starting()
+        // Before it was opened once, no look-up has begun, and nothing is known of its servers.
+        self.is_opened.load(Ordering::Acquire)
+            && !self.look_ups.is_running()
+            && !self.core.is_starting()
     }
 }
 

@@ -401,3 +401,68 @@ async fn a_rule_knows_the_server_of_a_callers_first_call() {
         gateway.close().await;
     }
 }
+
+/// A server of each caller. The first request that opens it is held up until it is released.
+#[cfg(feature = "cel")]
+struct HeldUp {
+    is_armed: AtomicBool,
+    held: Notify,
+    released: Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+#[cfg(feature = "cel")]
+impl CallerAccess for HeldUp {
+    fn note(&self, _: &Caller) {
+        if self.is_armed.swap(false, Ordering::SeqCst) {
+            self.held.notify_one();
+            tokio::task::block_in_place(|| self.released.lock().unwrap().recv().unwrap());
+        }
+    }
+
+    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        Box::pin(async {
+            let live = Server::new("own", "1").tool(Tool::new("whose", async || "yours"));
+            let live = live.build().expect("a server");
+            Some(ServerSpec::from_fn(move || {
+                let live = live.clone();
+                Target::on_demand("own".to_owned(), move || live.connect())
+            }))
+        })
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("there is no need to".to_owned()) })
+    }
+}
+
+// A second request of the caller must not be judged by the half-opened state of the first one.
+#[cfg(feature = "cel")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_rule_knows_the_server_while_another_request_opens_it() {
+    use turnbuckle_gateway::operation::{Operation, Policy, PolicyRule};
+
+    let rule = PolicyRule::for_all().deny_if("server == 'own' && tool == 'whose'");
+    let policy = Policy::new().rule(rule.expect("a condition"));
+    let (release, released) = std::sync::mpsc::channel();
+    let own = Arc::new(HeldUp {
+        is_armed: AtomicBool::new(false),
+        held: Notify::new(),
+        released: Mutex::new(released),
+    });
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(Operation::new().policy(policy)))
+        .server_per_caller("own", Arc::clone(&own) as Arc<_>, UpstreamSettings::new())
+        .open()
+        .expect("a gateway");
+    let plain = Client::new("plain", "1").only(Revision::V2025_06_18);
+    let first = join_as(&plain, &gateway, "ada").await;
+    let second = join_as(&plain, &gateway, "ada").await;
+    own.is_armed.store(true, Ordering::SeqCst);
+    let opening = tokio::spawn(async move { first.call("own__whose", json!({})).await.is_err() });
+    own.held.notified().await;
+    let denied = second.call("own__whose", json!({})).await;
+    assert!(denied.is_err(), "{denied:?}");
+    release.send(()).expect("it is held up");
+    assert!(opening.await.expect("an answer"), "the first call ran");
+    gateway.close().await;
+}
