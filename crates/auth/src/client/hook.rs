@@ -144,28 +144,23 @@ async fn forbidden(
     // Who knows what is missing knows who asks: the token itself is good.
     session.succeeded();
     let scopes = wanted.scope.clone().unwrap_or_default();
-    if current.tokens.requested.contains_all(&scopes) {
-        // A13: asking for the same scopes again would never end.
+    let needs_more = |error| {
         let problem = Problem::Refused {
             status: refusal.status.as_u16(),
-            error: wanted.error,
+            error,
             description: Some(format!("needs `{scopes}`")),
         };
-        return Err(AuthError::new(Step::Use, problem)
-            .at(refusal.address)
+        AuthError::new(Step::Use, problem).at(refusal.address)
+    };
+    if current.tokens.requested.contains_all(&scopes) {
+        // A13: asking for the same scopes again would never end.
+        return Err(needs_more(wanted.error)
             .rule("authorization, \"Step-Up Authorization Flow\"")
             .hint("these scopes were requested already; the authorization server or its user has to grant them"));
     }
     let settings = &session.engine.settings;
     if matches!(settings.grant, Grant::Code) && !settings.browser.allows_step_up(&scopes) {
-        let problem = Problem::Refused {
-            status: refusal.status.as_u16(),
-            error: wanted.error,
-            description: Some(format!("needs `{scopes}`")),
-        };
-        return Err(AuthError::new(Step::Use, problem)
-            .at(refusal.address)
-            .hint("the user has to sign in again for these scopes"));
+        return Err(needs_more(wanted.error).hint("the user has to sign in again for these scopes"));
     }
     session.get(Cause::TooNarrow, wanted).await?;
     Ok(Decision::Retry)

@@ -69,7 +69,7 @@ impl CallerTokens {
         Self { name, owner }
     }
 
-    /// A name that tells nothing about the caller, and is no other caller's.
+    /// A name that is unique to the caller and does not reveal it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

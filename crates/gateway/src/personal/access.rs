@@ -10,8 +10,8 @@ pub trait CallerAccess: Send + Sync + 'static {
     /// The way to the server with the caller's own credentials; `None` if the caller has none.
     fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
 
-    /// Whether this request of the caller has what the [way](Self::way) is found with. One that has not
-    /// decides nothing: the next request is looked at.
+    /// Whether this request of the caller has what the [way](Self::way) is found with. If not,
+    /// this request is ignored, and the next one is tried.
     fn can_look_up(&self, _caller: &Caller) -> bool {
         true
     }

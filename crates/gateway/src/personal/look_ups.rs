@@ -97,7 +97,7 @@ impl LookUps {
         let _ = time::timeout(WAIT, all_ended).await;
     }
 
-    /// Starts what is due. Gives the first look-ups that are running.
+    /// Starts the look-ups that are due, and returns the first look-ups that still run.
     fn start(
         &self,
         servers: &[Arc<PersonalServer>],
