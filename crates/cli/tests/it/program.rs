@@ -94,6 +94,30 @@ impl Place {
         let line = format!("set -o pipefail; {line}");
         command.args(["-c", &line]).output().expect("bash runs")
     }
+
+    /// A shell with a real keyring, which ends with the session bus that it is started on.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn with_keyring(&self, line: &str) -> Command {
+        needs("dbus-run-session");
+        needs("gnome-keyring-daemon");
+        // The daemon says that it runs before it is on the bus. Whoever asks for the keyring in
+        // between makes the bus start a second daemon, which is locked.
+        let line = format!(
+            "printf 'sesame\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+             for _ in {{1..600}}; do
+               dbus-send --session --print-reply --dest=org.freedesktop.DBus / \
+                 org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets 2>/dev/null |
+                 grep -q true && break
+               sleep 0.05
+             done
+             {line}"
+        );
+        let mut command = self.command("dbus-run-session");
+        command
+            .args(["--", "bash", "-c", &line])
+            .env("XDG_RUNTIME_DIR", &self.0);
+        command
+    }
 }
 
 impl Drop for Place {

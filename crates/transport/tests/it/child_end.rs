@@ -94,9 +94,11 @@ async fn one_that_ignores_everything_is_killed_in_time() {
 async fn a_wrapper_goes_with_the_server_it_started() {
     let mark = mark("wrapper");
     let (child, _reader, _writer) = shell("sleep 1000 & echo ready; wait", &mark).await;
-    assert_eq!(marked(&mark).len(), 2);
+    eventually("both run", || marked(&mark).len() == 2);
     let id = child.id();
-    assert_eq!(child.shutdown(SHORT).await.by, EndedBy::Terminate);
+    // The first step cannot succeed, so its wait is in full; the second ends early.
+    let ended = child.shutdown(Duration::from_secs(1)).await;
+    assert_eq!(ended.by, EndedBy::Terminate);
     assert!(is_reaped(id));
     eventually("the grandchild is gone", || marked(&mark).is_empty());
 }
@@ -123,7 +125,7 @@ async fn a_grandchild_left_behind_is_ended_and_does_not_hold_the_output() {
             .unwrap()
             .success()
     );
-    assert_eq!(marked(&mark).len(), 1);
+    eventually("the grandchild runs", || marked(&mark).len() == 1);
     child.shutdown(SHORT).await;
     eventually("the grandchild is gone", || marked(&mark).is_empty());
     let mut rest = String::new();
