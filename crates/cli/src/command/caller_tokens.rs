@@ -11,12 +11,13 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{FileStore, OAuth, StoreKey, TokenStore as _},
+        client::{FileStore, MemoryStore, OAuth, StoreKey, TokenStore as _},
     },
 };
 
-/// How long an authorization server may take to take tokens of a former caller back.
-const REVOKED_WITHIN: Duration = Duration::from_secs(5);
+/// How long an authorization server may take to take tokens of a former caller back. Nothing but the
+/// look-up of that caller's credentials waits for it.
+const REVOKED_WITHIN: Duration = Duration::from_secs(30);
 
 /// How the names of the stores begin.
 const PREFIX: &str = "gateway-";
@@ -53,7 +54,7 @@ impl TokenOwner {
 
 impl CallerTokens {
     pub(crate) fn new(server: &str, url: &str, caller: &Caller) -> Self {
-        let name = name(server, caller);
+        let name = name(server, url, caller);
         let digests = caller.get::<KeyDigests>();
         let keys = digests.map_or(&[][..], |all| &all.0);
         let owner = TokenOwner {
@@ -86,27 +87,45 @@ impl CallerTokens {
             return Some(store);
         }
         if self.owner.is_same_caller(&before) {
-            // Some of the keys are others.
-            self.claim(&store).await.ok()?;
+            // Some of the keys are others. The tokens are good even if that cannot be noted.
+            if let Err(error) = self.claim(&store).await {
+                tracing::warn!(%error, "the new keys of a caller could not be noted with its tokens");
+            }
             return Some(store);
         }
         delete(store, client, &before.url).await;
         None
     }
 
-    /// The store for a new sign-in, with this caller as its owner.
-    pub(crate) async fn open(&self, client: &OAuth) -> Result<FileStore, String> {
+    /// The store for a new sign-in, with this caller as its owner. `None` if there is a store whose owner
+    /// cannot be read: [`replace`](Self::replace) it once the sign-in has succeeded.
+    pub(crate) async fn open(&self, client: &OAuth) -> Result<Option<FileStore>, String> {
         if let Some(store) = self.find(client).await {
-            return Ok(store);
+            return Ok(Some(store));
         }
-        let open = || FileStore::open(&self.name).map_err(|error| error.to_string());
         if FileStore::exists(&self.name) {
-            // It is not known whose tokens these are.
-            delete(open()?, client, &self.owner.url).await;
+            return Ok(None);
         }
-        let store = open()?;
+        self.create().await.map(Some)
+    }
+
+    /// Puts the tokens of a sign-in in place of a store whose owner cannot be read.
+    pub(crate) async fn replace(&self, signed_in: &MemoryStore) -> Result<(), String> {
+        let said = |error: std::io::Error| error.to_string();
+        self.store()?.delete().map_err(said)?;
+        let store = self.create().await?;
+        let copied = signed_in.copy_to(&store).await;
+        copied.map_err(|error| error.to_string())
+    }
+
+    async fn create(&self) -> Result<FileStore, String> {
+        let store = self.store()?;
         self.claim(&store).await?;
         Ok(store)
+    }
+
+    fn store(&self) -> Result<FileStore, String> {
+        FileStore::open(&self.name).map_err(|error| error.to_string())
     }
 
     async fn claim(&self, store: &FileStore) -> Result<(), String> {
@@ -154,10 +173,11 @@ fn key() -> StoreKey {
     StoreKey::of_application("gateway caller")
 }
 
-fn name(server: &str, caller: &Caller) -> String {
+fn name(server: &str, url: &str, caller: &Caller) -> String {
     let id = caller.id().unwrap_or_default().as_bytes();
     let has_id = [u8::from(caller.id().is_some())];
-    format!("{PREFIX}{}", digest(&[server.as_bytes(), id, &has_id]))
+    let parts = [server.as_bytes(), url.as_bytes(), id, &has_id];
+    format!("{PREFIX}{}", digest(&parts))
 }
 
 /// 16 bytes of a digest of these parts.

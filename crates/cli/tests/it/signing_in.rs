@@ -16,9 +16,14 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     pub(crate) fn start(place: &Place) -> Self {
+        Self::start_with(place, "tokens")
+    }
+
+    /// A server that keeps the tokens that are valid in this file.
+    pub(crate) fn start_with(place: &Place, tokens: &str) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/guarded.py");
         let mut process = Command::new("python3")
-            .args(["-B", script, &place.file("tokens")])
+            .args(["-B", script, &place.file(tokens)])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

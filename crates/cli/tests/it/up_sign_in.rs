@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    program::{Place, stderr, stdout},
+    program::{Place, eventually, stderr, stdout},
     signing_in::Guarded,
     up::Gateway,
 };
@@ -203,12 +203,44 @@ fn a_new_caller_of_the_same_name_does_not_get_the_tokens_of_the_old_one() {
     let offered = tools(&place, &second, NEW);
     assert!(!offered.contains("guarded__echo"), "{offered}");
     assert!(offered.contains("guarded__sign_in"), "{offered}");
-    // They were given back.
-    assert_eq!(place.read("tokens"), "");
+    eventually("the tokens are given back", || {
+        place.read("tokens").is_empty().then_some(())
+    });
     drop(second);
     // They are gone for the old caller, too.
     let third = gateway(&place, &server);
     assert!(!tools(&place, &third, ADA).contains("guarded__echo"));
+}
+
+#[test]
+fn gateways_with_a_server_of_the_same_name_leave_the_tokens_of_each_other_alone() {
+    const OTHER: &str = "ada-has-this-key-elsewhere";
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let first = gateway(&place, &server);
+    sign_in(&place, &first, ADA);
+    drop(first);
+    let other = Guarded::start_with(&place, "other-tokens");
+    let second = gateway_with(&place, &other, OTHER);
+    let offered = tools(&place, &second, OTHER);
+    assert!(offered.contains("guarded__sign_in"), "{offered}");
+    sign_in(&place, &second, OTHER);
+    drop(second);
+    let third = gateway(&place, &server);
+    assert!(tools(&place, &third, ADA).contains("guarded__echo"));
+    let listed = place.run(&["logout", "--callers", "--json"]);
+    let listed: Value = serde_json::from_str(&stdout(&listed)).expect("JSON");
+    let mut urls: Vec<_> = listed.as_array().expect("a list").iter().collect();
+    urls.sort_by_key(|entry| entry["url"].to_string());
+    let mut expected = [&server.url, &other.url];
+    expected.sort();
+    assert_eq!(urls.len(), 2, "{listed}");
+    assert!(
+        urls.iter()
+            .zip(expected)
+            .all(|(entry, url)| entry["url"] == **url),
+        "{listed}"
+    );
 }
 
 #[test]
@@ -296,9 +328,30 @@ fn tokens_whose_owner_cannot_be_read_are_neither_used_nor_deleted() {
     fs::write(&path, "sealed").expect("it is ours");
     let second = gateway(&place, &server);
     assert!(!tools(&place, &second, ADA).contains("guarded__echo"));
+    // A sign-in that has only begun changes nothing.
+    let words = ["call", &second.url, "guarded__sign_in"];
+    let sent = run(&place, &words, ADA, "2025-06-18");
+    assert!(stdout(&sent).contains("open this link"), "{sent:?}");
     drop(second);
     assert_eq!(place.read("tokens").lines().count(), 1);
-    fs::write(&path, kept).expect("it is ours");
+    fs::write(&path, kept).expect("it is still there");
+    let third = gateway(&place, &server);
+    assert!(tools(&place, &third, ADA).contains("guarded__echo"));
+}
+
+#[test]
+fn a_sign_in_replaces_tokens_whose_owner_cannot_be_read() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let first = gateway(&place, &server);
+    sign_in(&place, &first, ADA);
+    drop(first);
+    let path = owner_file(Path::new(&place.file("."))).expect("it is kept");
+    fs::write(&path, "sealed").expect("it is ours");
+    let second = gateway(&place, &server);
+    sign_in(&place, &second, ADA);
+    assert!(tools(&place, &second, ADA).contains("guarded__echo"));
+    drop(second);
     let third = gateway(&place, &server);
     assert!(tools(&place, &third, ADA).contains("guarded__echo"));
 }

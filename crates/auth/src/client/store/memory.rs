@@ -15,9 +15,12 @@ use crate::Secret;
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Stores secrets in memory; they are gone when the process ends. The default
-/// [`TokenStore`](super::TokenStore).
+/// [`TokenStore`](super::TokenStore). Clones are the same store.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore(Arc<StoredSecrets>);
+
 #[derive(Debug, Default)]
-pub struct MemoryStore {
+struct StoredSecrets {
     secrets: Mutex<HashMap<StoreKey, Secret>>,
     /// As many as there are keys, which are few.
     turns: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
@@ -30,7 +33,19 @@ impl MemoryStore {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut HashMap<StoreKey, Secret>) -> T) -> T {
-        act(&mut self.secrets.lock())
+        act(&mut self.0.secrets.lock())
+    }
+
+    /// Copies everything to another store.
+    ///
+    /// # Errors
+    /// If something could not be stored there.
+    pub async fn copy_to(&self, other: &dyn TokenStore) -> Result<(), BoxError> {
+        let all = self.with(|all| all.clone());
+        for (key, value) in &all {
+            other.save(key, value).await?;
+        }
+        Ok(())
     }
 }
 
@@ -54,7 +69,7 @@ impl TokenStore for MemoryStore {
     }
 
     fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
-        let mut turns = self.turns.lock();
+        let mut turns = self.0.turns.lock();
         let turn = Arc::clone(turns.entry(key.clone()).or_default());
         Box::pin(async move {
             match tokio::time::timeout(HOLD_TIMEOUT, turn.lock_owned()).await {

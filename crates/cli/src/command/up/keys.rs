@@ -59,6 +59,10 @@ impl CallerKeys {
         for (digest, name) in &callers {
             keys.entry(name).or_default().push(*digest);
         }
+        // The same order after each start: the keys are compared with those that were noted.
+        for digests in keys.values_mut() {
+            digests.sort_unstable();
+        }
         let with_keys = |name: &str| {
             let keys = keys.get(name).cloned().unwrap_or_default();
             Caller::new(name).with(KeyDigests(keys))

@@ -14,7 +14,7 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{AuthorizationRequest, Browser, OAuth, Scopes, Visit},
+        client::{AuthorizationRequest, Browser, MemoryStore, OAuth, Scopes, Visit},
     },
     client::HttpTarget,
     gateway::personal::{CallerAccess, SignIn, SignInState},
@@ -182,13 +182,18 @@ impl SignInAccess {
         let (name, needs) = (key.clone(), locked(&self.needed).get(&key).cloned());
         let task = tokio::spawn(async move {
             let _place = place;
-            let outcome = match tokens.open(&client).await {
-                Ok(store) => {
-                    let oauth = client.clone().store(store).browser(browser);
-                    sign_in_anew(&oauth, &url_of_server, needs).await
+            let outcome = async {
+                let oauth = client.clone().browser(browser);
+                if let Some(store) = tokens.open(&client).await? {
+                    return sign_in_anew(&oauth.store(store), &url_of_server, needs).await;
                 }
-                Err(reason) => Err(reason),
+                // There are tokens that cannot be read now. They stay unless the user signs in.
+                let signed_in = MemoryStore::new();
+                let oauth = oauth.store(signed_in.clone());
+                sign_in_anew(&oauth, &url_of_server, needs).await?;
+                tokens.replace(&signed_in).await
             };
+            let outcome = outcome.await;
             if outcome.is_ok() {
                 let mut needed = locked(&needed);
                 let before = needed.remove(&name);
