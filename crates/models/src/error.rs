@@ -43,10 +43,12 @@ pub enum ModelError {
         api: String,
         /// The message of the API.
         message: String,
-        /// When to come back. Where it is absent, waiting does not help: credit is used up.
+        /// When to come back, if the API says so.
         retry_after: Option<Duration>,
+        /// Whether waiting does not help, because credit is used up.
+        is_spent: bool,
     },
-    /// The API failed (status 500 and above).
+    /// The API failed (status 408, or 500 and above).
     #[error("{api} failed with status {status}: {message}")]
     Unavailable {
         /// Where the request went.
@@ -55,6 +57,8 @@ pub enum ModelError {
         status: u16,
         /// The message of the API.
         message: String,
+        /// When to come back, if the API says so.
+        retry_after: Option<Duration>,
     },
     /// The API does not take the request (another status).
     #[error("{api} refused the request with status {status}: {message}")]
@@ -146,11 +150,20 @@ impl ModelError {
                 "check the key in the environment or the keyring".to_owned()
             }
             Self::UnknownModel { .. } => "check the model's name and the API's URL".to_owned(),
+            Self::RateLimited { is_spent: true, .. } => {
+                "check the credit and the limits of the account".to_owned()
+            }
             Self::RateLimited {
                 retry_after: Some(time),
                 ..
+            }
+            | Self::Unavailable {
+                retry_after: Some(time),
+                ..
             } => format!("try again in {} s", time.as_secs().max(1)),
-            Self::RateLimited { .. } => "check the credit and the limits of the account".to_owned(),
+            Self::RateLimited { .. } => {
+                "try again later, or check the limits of the account".to_owned()
+            }
             Self::Unavailable { .. } | Self::BrokenOff { .. } => "try again".to_owned(),
             Self::Http { .. } => "check the API's URL, and that the server runs".to_owned(),
             Self::UnknownPlace { .. } => {
@@ -159,15 +172,26 @@ impl ModelError {
                     .to_owned()
             }
             Self::MissingKey { variable, .. } => format!("set {variable}"),
+            Self::Answer { .. } => "check the API's URL, and that it speaks this format".to_owned(),
             Self::PlainHttp { .. } => "use an https URL, or leave out the key".to_owned(),
             _ => return None,
         })
     }
 
+    /// How long the API asks to be left alone, if it says so.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => {
+                *retry_after
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the same request may succeed later.
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::RateLimited { retry_after, .. } => retry_after.is_some(),
+            Self::RateLimited { is_spent, .. } => !is_spent,
             Self::Unavailable { .. } | Self::BrokenOff { .. } | Self::Silent { .. } => true,
             Self::Http { source, .. } => source.is_unanswered(),
             _ => false,

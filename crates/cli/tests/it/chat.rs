@@ -229,7 +229,7 @@ fn without_a_model_it_says_how_to_get_one() {
 }
 
 /// A fake API that takes one request and gives one answer. It returns the request.
-fn api(
+pub(crate) fn api(
     status: &'static str,
     kind: &'static str,
     body: String,

@@ -231,3 +231,24 @@ fn a_server_is_told_why_its_sampling_request_is_refused() {
     let said = limited[0]["message"].as_str().unwrap();
     assert!(said.contains("try again in"), "{said}");
 }
+
+/// A tool that cannot be read is missing, and the user is told.
+#[test]
+fn tools_that_cannot_be_read_are_named() {
+    let place = Place::new();
+    place.write("script", "{\"text\": \"done\"}");
+    let chat = ["chat", "--model", "scripted:script", "-p", "x"];
+    let server = ["--", "python3", MISBEHAVING, "--mode", "broken-list"];
+    let output = place.run(&[&chat[..], &server].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("note: server `python3`: "), "{said}");
+
+    let output = place.run(&[&chat[..], &["--json"], &server].concat());
+    let events = events(&output);
+    let note = of_kind(&events, "note")[0];
+    assert_eq!(note["server"], "python3", "{note}");
+    let message = note["message"].as_str().expect("it is text");
+    assert!(message.starts_with("server `python3`: "), "{message}");
+    assert_eq!(stderr(&output), "");
+}

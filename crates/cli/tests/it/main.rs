@@ -6,6 +6,7 @@ mod arguments;
 mod at_a_url;
 mod calls;
 mod chat;
+mod chat_answers;
 mod chat_servers;
 mod command_line;
 mod demo;

@@ -48,7 +48,11 @@ impl Entry {
         inputs: Arc<Vec<Input>>,
     ) -> Self {
         let settings = value.as_object().cloned().unwrap_or_default();
-        let fault = (!value.is_object()).then_some(EntryError::NotAnObject);
+        let fault = if value.is_object() {
+            wrong_switch(&settings)
+        } else {
+            Some(EntryError::NotAnObject)
+        };
         Self {
             name,
             file,
@@ -92,6 +96,16 @@ impl Entry {
 fn is_enabled(settings: &Map<String, Value>) -> bool {
     let flag = |key: &str| settings.get(key).and_then(Value::as_bool);
     flag("enabled").unwrap_or(true) && !flag("disabled").unwrap_or(false)
+}
+
+/// A switch that is neither on nor off. The server is not used then: its author may have meant off.
+fn wrong_switch(settings: &Map<String, Value>) -> Option<EntryError> {
+    let is_wrong = |key: &&str| settings.get(*key).is_some_and(|value| !value.is_boolean());
+    let key = ["enabled", "disabled"].into_iter().find(is_wrong)?;
+    Some(EntryError::WrongKind {
+        key: key.to_owned(),
+        expected: "true or false",
+    })
 }
 
 /// The inputs that a file declares, as VS Code writes them.

@@ -16,7 +16,7 @@ pub struct Grant {
     pub server: String,
     /// The kind of action that is allowed.
     pub kind: ActionKind,
-    /// For which tool, URI or root; empty for all of the kind.
+    /// For which tool, URI or root; empty for kinds that have no subject, such as `start`.
     pub subject: String,
     /// A digest of the program with its arguments, or of the URL. When the config has something else
     /// under the same name, the grant does not count.

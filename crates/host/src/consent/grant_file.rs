@@ -125,11 +125,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         .collect()
 }
 
-/// Changes the file, and gives what it says then.
+/// Changes the file, and gives what it says then, with what tells this version from others.
 pub(super) fn update(
     path: &Path,
     change: impl FnOnce(&mut Vec<Grant>),
-) -> Result<Vec<Grant>, GrantFileError> {
+) -> Result<(Vec<Grant>, Option<Stamp>), GrantFileError> {
     let unwritable = |source| GrantFileError::Unwritable {
         path: path.to_owned(),
         source,
@@ -147,7 +147,10 @@ pub(super) fn update(
     let new = beside(path, "new");
     write_file(&new, &text(&grants)).map_err(unwritable)?;
     fs::rename(&new, path).map_err(unwritable)?;
-    Ok(grants)
+    // Before the lock is gone: after that the file may be that of another program.
+    let stamp = stamp(path);
+    drop(lock);
+    Ok((grants, stamp))
 }
 
 fn write_file(path: &Path, text: &str) -> io::Result<()> {

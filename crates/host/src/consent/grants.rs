@@ -15,6 +15,8 @@ use crate::{clock::rfc3339, id::ConversationId};
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     file: Option<PathBuf>,
+    /// The version of the file that `always` was read from. It is held while either is changed, so
+    /// that what was revoked does not come back from an older version.
     stamp: Mutex<Option<Stamp>>,
     always: RwLock<HashMap<String, Vec<Grant>>>,
     conversations: RwLock<HashMap<ConversationId, Vec<Grant>>>,
@@ -102,30 +104,36 @@ impl Grants {
         Ok(count)
     }
 
-    /// Reads the file again if it has changed.
+    /// Reads the file again if it has changed. If it cannot be read, nothing is granted until it can:
+    /// the user may have been removing an entry.
     pub(crate) fn read_again(&self) -> Result<(), GrantFileError> {
         let Some(file) = &self.file else {
             return Ok(());
         };
+        let mut known = self.stamp.lock();
         let stamp = grant_file::stamp(file);
-        if stamp.is_some() && *self.stamp.lock() == stamp {
+        if stamp.is_some() && *known == stamp {
             return Ok(());
         }
-        let grants = grant_file::read(file)?;
-        *self.stamp.lock() = stamp;
+        let grants = grant_file::read(file).inspect_err(|_| {
+            *known = None;
+            self.keep(Vec::new());
+        })?;
+        *known = stamp;
         self.keep(grants);
         Ok(())
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Grant>)) -> Result<(), GrantFileError> {
+        let mut known = self.stamp.lock();
         let Some(file) = &self.file else {
             let mut grants = self.list();
             change(&mut grants);
             self.keep(grants);
             return Ok(());
         };
-        let grants = grant_file::update(file, change)?;
-        *self.stamp.lock() = grant_file::stamp(file);
+        let (grants, stamp) = grant_file::update(file, change)?;
+        *known = stamp;
         self.keep(grants);
         Ok(())
     }
@@ -256,6 +264,46 @@ mod tests {
         std::fs::remove_file(&file).unwrap();
         grants.read_again().unwrap();
         assert!(grants.list().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_granted_while_the_file_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("grants.toml");
+        let git = ServerId::new("git");
+        let grants = Grants::open(file.clone()).unwrap();
+        grants.allow_always(&key(&git, "log", "a")).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{text}\n[[[")).unwrap();
+        assert!(grants.read_again().is_err());
+        assert!(!grants.covers(None, &key(&git, "log", "a")));
+        std::fs::write(&file, text).unwrap();
+        grants.read_again().unwrap();
+        assert!(grants.covers(None, &key(&git, "log", "a")));
+    }
+
+    /// What is in memory must be what is in the file, whoever changes it when.
+    #[test]
+    fn changes_and_readings_at_the_same_time_end_with_what_the_file_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("grants.toml");
+        let git = ServerId::new("git");
+        let (one, other) = (
+            Grants::open(file.clone()).unwrap(),
+            Grants::open(file.clone()).unwrap(),
+        );
+        for _ in 0..50 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| one.allow_always(&key(&git, "log", "a")).unwrap());
+                scope.spawn(|| one.read_again().unwrap());
+                scope.spawn(|| other.revoke(|_| true).unwrap());
+            });
+            for grants in [&one, &other] {
+                grants.read_again().unwrap();
+                let is_in_file = !grant_file::read(&file).unwrap().is_empty();
+                assert_eq!(grants.covers(None, &key(&git, "log", "a")), is_in_file);
+            }
+        }
     }
 
     #[test]

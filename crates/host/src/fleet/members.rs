@@ -51,20 +51,47 @@ impl Fleet {
 
     /// Adds a server, in place of one that had the same id, which is stopped.
     pub fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
-        let upstream = Arc::new(Upstream::new(id.clone(), spec));
+        let upstream = self.upstream(id.clone(), spec);
+        let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
+        let before = self
+            .members
+            .write()
+            .insert(id, Member::new(&upstream, task));
+        if let Some(before) = before {
+            before.retire();
+        }
+        upstream
+    }
+
+    /// Adds a server in place of one that has the same id, which is stopped and ends first: both may
+    /// want the same port or file. The place in the list is never empty, so that the names of other
+    /// servers stay.
+    pub(crate) fn replace(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
+        let upstream = self.upstream(id.clone(), spec);
+        let mut members = self.members.write();
+        let ending = members.get_mut(&id).and_then(|before| {
+            before.upstream.stop();
+            before.supervisor.0.take()
+        });
+        let supervising = supervise(upstream.clone(), self.shared.clone());
+        let task = tokio::spawn(async move {
+            if let Some(ending) = ending {
+                // It fails only when the runtime is going away.
+                let _ = ending.await;
+            }
+            supervising.await;
+        });
+        members.insert(id, Member::new(&upstream, task));
+        upstream
+    }
+
+    /// A server that does not run yet, with the lists of its last run.
+    fn upstream(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
+        let upstream = Arc::new(Upstream::new(id, spec));
         let folder = self.shared.lists.as_ref();
         let known = folder.and_then(|folder| known::read(&known::path(folder, &upstream.origin)?));
         if let Some(lists) = known {
             upstream.set_lists(lists);
-        }
-        let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
-        let member = Member {
-            upstream: upstream.clone(),
-            supervisor: Supervising(Some(task)),
-        };
-        let before = self.members.write().insert(id, member);
-        if let Some(before) = before {
-            before.retire();
         }
         upstream
     }
@@ -81,15 +108,20 @@ impl Fleet {
         }
     }
 
+    /// Removes servers, and waits for the end of all of them together.
+    pub(crate) async fn remove_all(&self, ids: &[ServerId]) {
+        let removed: Vec<Member> = {
+            let mut members = self.members.write();
+            let ids = ids.iter();
+            ids.filter_map(|id| members.shift_remove(id)).collect()
+        };
+        end_all(removed).await;
+    }
+
     /// Ends all servers and waits for them.
     pub async fn close(&self) {
         let members: Vec<Member> = self.members.write().drain(..).map(|(_, it)| it).collect();
-        for member in &members {
-            member.upstream.stop();
-        }
-        for member in members {
-            member.end().await;
-        }
+        end_all(members).await;
     }
 
     /// The server with this id.
@@ -119,6 +151,16 @@ impl Fleet {
     }
 }
 
+/// Ends servers at the same time, and waits for all of them.
+async fn end_all(members: Vec<Member>) {
+    for member in &members {
+        member.upstream.stop();
+    }
+    for member in members {
+        member.end().await;
+    }
+}
+
 impl Drop for Fleet {
     /// A server may still be held to follow a resource; its connection ends all the same.
     fn drop(&mut self) {
@@ -129,6 +171,13 @@ impl Drop for Fleet {
 }
 
 impl Member {
+    fn new(upstream: &Arc<Upstream>, task: JoinHandle<()>) -> Self {
+        Self {
+            upstream: upstream.clone(),
+            supervisor: Supervising(Some(task)),
+        }
+    }
+
     /// Stops the server without waiting.
     fn retire(mut self) {
         self.upstream.stop();

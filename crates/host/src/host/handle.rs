@@ -170,14 +170,14 @@ impl Host {
         Ok(())
     }
 
-    /// Adds a server while the host runs. A server with the same id is stopped and replaced.
+    /// Adds a server while the host runs. A server with the same id is stopped and replaced; the new
+    /// one is started when the old one has ended.
     pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
         plan.forget(&id);
         plan.own.push((id.clone(), spec.clone()));
-        self.inner.fleet.remove(&id).await;
-        self.inner.fleet.add(id, spec);
+        self.inner.fleet.replace(id, spec);
         self.inner.shared.catalog_changed();
     }
 

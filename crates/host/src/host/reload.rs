@@ -39,7 +39,6 @@ impl Host {
         for upstream in fleet.all() {
             if !servers.contains_key(upstream.id()) {
                 reloaded.removed.push(upstream.id().clone());
-                fleet.remove(upstream.id()).await;
             }
         }
         let order: Vec<ServerId> = servers.keys().cloned().collect();
@@ -50,8 +49,7 @@ impl Host {
                     reloaded.added.push(id);
                 }
                 Some(known) if known.spec != spec => {
-                    fleet.remove(&id).await;
-                    fleet.add(id.clone(), spec);
+                    fleet.replace(id.clone(), spec);
                     reloaded.changed.push(id);
                 }
                 Some(known) => {
@@ -63,6 +61,8 @@ impl Host {
                 }
             }
         }
+        // The last step, because a server may take its time to end.
+        fleet.remove_all(&reloaded.removed).await;
         fleet.sort_by(&order);
         *self.inner.notes.lock() = notes;
         self.inner.shared.catalog_changed();

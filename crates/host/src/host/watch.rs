@@ -34,7 +34,7 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
             return;
         };
         if let Some(error) = grants.news(problem) {
-            tracing::warn!(error, "the grants stay as they are");
+            tracing::warn!(error, "nothing is granted until the file can be read");
         }
         let has_changed = stamps.as_ref().is_some_and(|before| *before != now);
         stamps = Some(now);

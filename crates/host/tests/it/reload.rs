@@ -66,6 +66,42 @@ async fn servers_that_did_not_change_keep_their_connections() {
 }
 
 #[tokio::test]
+async fn names_stay_while_a_server_that_changed_is_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    // It goes on for a while when its input ends.
+    let slow = |colour: &str| {
+        let mut words = vec!["-c".to_owned(), "python3 \"$@\"; sleep 1".to_owned()];
+        words.push("sh".to_owned());
+        words.extend(arguments(&[]));
+        json!({"command": "sh", "args": words, "env": {"COLOUR": colour}})
+    };
+    let same = entry(folder.path(), "same");
+    write(&file, &json!({"same": same, "slow": slow("red")}));
+    let host = trusting().load(&file).unwrap().open().await;
+    within("start", host.ready()).await;
+
+    write(&file, &json!({"same": same, "slow": slow("blue")}));
+    let watched = host.clone();
+    let watching = tokio::spawn(async move {
+        let mut catalog = watched.catalog();
+        loop {
+            assert!(catalog.tool("same__echo").is_some(), "{catalog:?}");
+            catalog = watched.catalog_after(&catalog).await;
+        }
+    });
+    let reloaded = within("the reading", host.reload()).await.unwrap();
+    assert_eq!(reloaded.changed.len(), 1);
+    within("start", host.ready()).await;
+    assert_eq!(ids(&host), ["same", "slow"]);
+    assert!(host.catalog().tool("slow__echo").is_some());
+    watching.abort();
+    let ended = within("the watcher", watching).await;
+    assert!(ended.unwrap_err().is_cancelled());
+    host.close().await;
+}
+
+#[tokio::test]
 async fn a_file_that_is_watched_is_read_when_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp.json");
@@ -103,9 +139,11 @@ async fn every_key_is_honoured_or_reported() {
     good["trust"] = json!(true);
     let unusable = json!({"command": "x", "env": {"KEY": "${NO_SUCH_VARIABLE_HERE}"}});
     let off = json!({"command": "x", "disabled": true});
+    let mut unclear = entry(folder.path(), "unclear");
+    unclear["enabled"] = json!("false");
     write(
         &file,
-        &json!({"good": good, "unusable": unusable, "off": off}),
+        &json!({"good": good, "unusable": unusable, "off": off, "unclear": unclear}),
     );
     let starting = Rules::new().allow(turnbuckle_host::ActionKind::Start, "*", "*");
     let host = Host::load(&file)
@@ -120,17 +158,21 @@ async fn every_key_is_honoured_or_reported() {
         "`trust` is not honoured",
         "approves `echo`",
         "NO_SUCH_VARIABLE_HERE",
+        "`enabled` must be true or false",
     ] {
         assert!(
             notes.iter().any(|note| note.contains(words)),
             "{words}: {notes:?}"
         );
     }
-    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert_eq!(notes.len(), 4, "{notes:?}");
     assert!(host.state("good").unwrap().is_ready());
     assert!(matches!(host.state("off"), Some(ServerState::Disabled)));
-    let state = host.state("unusable").unwrap();
-    assert_eq!(state.failure().unwrap().kind, FailureKind::Misconfigured);
+    for server in ["unusable", "unclear"] {
+        let state = host.state(server).unwrap();
+        let kind = state.failure().unwrap().kind;
+        assert_eq!(kind, FailureKind::Misconfigured, "{server}");
+    }
     let catalog = host.catalog();
     assert!(catalog.tool("good__echo").is_some() && catalog.tool("good__die").is_none());
     // An entry in a file is not consent.

@@ -55,7 +55,8 @@ impl Events {
     ) -> Result<(), Fault> {
         let at = index(event)?;
         if self.blocks.len() == MAX_BLOCKS {
-            return Err(Fault::TooLong);
+            let reason = format!("it has more than {MAX_BLOCKS} blocks");
+            return Err(Fault::BrokenOff(reason));
         }
         let text = |name: &str| {
             let found = event.pointer(&format!("/content_block/{name}"));

@@ -78,6 +78,32 @@ impl ApiSettings {
     }
 }
 
+/// The URL of requests: the path is before the query of the base, and not twice if the base has it
+/// already, as people copy it.
+fn url(base: &str, path: &str) -> String {
+    let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
+    let place = place.trim_end_matches('/');
+    let whole = format!("/{path}");
+    let place = place.strip_suffix(whole.as_str()).unwrap_or(place);
+    let place = match path.split_once('/') {
+        Some(("v1", _)) => place.strip_suffix("/v1").unwrap_or(place),
+        _ => place,
+    };
+    format!("{}/{path}{query}", place.trim_end_matches('/'))
+}
+
+/// A URL without its user and its query, for messages.
+fn without_secrets(url: &str) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or(url);
+    let (scheme, rest) = match place.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), place),
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    format!("{scheme}{host}{path}")
+}
+
 /// How a key is sent.
 #[derive(Clone, Copy)]
 pub(super) enum KeyHeader {
@@ -104,11 +130,10 @@ impl Endpoint {
         settings: ApiSettings,
     ) -> Result<Self, ModelError> {
         let failed = |source: HttpError| ModelError::Http {
-            api: base.to_owned(),
+            api: without_secrets(base),
             source: Box::new(source),
         };
-        let url = format!("{}/{path}", base.trim_end_matches('/'));
-        let address = Address::parse(&url).map_err(|error| failed(error.into()))?;
+        let address = Address::parse(&url(base, path)).map_err(|error| failed(error.into()))?;
         let mut headers = HeaderMap::new();
         if let Some((key, header)) = &key {
             if !address.is_https() && !address.is_loopback() {
@@ -190,10 +215,8 @@ impl Endpoint {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            let pause = match &error {
-                ModelError::RateLimited { retry_after, .. } => retry_after.unwrap_or(MAX_WAIT),
-                _ => self.settings.back_off.saturating_mul(1 << attempt.min(6)),
-            };
+            let back_off = self.settings.back_off.saturating_mul(1 << attempt.min(6));
+            let pause = error.retry_after().unwrap_or(back_off);
             if attempt >= self.settings.retries || !error.is_passing() || pause > MAX_WAIT {
                 return Err(error);
             }
@@ -228,5 +251,60 @@ impl fmt::Debug for Endpoint {
         f.debug_struct("Endpoint")
             .field("address", &self.address)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_added_once_and_before_the_query() {
+        let chat = "chat/completions";
+        for (base, path, wanted) in [
+            ("http://h/v1", chat, "http://h/v1/chat/completions"),
+            ("http://h/v1/", chat, "http://h/v1/chat/completions"),
+            (
+                "http://h/v1/chat/completions",
+                chat,
+                "http://h/v1/chat/completions",
+            ),
+            (
+                "http://h/v1/chat/completions/",
+                chat,
+                "http://h/v1/chat/completions",
+            ),
+            (
+                "http://h/o?api-version=1",
+                chat,
+                "http://h/o/chat/completions?api-version=1",
+            ),
+            ("http://h", "v1/messages", "http://h/v1/messages"),
+            ("http://h/v1", "v1/messages", "http://h/v1/messages"),
+            (
+                "http://h/v1/messages",
+                "v1/messages",
+                "http://h/v1/messages",
+            ),
+            (
+                "http://h/a/v1/messages",
+                "v1/messages",
+                "http://h/a/v1/messages",
+            ),
+        ] {
+            assert_eq!(url(base, path), wanted, "{base}");
+        }
+    }
+
+    #[test]
+    fn messages_have_no_secrets_of_a_url() {
+        for (url, shown) in [
+            ("http://u:SECRET@h/v1", "http://h/v1"),
+            ("u:SECRET@h/v1", "h/v1"),
+            ("https://h/v1?key=SECRET#x", "https://h/v1"),
+            ("https://h/a@b", "https://h/a@b"),
+        ] {
+            assert_eq!(without_secrets(url), shown);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The chunks of a chat completion, put together.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 use turnbuckle_protocol::{SamplingContent, StopReason};
 
 use super::reader::{Assembly, Fault, MAX_ANSWER, reported};
-use crate::format::{Answer, ToolList, Usage, openai_stop_reason};
+use crate::format::{Answer, ToolList, Usage, openai_arguments, openai_stop_reason};
 use crate::model::Delta;
 
 /// 256 calls of one answer; a model that writes more does not stop by itself.
@@ -56,7 +57,8 @@ impl Chunks {
         let index = part.get("index").and_then(Value::as_u64);
         let text = |pointer: &str| part.pointer(pointer).and_then(Value::as_str);
         let id = text("/id").unwrap_or_default();
-        let at = self.place(index, id)?;
+        let is_named = text("/function/name").is_some_and(|name| !name.is_empty());
+        let at = self.place(index, id, is_named)?;
         let call = &mut self.calls[at];
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
@@ -70,30 +72,39 @@ impl Chunks {
             let name = self.tools.names().hosted(name);
             report(Delta::Call { index: at, name });
         }
-        if let Some(more) = text("/function/arguments")
+        if let Some(more) = openai_arguments(part)
             && !more.is_empty()
         {
-            self.calls[at].arguments.push_str(more);
+            self.calls[at].arguments.push_str(&more);
             report(Delta::Arguments {
                 index: at,
-                text: more,
+                text: &more,
             });
         }
         Ok(())
     }
 
-    /// Where the call is that a part belongs to. Some servers give calls no index.
-    fn place(&mut self, index: Option<u64>, id: &str) -> Result<usize, Fault> {
+    /// Where the call is that a part belongs to. Some servers give calls no index, or all the same;
+    /// another id begins another call then. Without an id, a name does.
+    fn place(&mut self, index: Option<u64>, id: &str, is_named: bool) -> Result<usize, Fault> {
+        let calls = &self.calls;
         let found = match index {
-            Some(index) => self.calls.iter().position(|call| call.index == Some(index)),
-            None if id.is_empty() => self.calls.len().checked_sub(1),
-            None => self.calls.iter().position(|call| call.id == id),
+            Some(index) => calls
+                .iter()
+                .rposition(|call| call.index == Some(index))
+                .filter(|at| id.is_empty() || [id, ""].contains(&calls[*at].id.as_str())),
+            None if id.is_empty() => calls
+                .len()
+                .checked_sub(1)
+                .filter(|at| !(is_named && calls[*at].is_told)),
+            None => calls.iter().position(|call| call.id == id),
         };
         if let Some(at) = found {
             return Ok(at);
         }
         if self.calls.len() == MAX_CALLS {
-            return Err(Fault::TooLong);
+            let reason = format!("it has more than {MAX_CALLS} tool calls");
+            return Err(Fault::BrokenOff(reason));
         }
         self.calls.push(CallSoFar {
             index,
@@ -170,8 +181,10 @@ impl Assembly for Chunks {
         } else {
             StopReason::ToolUse
         };
+        let mut ids = HashSet::new();
         for mut call in self.calls {
-            if call.id.is_empty() {
+            // Results are told apart by their ids.
+            if call.id.is_empty() || !ids.insert(call.id.clone()) {
                 call.id = format!("call_{}", UNNAMED.fetch_add(1, Ordering::Relaxed));
             }
             let call = self

@@ -8,7 +8,7 @@ use turnbuckle_transport::http::client::{HttpError, Reply};
 use super::endpoint::Endpoint;
 use super::refusal;
 use crate::error::ModelError;
-use crate::format::{Answer, Format, ToolList};
+use crate::format::{Answer, AnswerError, Format, ToolList};
 use crate::model::Delta;
 
 /// 4 MiB: an event holds a few words; only a tool call may come in one piece.
@@ -95,17 +95,31 @@ async fn whole(
     tools: &ToolList,
     report: &mut (dyn FnMut(Delta<'_>) + Send),
 ) -> Result<Answer, ModelError> {
+    let status = reply.status().as_u16();
     let limit = endpoint.silence();
     let Ok(body) = tokio::time::timeout(limit, reply.bytes(MAX_ANSWER)).await else {
         let api = endpoint.name();
         return Err(ModelError::Silent { api, limit });
     };
     let body = body.map_err(|error| endpoint.failed(error))?;
-    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let answer = format.answer(&parsed, tools).map_err(|source| {
+    let unreadable = |source| {
         let api = endpoint.name();
         ModelError::Answer { api, source }
+    };
+    let parsed: Value = serde_json::from_slice(&body).map_err(|_| {
+        let text = refusal::message(&Value::Null, &body).unwrap_or_default();
+        let beginning = endpoint.masked(&text);
+        unreadable(AnswerError::NotJson { beginning })
     })?;
+    // Some servers send an error with a status that says nothing of it.
+    if let Some(Fault::Reported(message)) = reported(&parsed) {
+        return Err(ModelError::Refused {
+            api: endpoint.name(),
+            status,
+            message: endpoint.masked(&message),
+        });
+    }
+    let answer = format.answer(&parsed, tools).map_err(unreadable)?;
     for content in &answer.result.content {
         if let Some(text) = content.as_text() {
             report(Delta::Text(text));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use turnbuckle_transport::http::client::{HeaderMap, Reply, StatusCode};
+use turnbuckle_transport::http::client::{Reply, StatusCode};
 
 use super::endpoint::Endpoint;
 use crate::error::ModelError;
@@ -28,7 +28,7 @@ const SPENT: [&str; 4] = [
 /// Reads what an API says with an error status.
 pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> ModelError {
     let status = reply.status();
-    let wait = retry_after(reply.headers());
+    let retry_after = retry_after(&reply);
     // What an API says may never end; its status says enough.
     let body = tokio::time::timeout(endpoint.silence().min(MAX_TIME), reply.bytes(MAX_BODY)).await;
     let body = body.ok().and_then(Result::ok).unwrap_or_default();
@@ -54,13 +54,17 @@ pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> Mode
         StatusCode::TOO_MANY_REQUESTS => ModelError::RateLimited {
             api,
             message,
-            retry_after: wait.filter(|_| !is_spent(&parsed)),
+            retry_after,
+            is_spent: is_spent(&parsed),
         },
-        status if status.is_server_error() => ModelError::Unavailable {
-            api,
-            status: status.as_u16(),
-            message,
-        },
+        status if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => {
+            ModelError::Unavailable {
+                api,
+                status: status.as_u16(),
+                message,
+                retry_after,
+            }
+        }
         status => ModelError::Refused {
             api,
             status: status.as_u16(),
@@ -90,15 +94,15 @@ fn is_spent(body: &Value) -> bool {
         .any(|code| SPENT.contains(&code))
 }
 
-/// How long to wait, in whole or broken seconds. A date is not read; it counts as a second.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok();
-    let millis = text("retry-after-ms").and_then(|text| text.trim().parse::<u64>().ok());
-    if let Some(millis) = millis {
-        return Some(Duration::from_millis(millis));
-    }
-    let seconds = text("retry-after")?.trim();
-    let read = seconds.parse::<f64>().ok();
-    let read = read.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    Some(read.unwrap_or(Duration::from_secs(1)))
+/// How long to wait: in whole or broken seconds, until a date, or in milliseconds in a header of
+/// OpenAI's. What is none of these says nothing.
+fn retry_after(reply: &Reply) -> Option<Duration> {
+    let number = |name: &str| -> Option<f64> {
+        let text = reply.headers().get(name)?.to_str().ok()?;
+        text.trim().parse().ok()
+    };
+    let seconds = number("retry-after-ms").map(|millis| millis / 1_000.0);
+    let seconds = seconds.or_else(|| number("retry-after"));
+    let read = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    read.or_else(|| reply.retry_after())
 }

@@ -108,12 +108,25 @@ pub enum AnswerError {
         /// Where, as a JSON pointer.
         at: String,
     },
+    /// It is not JSON: often a page for people, from an address that is not the API's.
+    #[error("the answer is not JSON; it {}", begins(beginning))]
+    NotJson {
+        /// How it begins; empty if there is nothing.
+        beginning: String,
+    },
     /// The model refused to answer, or a filter stopped it.
     #[error("the model gave no answer: {reason}")]
     Refused {
         /// The reason, in the API's words.
         reason: String,
     },
+}
+
+fn begins(beginning: &str) -> String {
+    match beginning {
+        "" => "is empty".to_owned(),
+        text => format!("begins with `{text}`"),
+    }
 }
 
 #[cfg(test)]

@@ -7,44 +7,13 @@ use turnbuckle_protocol::{
     ToolResultContent,
 };
 
+use super::media::Media;
+
 /// One piece of content.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part<'c> {
     Text(Cow<'c, str>),
     Media(Media<'c>),
-}
-
-/// A picture, a sound or a file, in base64.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Media<'c> {
-    pub(super) data: &'c str,
-    pub(super) mime_type: &'c str,
-    /// The name of the file, where there is one.
-    pub(super) name: Option<&'c str>,
-}
-
-impl Media<'_> {
-    /// The media type without parameters, in lower case.
-    pub(super) fn kind(&self) -> String {
-        let kind = self.mime_type.split(';').next().unwrap_or_default();
-        kind.trim().to_ascii_lowercase()
-    }
-
-    pub(super) fn data_url(&self) -> String {
-        format!("data:{};base64,{}", self.kind(), self.data)
-    }
-
-    /// The text for the model in place of media that its API does not support.
-    pub(super) fn note(&self) -> String {
-        let size = self.data.len() / 4 * 3;
-        let name = self
-            .name
-            .map_or_else(String::new, |name| format!(" {name}"));
-        format!(
-            "[{}{name}, {size} bytes: left out, this model's API does not take it]",
-            self.kind()
-        )
-    }
 }
 
 /// The pieces of a tool's result that are meant for the model.
@@ -103,11 +72,10 @@ fn is_for_the_model(annotations: Option<&Annotations>) -> bool {
 }
 
 fn media<'c>(data: &'c str, mime_type: &'c str, name: Option<&'c str>) -> Part<'c> {
-    Part::Media(Media {
-        data,
-        mime_type,
-        name,
-    })
+    match Media::new(data, mime_type, name) {
+        Ok(media) => Part::Media(media),
+        Err(note) => Part::Text(note.into()),
+    }
 }
 
 fn link(resource: &Resource) -> String {

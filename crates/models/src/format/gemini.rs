@@ -8,7 +8,8 @@ use turnbuckle_protocol::{
     ToolResultContent, ToolUseContent,
 };
 
-use super::content::{Media, Part, message_part, result_parts};
+use super::content::{Part, message_part, result_parts};
+use super::media::Media;
 use super::write::{count, member};
 use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 

@@ -7,6 +7,7 @@ mod answer;
 mod anthropic;
 mod content;
 mod gemini;
+mod media;
 mod openai_chat;
 mod openai_responses;
 mod tool_list;
@@ -18,5 +19,7 @@ pub use tool_list::{Rewrite, ToolList};
 pub use write::{EncodedRequest, Format};
 
 pub(crate) use anthropic::stop_reason as anthropic_stop_reason;
-pub(crate) use openai_chat::stop_reason as openai_stop_reason;
+pub(crate) use openai_chat::{
+    stop_reason as openai_stop_reason, written_arguments as openai_arguments,
+};
 pub(crate) use tool_list::{is_unreadable, unreadable_arguments};

@@ -1,12 +1,15 @@
 //! Chat completions of OpenAI.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, Role, SamplingContent, SamplingMessage, StopReason, ToolChoiceMode,
     ToolResultContent,
 };
 
-use super::content::{Media, Part, message_part, result_parts};
+use super::content::{Part, message_part, result_parts};
+use super::media::Media;
 use super::write::{count, member};
 use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::{NameRule, fitting};
@@ -197,9 +200,14 @@ pub(super) fn answer(body: &Value, tools: &ToolList) -> Result<Answer, AnswerErr
     for (index, call) in calls.into_iter().flatten().enumerate() {
         let at = |path: &str| format!("/choices/0/message/tool_calls/{index}{path}");
         let name = member(body, &at("/function/name"), "string", Value::as_str)?;
-        let text = member(body, &at("/function/arguments"), "string", Value::as_str)?;
+        let text = written_arguments(call).ok_or_else(|| AnswerError::Shape {
+            what: "string",
+            at: at("/function/arguments"),
+        })?;
         let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
-        content.push(SamplingContent::ToolUse(tools.call_of_text(id, name, text)));
+        content.push(SamplingContent::ToolUse(
+            tools.call_of_text(id, name, &text),
+        ));
     }
     let reason = member(body, "/choices/0/finish_reason", "string", Value::as_str)?;
     let model = body
@@ -211,6 +219,15 @@ pub(super) fn answer(body: &Value, tools: &ToolList) -> Result<Answer, AnswerErr
         count(body, "/usage/completion_tokens"),
     );
     Ok(Answer::new(model, content, stop_reason(reason), usage))
+}
+
+/// The arguments of a call as text. Some compatible servers write an object instead.
+pub(crate) fn written_arguments(call: &Value) -> Option<Cow<'_, str>> {
+    match call.pointer("/function/arguments")? {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Null => Some(Cow::Borrowed("")),
+        other => Some(Cow::Owned(other.to_string())),
+    }
 }
 
 /// The protocol's word for why the model stopped.

@@ -6,6 +6,7 @@ mod narrow;
 mod openapi;
 mod reference;
 mod undo;
+mod well_formed;
 
 pub(crate) use dialect::{ANTHROPIC, Dialect, GEMINI, OPENAI};
 pub(crate) use narrow::narrow;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::dialect::Dialect;
 use super::merge::{Combined, merge, names};
 use super::undo::Undo;
-use super::{openapi, reference};
+use super::{openapi, reference, well_formed};
 use crate::name::fitting;
 
 /// 10,000 subschemas: references that are put in place can make a small schema very large.
@@ -221,7 +221,9 @@ impl Work<'_> {
         if own.shift_remove("$dynamicRef").is_some() {
             self.note(at, "`$dynamicRef` left out");
         }
-        self.drop_malformed(&mut own, at);
+        for change in well_formed::make(&mut own) {
+            self.note(at, change);
+        }
         self.tuple(&mut own, at);
         if self.dialect.is_openapi() {
             openapi::convert(self, &mut own, at);
@@ -245,34 +247,6 @@ impl Work<'_> {
         }
         complete(&mut own);
         (Value::Object(own), undo)
-    }
-
-    /// Leaves out keywords whose values JSON Schema does not allow: an API refuses all tools for one.
-    fn drop_malformed(&mut self, own: &mut Map<String, Value>, at: &str) {
-        let is_malformed = |(keyword, value): (&String, &Value)| match keyword.as_str() {
-            "properties" | "patternProperties" => !value.is_object(),
-            "required" => !value
-                .as_array()
-                .is_some_and(|names| names.iter().all(Value::is_string)),
-            "anyOf" | "oneOf" | "allOf" => value.as_array().is_none_or(Vec::is_empty),
-            "enum" | "prefixItems" => !value.is_array(),
-            "items" => !(value.is_object() || value.is_boolean() || value.is_array()),
-            "type" => !(value.is_string() || value.is_array()),
-            "description" | "title" => !value.is_string(),
-            _ => false,
-        };
-        let malformed: Vec<_> = own
-            .iter()
-            .filter(|member| is_malformed(*member))
-            .map(|(keyword, _)| keyword.clone())
-            .collect();
-        for keyword in malformed {
-            own.shift_remove(&keyword);
-            self.note(
-                at,
-                format!("`{keyword}` left out; its value is not allowed"),
-            );
-        }
     }
 
     /// `items` as a list, as it was until draft 2019-09.

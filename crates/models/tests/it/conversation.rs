@@ -21,7 +21,7 @@ pub(crate) fn everything() -> CreateMessageRequestParams {
         "messages": [
             {"role": "user", "content": [
                 {"type": "text", "text": "What is in these?"},
-                {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+                {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
                 {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
             ]},
             {"role": "assistant", "content": [
@@ -33,7 +33,7 @@ pub(crate) fn everything() -> CreateMessageRequestParams {
                 {"type": "tool_result", "toolUseId": "a", "content": [
                     {"type": "text", "text": "plain"},
                     {"type": "text", "text": "secret", "annotations": {"audience": ["user"]}},
-                    {"type": "image", "data": "aGk=", "mimeType": "image/jpeg"},
+                    {"type": "image", "data": "/9j/4AAQ", "mimeType": "image/jpeg"},
                     {"type": "audio", "data": "aGk=", "mimeType": "audio/ogg"},
                     {"type": "resource_link", "uri": "file:///l", "name": "linked", "size": 3},
                     {"type": "resource", "resource": {"uri": "file:///t", "text": "inside"}},

@@ -152,10 +152,79 @@ async fn errors_in_any_shape_are_told() {
             Reply::new(200, "text/html", "<p>"),
             "did not answer as its format says",
         ),
+        (
+            Reply::json(200, &json!({"error": "Unexpected endpoint or method"})),
+            "refused the request with status 200: Unexpected endpoint or method",
+        ),
+        (
+            Reply::json(200, &openai_error("sk-sesame is not loaded", "x")),
+            "refused the request with status 200: *** is not loaded",
+        ),
     ] {
         let stand_in = StandIn::start(shape::openai_chat, [reply]);
         let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_json_is_shown() {
+    let page = Reply::new(200, "text/html", "<title>Sign in, sk-sesame</title>");
+    let stand_in = StandIn::start(shape::openai_chat, [page]);
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(
+        source,
+        "the answer is not JSON; it begins with `<title>Sign in, ***</title>`"
+    );
+    let hint = error.hint().unwrap();
+    assert_eq!(hint, "check the API's URL, and that it speaks this format");
+}
+
+#[tokio::test]
+async fn a_busy_api_that_names_no_time_is_asked_again() {
+    let busy = Reply::json(429, &openai_error("slow down", "rate_limit_exceeded"));
+    let timed_out = Reply::json(408, &json!({}));
+    let replies = [busy.clone(), timed_out, Reply::events(openai_stream())];
+    let stand_in = StandIn::start(shape::openai_chat, replies);
+    ask(&openai(&stand_in.url)).await.0.unwrap();
+    assert_eq!(stand_in.requests().len(), 3);
+
+    let stand_in = StandIn::start(shape::openai_chat, vec![busy; 3]);
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    assert_eq!(
+        error.hint().unwrap(),
+        "try again later, or check the limits of the account"
+    );
+}
+
+#[tokio::test]
+async fn an_api_that_fails_is_asked_again_when_it_says() {
+    let failing = |status, time: &str| {
+        let body = openai_error("maintenance", "server_error");
+        Reply::json(status, &body).with_header("retry-after", time)
+    };
+    let good = Reply::events(openai_stream());
+    let stand_in = StandIn::start(shape::openai_chat, [failing(503, "0.002"), good.clone()]);
+    let (outcome, pauses) = ask(&openai(&stand_in.url)).await;
+    outcome.unwrap();
+    assert_eq!(pauses, [Duration::from_millis(2)]);
+
+    // A time that has passed, and one that is too far away.
+    let past = "Wed, 21 Oct 2015 07:28:00 GMT";
+    let stand_in = StandIn::start(shape::openai_chat, [failing(429, past), good]);
+    let (outcome, pauses) = ask(&openai(&stand_in.url)).await;
+    outcome.unwrap();
+    assert_eq!(pauses, [Duration::ZERO]);
+    for status in [429, 503] {
+        let far = failing(status, "Wed, 21 Oct 2099 07:28:00 GMT");
+        let stand_in = StandIn::start(shape::openai_chat, [far]);
+        let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+        assert!(
+            error.hint().unwrap().starts_with("try again in "),
+            "{error}"
+        );
+        assert_eq!(stand_in.requests().len(), 1);
     }
 }
 
@@ -231,6 +300,24 @@ async fn an_event_without_an_end_is_not_kept() {
     let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
     assert!(
         error.to_string().ends_with("is longer than 4194304 bytes"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_without_end_is_refused() {
+    let call = |index: u32| json!({"index": index, "id": format!("c{index}"), "function": {"name": "fail"}});
+    let calls: Vec<_> = (0..300).map(call).collect();
+    let chunk = json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]});
+    let stand_in = StandIn::start(
+        shape::openai_chat,
+        [Reply::events(format!("data: {chunk}\n\n"))],
+    );
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("it has more than 256 tool calls"),
         "{error}"
     );
 }

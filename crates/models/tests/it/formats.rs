@@ -93,7 +93,7 @@ fn errors_and_pictures_of_results_are_where_each_api_expects_them() {
     );
     assert_eq!(
         messages[5]["content"][1]["image_url"]["url"],
-        "data:image/jpeg;base64,aGk="
+        "data:image/jpeg;base64,/9j/4AAQ"
     );
     assert_eq!(messages[5]["content"][3]["file"]["filename"], "f.pdf");
     assert_eq!(

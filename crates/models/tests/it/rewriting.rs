@@ -67,6 +67,7 @@ fn whatever_a_server_sends_becomes_a_schema_that_each_api_takes() {
             "a b": {"type": "object", "properties": {"c/d": {"type": "string"}}, "required": ["c/d"]}},
             "required": ["$top", "a b"]}),
         json!({"type": "object", "properties": 7, "required": "x", "anyOf": {}, "items": 3}),
+        json!({"type": "object", "properties": {"a": {"type": "any"}, "b": {"minLength": -1, "not": 5}}}),
         deep,
     ] {
         let tool = tool("t", hostile);
@@ -87,6 +88,30 @@ fn a_plain_schema_is_not_touched() {
     }
     let (_, told) = write(Format::Gemini, shape::gemini, &tool("t", plain));
     assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
+fn keywords_that_json_schema_does_not_allow_are_reported() {
+    let old = tool(
+        "old",
+        json!({"type": "object", "properties": {
+            "a": {"type": "any", "description": "Anything."},
+            "n": {"type": "number", "minimum": 0, "exclusiveMinimum": true}}}),
+    );
+    for (format, shape) in &ALL[..3] {
+        let (entry, told) = write(*format, *shape, &old);
+        let properties = &schema(*format, &entry)["properties"];
+        assert_eq!(properties["a"], json!({"description": "Anything."}));
+        let number = json!({"type": "number", "exclusiveMinimum": 0});
+        assert_eq!(properties["n"], number);
+        assert_eq!(
+            told,
+            [
+                "tool `old` at `/properties/a`: `type` left out; its value is not allowed",
+                "tool `old` at `/properties/n`: `exclusiveMinimum` written as a number",
+            ]
+        );
+    }
 }
 
 #[test]

@@ -265,6 +265,26 @@ async fn servers_that_nearly_speak_openai_are_understood() {
         assert!(calls[0].id.starts_with("call_"), "{calls:?}");
         assert_eq!(answer.result.stop_reason, Some(StopReason::ToolUse));
     }
+    // Arguments as an object, one index for all calls, no ids at all, one id for two calls.
+    let call = |index: Value, id: &str, number: u64| {
+        let function = json!({"name": "fail", "arguments": {"n": number}});
+        json!({"index": index, "id": id, "function": function})
+    };
+    let none = Value::Null;
+    for two in [
+        [call(json!(0), "x", 1), call(json!(0), "y", 2)],
+        [call(none.clone(), "", 1), call(none.clone(), "", 2)],
+        [call(none.clone(), "x", 1), call(none, "y", 2)],
+        [call(json!(0), "x", 1), call(json!(1), "x", 2)],
+    ] {
+        let stream = calls("tool_calls", json!({"tool_calls": two}));
+        let stand_in = StandIn::start(shape::openai_chat, [Reply::events(stream)]);
+        let (answer, _) = ask(&openai(&stand_in.url)).await;
+        let inputs: Vec<_> = answer.calls().map(|call| json!(call.input)).collect();
+        assert_eq!(inputs, [json!({"n": 1}), json!({"n": 2})], "{two:?}");
+        let ids: std::collections::HashSet<_> = answer.calls().map(|call| &call.id).collect();
+        assert_eq!(ids.len(), 2, "{two:?}");
+    }
     // A server that does not stream at all.
     let whole = json!({"model": "m", "choices": [{"finish_reason": "stop",
         "message": {"role": "assistant", "content": "whole"}}]});

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    host::{ConfigNote, ServerId},
+    host::{ConfigNote, Problem, ServerId},
     models::{
         Delta,
         agent::{AgentOutcome, Event},
@@ -34,6 +34,19 @@ pub(super) fn note(note: &ConfigNote) {
     let server = note.server.as_ref().map(ServerId::as_str);
     let file = note.file.as_ref().map(|file| file.display().to_string());
     let line = json!({"event": "note", "server": server, "file": file, "message": note.text});
+    print(&line.to_string());
+}
+
+/// Prints a problem with what servers offer.
+pub(super) fn problem(problem: &Problem) {
+    let server = match problem {
+        Problem::Names(collision) => Some(&collision.second.0),
+        Problem::SameUri { second, .. } => Some(second),
+        Problem::Server { server, .. } => Some(server),
+        _ => None,
+    };
+    let server = server.map(ServerId::as_str);
+    let line = json!({"event": "note", "server": server, "message": problem.to_string()});
     print(&line.to_string());
 }
 

@@ -11,7 +11,10 @@ use turnbuckle::{
     protocol::{CallToolResult, ContentBlock, ToolUseContent},
 };
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_command_line::style::{Style, elapsed};
+use turnbuckle_command_line::{
+    control::one_line,
+    style::{Style, elapsed},
+};
 
 use crate::show::{ProgressLine, for_stdout, tell};
 
@@ -96,7 +99,7 @@ impl Screen {
                 tell(&format!(
                     "{} {} {}",
                     Style::Dim.err("▸"),
-                    call.name,
+                    one_line(&call.name),
                     Style::Dim.err(&arguments)
                 ));
             }
@@ -143,7 +146,7 @@ impl Screen {
         let about = format!("({}, /show {number})", elapsed(time));
         tell(&format!(
             "{mark} {} {} {}",
-            call.name,
+            one_line(&call.name),
             short(&summary(result)),
             Style::Dim.err(&about)
         ));

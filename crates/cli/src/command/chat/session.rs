@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle::{
-    host::{Conversation, Host},
+    host::{Conversation, Host, Problem},
     models::{
         HostTools,
         agent::{Agent, AgentOutcome, Event, Stop},
     },
-    protocol::{SamplingContent, SamplingMessage},
+    protocol::{Role, SamplingContent, SamplingMessage, StopReason},
 };
 use turnbuckle_command_line::{
     control::one_line,
@@ -33,6 +33,9 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// 10 s for servers to start before a person can type, and before a program hears of them.
 const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// 5 problems of what servers offer are named when a chat begins.
+const MAX_PROBLEMS: usize = 5;
 
 /// Whom the output is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,7 +96,12 @@ impl ChatSession {
         self.report(&unready::find(self.conversation.host()));
         self.say(prompt);
         match self.run().await? {
-            AgentOutcome::Done(_) => Ok(()),
+            ended @ AgentOutcome::Done(_) => {
+                if self.output == Output::Text {
+                    self.tell_end(&ended);
+                }
+                Ok(())
+            }
             AgentOutcome::Stopped => Err(Failed::interrupted()),
             AgentOutcome::RoundLimit { limit } => {
                 let said = format!("the model was asked {limit} times and is not done");
@@ -130,7 +138,7 @@ impl ChatSession {
                 Ok(Next::Quit) => return Ok(()),
                 Ok(Next::Line) => {}
                 Ok(Next::Model) => match self.run().await {
-                    Ok(ended) => tell_end(&ended),
+                    Ok(ended) => self.tell_end(&ended),
                     // The chat goes on: the same can be said again.
                     Err(failed) => tell(&failed.to_string()),
                 },
@@ -159,13 +167,16 @@ impl ChatSession {
         self.report(&unready);
     }
 
-    /// Says what is wrong with config files and servers.
+    /// Says what is wrong with config files, servers and what they offer.
     fn report(&self, unready: &[Unready]) {
-        let notes = self.conversation.host().notes();
+        let host = self.conversation.host();
+        let notes = host.notes();
+        let catalog = host.catalog();
         match self.output {
             Output::Json => {
                 notes.iter().for_each(events::note);
                 unready.iter().for_each(events::unready);
+                catalog.problems().iter().for_each(events::problem);
             }
             Output::Text => {
                 for note in notes {
@@ -173,6 +184,7 @@ impl ChatSession {
                     tell(&Style::Dim.err(&format!("note: {note}")));
                 }
                 unready.iter().for_each(Unready::tell);
+                tell_problems(catalog.problems());
             }
         }
     }
@@ -293,21 +305,45 @@ impl ChatSession {
             }
         }
     }
+
+    /// Says how a run ended, if it did not end with a whole answer.
+    fn tell_end(&self, ended: &AgentOutcome) {
+        let said = match ended {
+            AgentOutcome::Stopped => "stopped".to_owned(),
+            AgentOutcome::RoundLimit { limit } => {
+                format!("asked {limit} times, and not done; say `go on`, or raise --max-rounds")
+            }
+            AgentOutcome::Done(StopReason::MaxTokens) => {
+                "cut off: the answer has as many tokens as it may; raise --max-tokens".to_owned()
+            }
+            AgentOutcome::Done(StopReason::EndTurn | StopReason::StopSequence) => {
+                let last = self.messages.last();
+                if last.is_some_and(|message| message.role == Role::Assistant) {
+                    return;
+                }
+                "the model said nothing".to_owned()
+            }
+            AgentOutcome::Done(reason) => {
+                let reason = one_line(reason.as_str());
+                format!("the answer may not be whole: the API ended it with `{reason}`")
+            }
+            _ => return,
+        };
+        tell(&Style::Warn.err(&said));
+    }
 }
 
-/// Says how a run ended that was not done.
-fn tell_end(ended: &AgentOutcome) {
-    let said = match ended {
-        AgentOutcome::Stopped => "stopped".to_owned(),
-        AgentOutcome::RoundLimit { limit } => {
-            format!("asked {limit} times, and not done; say `go on`, or raise --max-rounds")
-        }
-        AgentOutcome::Done(reason) if reason.as_str() == "maxTokens" => {
-            "cut off: the answer has as many tokens as it may; raise --max-tokens".to_owned()
-        }
-        _ => return,
-    };
-    tell(&Style::Warn.err(&said));
+/// Says what is wrong with what servers offer.
+fn tell_problems(problems: &[Problem]) {
+    for problem in problems.iter().take(MAX_PROBLEMS) {
+        let problem = one_line(&problem.to_string());
+        tell(&Style::Dim.err(&format!("note: {problem}")));
+    }
+    let rest = problems.len().saturating_sub(MAX_PROBLEMS);
+    if rest > 0 {
+        let said = format!("note: {rest} more of these; `/tools` lists all");
+        tell(&Style::Dim.err(&said));
+    }
 }
 
 /// Waits until all servers are there, or are known not to come, and says whom it waits for. A person is
