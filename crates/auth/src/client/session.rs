@@ -131,7 +131,10 @@ impl Session {
 
     fn join(&self, cause: Cause, wanted: Wanted) -> watch::Receiver<Option<Result<(), AuthError>>> {
         let mut running = self.running.lock();
+        // An attempt that has its outcome is over, even if its task has not ended yet: joining it would
+        // give a refusal that came later the tokens that were refused.
         if let Some(running) = &*running
+            && running.outcome.borrow().is_none()
             && !running.task.is_finished()
         {
             return running.outcome.clone();
