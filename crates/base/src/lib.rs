@@ -6,4 +6,6 @@ pub mod error_chain;
 pub mod jitter;
 pub mod lock;
 pub mod loopback;
+pub mod private;
+pub mod replace;
 pub mod wall_clock;

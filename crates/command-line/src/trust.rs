@@ -144,7 +144,7 @@ fn remember(path: &Path) -> Outcome {
     let text = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;
     list.parent()
         .map_or(Ok(()), private::make_folder)
-        .and_then(|()| private::replace(&list, &text))
+        .and_then(|()| turnbuckle_base::replace::private(&list, &text))
         .map_err(failed)
 }
 

@@ -6,7 +6,8 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -112,10 +113,7 @@ fn append(path: &Path, name: &str, document: &str) -> Outcome {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    // A reader sees the old file or the new one, and a full disk leaves the old one.
-    let new = path.with_extension("toml.new");
-    fs::write(&new, &text).map_err(failed)?;
-    fs::rename(&new, path).map_err(failed)
+    turnbuckle_base::replace::shared(path, |file| file.write_all(text.as_bytes())).map_err(failed)
 }
 
 /// A server as TOML, with the inputs that it names. JSON's strings are strings of TOML too.

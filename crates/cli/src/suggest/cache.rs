@@ -3,12 +3,12 @@
 use std::{
     env, fs,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    io::Write as _,
     path::PathBuf,
     time::{Duration, SystemTime},
 };
 
 use serde_json::Value;
+use turnbuckle_base::{private, replace};
 
 /// How long it is remembered. A server that is being written changes often.
 const AGE: Duration = Duration::from_mins(1);
@@ -42,14 +42,8 @@ pub(super) fn read(key: &str) -> Option<Value> {
 /// Remembers it, if that can be done: completion works without.
 pub(super) fn write(key: &str, value: &Value) {
     let Some(folder) = folder() else { return };
-    let draft = folder.join(format!("{key}.{}", std::process::id()));
-    let written = make(&folder)
-        .and_then(|()| create(&draft))
-        .and_then(|mut file| file.write_all(value.to_string().as_bytes()))
-        .and_then(|()| fs::rename(&draft, folder.join(key)));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
+    let _ = private::make_folder(&folder)
+        .and_then(|()| replace::private(&folder.join(key), value.to_string().as_bytes()));
 }
 
 /// Where caches are kept on this machine.
@@ -62,31 +56,4 @@ fn folder() -> Option<PathBuf> {
         PathBuf::from(home).join(".cache")
     };
     Some(caches.join("turnbuckle").join("completion"))
-}
-
-/// Only the user may read what a server offers.
-#[cfg(unix)]
-fn make(folder: &PathBuf) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-}
-
-#[cfg(not(unix))]
-fn make(folder: &PathBuf) -> std::io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-#[cfg(unix)]
-fn create(path: &PathBuf) -> std::io::Result<fs::File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn create(path: &PathBuf) -> std::io::Result<fs::File> {
-    fs::File::create(path)
 }

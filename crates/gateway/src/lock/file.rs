@@ -104,17 +104,6 @@ impl LockFile {
         let mut text =
             serde_json::to_vec_pretty(self).map_err(|error| failed(io::Error::other(error)))?;
         text.push(b'\n');
-        let mut part = path.as_os_str().to_owned();
-        part.push(format!(".{}.part", std::process::id()));
-        let written = fs::File::create(&part).and_then(|mut file| {
-            file.write_all(&text)?;
-            file.sync_all()
-        });
-        let written = written.and_then(|()| fs::rename(&part, path));
-        written.map_err(|error| {
-            // What is left of it is of no use.
-            let _ = fs::remove_file(&part);
-            failed(error)
-        })
+        turnbuckle_base::replace::shared(path, |file| file.write_all(&text)).map_err(failed)
     }
 }

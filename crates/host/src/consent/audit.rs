@@ -5,7 +5,7 @@
 
 use std::{
     fmt,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
@@ -14,7 +14,7 @@ use std::{
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnbuckle_base::lock::Mutex;
+use turnbuckle_base::{lock::Mutex, private};
 
 use crate::{
     clock::rfc3339,
@@ -138,11 +138,8 @@ impl Audit {
     /// # Errors
     /// If the file cannot be opened.
     pub fn file(path: impl AsRef<Path>) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = Mutex::new(options.open(path)?);
+        let file = private::options().append(true).create(true).open(path)?;
+        let file = Mutex::new(file);
         Ok(Self {
             sink: Sink::File(file, AtomicBool::new(false)),
         })

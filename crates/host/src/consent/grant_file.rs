@@ -5,13 +5,13 @@
 
 use std::{
     fmt::Write as _,
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use serde::Deserialize;
+use turnbuckle_base::{private, replace};
 
 use super::{ActionKind, Grant};
 
@@ -138,37 +138,15 @@ pub(super) fn update(
         fs::create_dir_all(folder).map_err(unwritable)?;
     }
     // The file itself is replaced, so the lock is on one beside it.
-    let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
-        .open(beside(path, "lock"))
-        .map_err(unwritable)?;
+    let lock = private::lock_file(&beside(path, "lock")).map_err(unwritable)?;
     lock.lock().map_err(unwritable)?;
     let mut grants = read(path)?;
     change(&mut grants);
-    let new = beside(path, "new");
-    write_file(&new, &text(&grants)).map_err(unwritable)?;
-    fs::rename(&new, path).map_err(unwritable)?;
+    replace::private(path, text(&grants).as_bytes()).map_err(unwritable)?;
     // Before the lock is gone: after that the file may be that of another program.
     let stamp = stamp(path);
     drop(lock);
     Ok((grants, stamp))
-}
-
-fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file: File = private(options.write(true).create(true).truncate(true)).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Only the user may read the file.
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

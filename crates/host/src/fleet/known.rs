@@ -6,8 +6,7 @@
 use std::{
     collections::HashSet,
     fmt::Write as _,
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -91,14 +90,7 @@ pub(crate) fn write(path: &Path, lists: &Lists) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // Two programs may write at the same time, each a file of its own.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&new)?.write_all(text.as_bytes())?;
-    fs::rename(&new, path)
+    turnbuckle_base::replace::private(path, text.as_bytes())
 }
 
 fn page<T>(text: &mut String, key: &str, member: &str, list: &List<T>) {

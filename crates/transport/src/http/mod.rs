@@ -12,6 +12,7 @@ mod connection;
 mod listen;
 mod serve;
 mod settings;
+mod socket;
 pub mod sse;
 
 pub use byte_stream::ByteStream;

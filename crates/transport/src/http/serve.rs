@@ -12,7 +12,8 @@ use hyper::body::Incoming;
 use tokio::task::JoinSet;
 
 use super::connection::{Closing, Door};
-use super::listen::{Accept, Socket};
+use super::listen::Accept;
+use super::socket::Socket;
 use super::{Listener, Peer, Settings};
 
 /// 64: so many connections too many are told so at once; further ones wait in the system's queue

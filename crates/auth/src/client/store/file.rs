@@ -1,12 +1,13 @@
 //! Tokens in files that only their owner may read.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use turnbuckle_base::{private, replace};
 use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::seal::Seal;
@@ -259,21 +260,7 @@ impl FileStore {
             None => entry.value = Some(value.expose().to_owned()),
         }
         let text = zeroize::Zeroizing::new(serde_json::to_vec(&entry)?);
-        // Written under another name first: readers see all of the old or all of the new.
-        let id = std::process::id();
-        let random = super::super::random::random_text();
-        let draft = self.path(key, &format!("{id}-{}.draft", random.expose()));
-        let written = owners_file(&draft).and_then(|mut file| {
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&draft, self.path(key, "json"))?;
-            // The new name is on the disk when the folder is.
-            sync_folder(&self.folder)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        replace::private(&self.path(key, "json"), &text)
     }
 
     fn erase(&self, key: &StoreKey) -> io::Result<()> {
@@ -338,7 +325,7 @@ impl TokenStore for FileStore {
 }
 
 fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    let file = lock_file(path)?;
+    let file = private::lock_file(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -350,7 +337,9 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_draft = path.extension().is_some_and(|ending| ending == "draft");
+        let is_draft = path
+            .extension()
+            .is_some_and(|ending| ending == replace::DRAFT_ENDING);
         let age = |about: fs::Metadata| about.modified().ok()?.elapsed().ok();
         let age = fs::metadata(&path).ok().and_then(age);
         // A younger one may be written at this moment.
@@ -362,60 +351,15 @@ fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    // A folder cannot be opened as a file.
-    Ok(())
-}
-
-#[cfg(unix)]
+/// Makes the folder if it is not there, and closes it to others if it is.
 fn close_folder(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn close_folder(path: &Path) -> io::Result<()> {
-    // A user's own folders are closed to others by what they inherit.
-    fs::create_dir_all(path)
-}
-
-#[cfg(unix)]
-fn owners_file(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn owners_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-/// It is empty, and stays: one that comes and goes could be held twice.
-fn lock_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    private::make_folder(path)?;
     #[cfg(unix)]
     {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
     }
-    options.open(path)
+    Ok(())
 }
 
 #[cfg(test)]

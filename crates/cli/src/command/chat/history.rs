@@ -1,10 +1,12 @@
 //! What was typed in earlier chats.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     path::PathBuf,
 };
+
+use turnbuckle_base::{private, replace};
 
 /// 1,000 lines are kept.
 const MAX_LINES: usize = 1000;
@@ -35,7 +37,7 @@ impl History {
         if excess > 0 {
             // Rewritten from time to time, so that the file does not grow without limit.
             let text: Vec<_> = lines.iter().map(|line| written(line)).collect();
-            let _ = std::fs::write(&file, text.concat());
+            let _ = replace::private(&file, text.concat().as_bytes());
         }
         Self {
             file: Some(file),
@@ -50,11 +52,8 @@ impl History {
         }
         self.lines.push(line.to_owned());
         let Some(file) = &self.file else { return };
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        if let Ok(mut file) = options.open(file) {
+        let file = private::options().create(true).append(true).open(file);
+        if let Ok(mut file) = file {
             let _ = file.write_all(written(line).as_bytes());
         }
     }

@@ -8,6 +8,7 @@ use std::{
 use clap::Args;
 use sha2::{Digest as _, Sha256};
 use turnbuckle::protocol::Implementation;
+use turnbuckle_base::replace;
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
     target::ServerArguments,
@@ -102,7 +103,7 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
         .output
         .join(format!("{}-{}.mcpb", about.name, about.version));
     let written = fs::create_dir_all(&pack.output).and_then(|()| {
-        replace(&place, |to| {
+        replace::shared(&place, |to| {
             bundle::write(to, &manifest, program, &manifest::path_of(&file))
         })
     });
@@ -112,7 +113,7 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
         let digest = digest(&place).map_err(|error| not_written(&place, &error))?;
         let entry = registry::write(name, &about, url, &digest, &pack.variables);
         let place = pack.output.join("server.json");
-        let written = replace(&place, |to| Ok(serde_json::to_writer_pretty(to, &entry)?));
+        let written = replace::shared(&place, |to| Ok(serde_json::to_writer_pretty(to, &entry)?));
         written.map_err(|error| not_written(&place, &error))?;
         print(&place.display().to_string());
     }
@@ -166,23 +167,6 @@ fn check_variable(name: &str) -> Outcome {
     Err(Failed::usage(format!(
         "`{name}` is not the name of an environment variable"
     )))
-}
-
-/// Writes a file beside the old one, and puts it in its place once it is whole.
-fn replace(place: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
-    let mut unfinished = place.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = Path::new(&unfinished);
-    let mut file = fs::File::create(unfinished)?;
-    let written = write(&mut file).and_then(|()| file.sync_all());
-    match written {
-        Ok(()) => fs::rename(unfinished, place),
-        Err(error) => {
-            // The first error is the one to report.
-            let _ = fs::remove_file(unfinished);
-            Err(error)
-        }
-    }
 }
 
 fn digest(place: &Path) -> io::Result<String> {

@@ -16,9 +16,10 @@ use tower_service::Service;
 use turnbuckle_base::loopback::is_loopback;
 
 use super::screen::{Screen, Screened, check_literal};
-use super::socket::{ClientSocket, Dialer};
+use super::settings::Dialer;
 use super::stream::ClientStream;
 use super::{BoxError, HttpError};
+use crate::http::socket::Socket;
 
 /// 30 s between probes of a silent connection, so that middleboxes do not forget one that only waits.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
@@ -43,9 +44,9 @@ pub(super) struct Connector {
 /// What a connection leads to.
 enum Way {
     /// The server, perhaps through a tunnel.
-    Straight(ClientSocket),
+    Straight(Socket),
     /// A proxy that reads the requests.
-    Proxied(ClientSocket),
+    Proxied(Socket),
 }
 
 /// Which proxy is used for which server.
@@ -118,7 +119,7 @@ impl Connector {
             Some(dialer) => {
                 let port = uri.port_u16().unwrap_or(if is_https { 443 } else { 80 });
                 let host = uri.host().unwrap_or_default().to_owned();
-                Way::Straight(ClientSocket::Dialled(dialer(host, port).await?))
+                Way::Straight(Socket::Other(dialer(host, port).await?))
             }
         };
         let stream = match socket {
@@ -139,11 +140,11 @@ impl Connector {
                     self.tunnel(proxy, uri.clone()).await?
                 } else {
                     let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await?;
-                    return Ok(Way::Proxied(ClientSocket::Tcp(to_proxy.into_inner())));
+                    return Ok(Way::Proxied(Socket::Tcp(to_proxy.into_inner())));
                 }
             }
         };
-        Ok(Way::Straight(ClientSocket::Tcp(tcp.into_inner())))
+        Ok(Way::Straight(Socket::Tcp(tcp.into_inner())))
     }
 
     async fn straight(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
@@ -166,7 +167,7 @@ impl Connector {
     }
 
     #[cfg(feature = "tls")]
-    async fn secured(&self, socket: ClientSocket, uri: &Uri) -> Result<ClientStream, BoxError> {
+    async fn secured(&self, socket: Socket, uri: &Uri) -> Result<ClientStream, BoxError> {
         use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
         let config = self.tls.clone().ok_or("TLS was not set up")?;
@@ -179,7 +180,7 @@ impl Connector {
 
     #[cfg(not(feature = "tls"))]
     #[expect(clippy::unused_async, reason = "it is the same function with TLS")]
-    async fn secured(&self, _socket: ClientSocket, _uri: &Uri) -> Result<ClientStream, BoxError> {
+    async fn secured(&self, _socket: Socket, _uri: &Uri) -> Result<ClientStream, BoxError> {
         Err("TLS was not built in".into())
     }
 }

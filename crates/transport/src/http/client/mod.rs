@@ -15,7 +15,6 @@ mod moved;
 mod reply;
 mod screen;
 mod settings;
-mod socket;
 mod stream;
 #[cfg(feature = "tls")]
 mod trust;

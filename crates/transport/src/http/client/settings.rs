@@ -6,17 +6,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::agent::{Agent, Redirects};
 use super::connector::{Connector, Proxies};
 use super::screen::Screen;
-use super::socket::Dialer;
 #[cfg(feature = "tls")]
 use super::trust::{self, Trust};
 use super::{Address, Authorize, HttpError};
 use crate::http::ByteStream;
+
+/// Opens a connection to a host and a port in place of TCP.
+pub(super) type Dialer =
+    Arc<dyn Fn(String, u16) -> BoxFuture<'static, io::Result<ByteStream>> + Send + Sync>;
 
 /// 10 s for the name, the connection, the proxy and TLS together: three lost packets.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::socket::ClientSocket;
+use crate::http::socket::Socket;
 
 /// One connection.
 pub(super) struct ClientStream {
@@ -17,20 +17,20 @@ pub(super) struct ClientStream {
 }
 
 enum Kind {
-    Plain(ClientSocket),
+    Plain(Socket),
     #[cfg(feature = "tls")]
-    Tls(Box<tokio_rustls::client::TlsStream<ClientSocket>>),
+    Tls(Box<tokio_rustls::client::TlsStream<Socket>>),
 }
 
 impl ClientStream {
-    pub(super) fn plain(socket: ClientSocket) -> Self {
+    pub(super) fn plain(socket: Socket) -> Self {
         Self {
             kind: Kind::Plain(socket),
             is_proxied: false,
         }
     }
 
-    pub(super) fn to_proxy(socket: ClientSocket) -> Self {
+    pub(super) fn to_proxy(socket: Socket) -> Self {
         Self {
             is_proxied: true,
             ..Self::plain(socket)
@@ -38,7 +38,7 @@ impl ClientStream {
     }
 
     #[cfg(feature = "tls")]
-    pub(super) fn tls(tls: tokio_rustls::client::TlsStream<ClientSocket>) -> Self {
+    pub(super) fn tls(tls: tokio_rustls::client::TlsStream<Socket>) -> Self {
         Self {
             kind: Kind::Tls(Box::new(tls)),
             is_proxied: false,

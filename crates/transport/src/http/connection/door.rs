@@ -23,7 +23,8 @@ use super::requests::Requests;
 use super::wire::Wire;
 #[cfg(feature = "tls")]
 use crate::http::Tls;
-use crate::http::listen::{ServerStream, Socket};
+use crate::http::listen::ServerStream;
+use crate::http::socket::Socket;
 use crate::http::{Peer, Settings};
 
 /// 128 KiB: the most that HTTP/1.1 reads ahead or holds back on a connection. Buffers start at

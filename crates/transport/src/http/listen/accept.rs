@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use super::{Listener, Peer, Socket};
+use super::{Listener, Peer};
+use crate::http::socket::Socket;
 
 /// 100 ms: a process that is out of file descriptors gets them back when connections end; asking
 /// ten times a second costs nothing, and asking without a pause a whole processor.

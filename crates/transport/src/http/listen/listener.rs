@@ -13,8 +13,9 @@ use tokio::sync::mpsc;
 use super::tls::Tls;
 #[cfg(unix)]
 use super::unix::UnixDoor;
-use super::{BindError, Peer, Socket};
+use super::{BindError, Peer, keep_alive};
 use crate::http::ByteStream;
+use crate::http::socket::Socket;
 
 /// A place where connections arrive, open since it was made: clients may connect from then on and
 /// wait until [`serve`](crate::http::serve) takes them.
@@ -126,9 +127,10 @@ impl Listener {
         cx: &mut Context<'_>,
     ) -> Poll<std::io::Result<(Socket, Peer)>> {
         match &mut self.place {
-            Place::Tcp(listener) => listener
-                .poll_accept(cx)
-                .map_ok(|(stream, address)| (Socket::tcp(stream), Peer::tcp(address))),
+            Place::Tcp(listener) => listener.poll_accept(cx).map_ok(|(stream, address)| {
+                keep_alive::set_up(&stream);
+                (Socket::Tcp(stream), Peer::tcp(address))
+            }),
             #[cfg(unix)]
             Place::Unix(door) => door.poll_accept(cx),
             Place::Streams(streams) => match ready!(streams.poll_recv(cx)) {

@@ -2,9 +2,9 @@
 
 mod accept;
 mod error;
+mod keep_alive;
 mod listener;
 mod peer;
-mod socket;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
@@ -18,5 +18,4 @@ pub use peer::Peer;
 pub use tls::{Tls, TlsError};
 
 pub(super) use accept::Accept;
-pub(super) use socket::Socket;
 pub(super) use stream::ServerStream;

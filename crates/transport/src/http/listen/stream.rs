@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Socket;
+use crate::http::socket::Socket;
 
 /// A connection that speaks HTTP.
 pub(in crate::http) enum ServerStream {

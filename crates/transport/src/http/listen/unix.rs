@@ -10,7 +10,8 @@ use std::task::{Context, Poll};
 
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{BindError, Peer, Socket};
+use super::{BindError, Peer};
+use crate::http::socket::Socket;
 
 /// A listening Unix socket that removes its file when it is dropped.
 pub(super) struct UnixDoor {
@@ -55,7 +56,7 @@ impl UnixDoor {
     pub(super) fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Socket, Peer)>> {
         self.listener.poll_accept(cx).map_ok(|(stream, _)| {
             let user = stream.peer_cred().ok().map(|credentials| credentials.uid());
-            (Socket::unix(stream), Peer::unix(user))
+            (Socket::Unix(stream), Peer::unix(user))
         })
     }
 }
