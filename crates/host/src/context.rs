@@ -24,17 +24,19 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attachment {
-    /// The server that it is from.
+    /// The server that it is from, by the id that the host gave it.
     pub server: ServerId,
     /// Its URI.
     pub uri: Arc<str>,
-    /// The contents when it was read.
+    /// The contents when it was read: one part or several, text or binary.
     pub contents: Vec<ResourceContents>,
-    /// About how many tokens of a model it takes.
+    /// About how many tokens of a model it takes: its bytes divided by four, rounded up.
     pub tokens: u64,
-    /// How much it matters, from 0 to 1.
+    /// How much it matters, from 0 to 1, by the annotations of the resource; 0.5 without one.
+    /// [`Conversation::context`](crate::Conversation::context) returns the highest first.
     pub priority: f64,
-    /// Whether it is meant for a model.
+    /// Whether it is meant for a model, by the audience in its annotations; true without one.
+    /// [`Conversation::context`](crate::Conversation::context) leaves out the others.
     pub is_for_model: bool,
     /// Whether it has changed since it was read.
     is_stale: AtomicBool,

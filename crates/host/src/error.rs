@@ -20,14 +20,15 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// No server has a tool or prompt of this name.
+    /// No server has a tool or prompt of this name. Look at the [catalog](crate::Host::catalog), or
+    /// use the name in `nearest`.
     #[error("no server has a {kind} `{name}`{}", near(.nearest.as_deref()))]
     Unknown {
         /// `tool` or `prompt`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The name that is most like it.
+        /// The name that is most like it, if one is similar.
         nearest: Option<String>,
     },
     /// No server is known to have this resource: name the server, with
@@ -37,26 +38,29 @@ pub enum HostError {
         /// Its URI.
         uri: String,
     },
-    /// The host has no such server.
+    /// The host has no server with this id. [`Host::servers`](crate::Host::servers) lists those
+    /// that it has.
     #[error("there is no server `{server}`")]
     NoServer {
         /// The id.
         server: ServerId,
     },
-    /// It is not allowed; nothing was sent.
+    /// The policy or the user does not allow it; nothing was sent. The source says who denied it.
     #[error("`{action}` is not allowed for server `{server}`{}", about(.subject))]
     Denied {
         /// The server.
         server: ServerId,
         /// The action.
         action: ActionKind,
-        /// With which tool or resource.
+        /// With which tool or resource, without secrets; empty if the action has no subject.
         subject: String,
         /// Who denied it, and why.
         #[source]
         source: Denied,
     },
-    /// The server is not there; nothing was sent.
+    /// The server is not running and could not be started; nothing was sent. The source has the
+    /// reason and the last lines of its standard error. Calls to a server that rests after many
+    /// failures fail with this at once.
     #[error("server `{server}` is not available")]
     Unavailable {
         /// The server.
@@ -65,7 +69,8 @@ pub enum HostError {
         #[source]
         source: Arc<Failure>,
     },
-    /// The call was made, or could not be sent, and has no result.
+    /// The call was made, or could not be sent, and has no result. [`CallError`] tells which: after
+    /// [`CallError::Lost`] and [`CallError::Deadline`] the call may have had effects.
     #[error(transparent)]
     Call(#[from] CallError),
 }

@@ -17,7 +17,8 @@ use std::{
 pub struct ServerId(Arc<str>);
 
 impl ServerId {
-    /// Makes an id from a name. The name should be unique among the servers of the host.
+    /// Makes an id from a name. The name should be unique among the servers of the host. Strings
+    /// convert by themselves, so `host.state("git")` needs no call of this.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
@@ -82,7 +83,8 @@ impl ConversationId {
         (tag != 0).then_some(Self(tag))
     }
 
-    /// The id as a number, which is unique in this process.
+    /// The id as a number, which is unique in this process and starts at 1. The audit log has it as
+    /// `conversation`.
     pub fn number(self) -> u64 {
         self.0
     }

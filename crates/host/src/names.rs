@@ -42,13 +42,13 @@ pub struct Namer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collision {
-    /// The name that both would have had. The first entry has it.
+    /// The name that both would have had, such as `git__log`. The first entry has it.
     pub wanted: String,
-    /// The server and the name of the first entry.
+    /// The server of the first entry, and the entry's own name there.
     pub first: (ServerId, String),
-    /// The server and the name of the second entry.
+    /// The server of the second entry, and the entry's own name there.
     pub second: (ServerId, String),
-    /// The name that the second entry has instead.
+    /// The name that the second entry has instead: the wanted one with a digest.
     pub given: String,
 }
 

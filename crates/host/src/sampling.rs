@@ -9,12 +9,15 @@ use crate::id::{ConversationId, ServerId};
 
 /// A sampling request of a server, after the policy and the user have allowed it. A
 /// [`SamplingModel`] is given it.
+///
+/// Its `params` name preferences for models, a limit of tokens and the messages; the host chooses
+/// the model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SamplingRequest {
     /// The server that asks, by the id that the host gave it.
     pub server: ServerId,
-    /// The conversation it belongs to, if that is known.
+    /// The conversation it belongs to, if that is known. Use it to count costs by conversation.
     pub conversation: Option<ConversationId>,
     /// The request, as the user left it, with the context that was allowed.
     pub params: CreateMessageRequestParams,
@@ -35,13 +38,14 @@ pub type SamplingError = Box<dyn Error + Send + Sync>;
 /// the answer before the server gets it. The crate `turnbuckle-models` implements it for the APIs
 /// of common providers.
 pub trait SamplingModel: Send + Sync + 'static {
-    /// Whether the model can be given tools. Servers send tools only where this is true.
+    /// Whether the model can be given tools. Servers send tools only where this is true. Defaults
+    /// to false.
     fn takes_tools(&self) -> bool {
         false
     }
 
     /// Whether the model would take a request, asked before a user is: a server that asks too often
-    /// or has used up its share is refused without a question.
+    /// or has used up its share is refused without a question. Defaults to taking everything.
     ///
     /// # Errors
     /// Why not. See [`SamplingError`] for what the server is told.
@@ -54,7 +58,11 @@ pub trait SamplingModel: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Asks the model.
+    /// Asks the model, and returns its answer. The answer is shown to the user, unless the policy
+    /// or a grant allows it, before the server gets it.
+    ///
+    /// # Errors
+    /// Why there is no answer. See [`SamplingError`] for what the server is told.
     ///
     /// # Cancel safety
     /// The future is dropped when the server withdraws the request.

@@ -22,36 +22,40 @@ pub struct CatalogTool {
 }
 
 impl CatalogTool {
-    /// The name in the host. [`Host::call`](crate::Host::call) and models use it.
+    /// The name in the host. [`Host::call`](crate::Host::call) and models use it. It has letters,
+    /// digits, `_` and `-` only, and at most 64 of them, as model providers require.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The id of the server that has the tool.
+    /// The id of the server that has the tool. Show it beside the name where the user is asked.
     pub fn server(&self) -> &ServerId {
         &self.server
     }
 
-    /// The tool as its server describes it, with the server's own name for it.
+    /// The tool as its server describes it, with the server's own name for it. Its annotations are
+    /// hints of the server, and prove nothing.
     pub fn tool(&self) -> &Tool {
         &self.listed.value
     }
 
-    /// A copy of the tool under its name in the host: the form to give to a model.
+    /// A copy of the tool under its name in the host: the form to give to a model, whose calls then
+    /// name what [`Host::call`](crate::Host::call) expects.
     pub fn to_tool(&self) -> Tool {
         let mut tool = Tool::clone(&self.listed.value);
         tool.name = self.name.to_string();
         tool
     }
 
-    /// The entry as JSON, exactly as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
+    /// know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
 }
 
-/// A prompt of a server, under the name that the host gives it. Get it with
-/// [`Host::get_prompt`](crate::Host::get_prompt).
+/// A prompt of a server, under the name that the host gives it: the server's own with one server,
+/// `server__prompt` with several. Get it with [`Host::get_prompt`](crate::Host::get_prompt).
 #[derive(Clone, Debug)]
 pub struct CatalogPrompt {
     pub(crate) name: Arc<str>,
@@ -70,12 +74,14 @@ impl CatalogPrompt {
         &self.server
     }
 
-    /// The prompt as its server describes it, with the server's own name for it.
+    /// The prompt as its server describes it: description and arguments, and the server's own name
+    /// for it.
     pub fn prompt(&self) -> &Prompt {
         &self.listed.value
     }
 
-    /// The entry as JSON, exactly as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
+    /// know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
@@ -100,7 +106,8 @@ impl CatalogResource {
         &self.listed.value
     }
 
-    /// The entry as JSON, exactly as the server wrote it.
+    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
+    /// know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
@@ -124,8 +131,8 @@ impl CatalogResource {
             .map_or(0.5, |priority| priority.clamp(0.0, 1.0))
     }
 
-    /// An estimate of the tokens that the resource takes in a model's context; `None` if the server
-    /// does not tell its size.
+    /// An estimate of the tokens that the resource takes in a model's context, at four bytes each;
+    /// `None` if the server does not tell its size.
     pub fn estimated_tokens(&self) -> Option<u64> {
         self.resource().size.map(tokens)
     }
@@ -136,7 +143,9 @@ pub(crate) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// A resource template of a server: a family of resources whose URIs follow a pattern.
+/// A resource template of a server: a family of resources whose URIs follow a pattern, such as
+/// `file:///{path}`. Fill in its variables and read the URI with [`Host::read`](crate::Host::read);
+/// [`Host::complete_template`](crate::Host::complete_template) proposes values.
 #[derive(Clone, Debug)]
 pub struct CatalogTemplate {
     pub(crate) server: ServerId,
@@ -151,12 +160,13 @@ impl CatalogTemplate {
         &self.server
     }
 
-    /// The template as its server describes it.
+    /// The template as its server describes it: pattern, name, media type and annotations.
     pub fn template(&self) -> &ResourceTemplate {
         &self.listed.value
     }
 
-    /// Whether a URI fits the template.
+    /// Whether a URI fits the template. Always false if the pattern is malformed, which is a
+    /// [`Problem`](crate::Problem) of the catalog.
     pub fn matches(&self, uri: &str) -> bool {
         self.template
             .as_ref()

@@ -12,13 +12,15 @@ use crate::{
     names::{Collision, Namer, PROVIDER_LIMIT, Prefix},
 };
 
-/// Something about the catalog that the user should know. Its `Display` is a sentence for people.
+/// Something about the catalog that the user should know, from [`Catalog::problems`]. Its `Display`
+/// is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Two tools or prompts would have had the same name.
+    /// Two tools or prompts would have had the same name. The second one got another.
     Names(Collision),
-    /// Two servers have a resource with the same URI. The first one is read.
+    /// Two servers have a resource with the same URI. The first one is read; use
+    /// [`Host::read_from`](crate::Host::read_from) for the other.
     SameUri {
         /// The URI.
         uri: String,
@@ -27,7 +29,8 @@ pub enum Problem {
         /// The server that is not.
         second: ServerId,
     },
-    /// Something about the lists of one server.
+    /// Something about the lists of one server: a list that could not be read, or an entry that was
+    /// left out or is malformed.
     Server {
         /// The server.
         server: ServerId,
@@ -63,6 +66,9 @@ impl fmt::Display for Problem {
 ///
 /// It is a snapshot and does not change. [`Host::catalog`](crate::Host::catalog) returns the
 /// newest, and [`Host::catalog_after`](crate::Host::catalog_after) waits for the next.
+///
+/// With one enabled server, tools and prompts have the server's own names; with several they have a
+/// prefix, as in `git__log`. Names do not change when a server fails.
 #[derive(Debug, Default)]
 pub struct Catalog {
     tools: Vec<Arc<CatalogTool>>,
@@ -76,12 +82,23 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// All tools that may be used, in the order of the servers and of their lists.
+    /// All tools that may be used, in the order of the servers and of their lists. Tools that the
+    /// policy denies and tools that the settings of a server exclude are left out.
+    ///
+    /// ```no_run
+    /// # fn run(host: turnbuckle_host::Host) {
+    /// // The tools in the form in which a model is given them.
+    /// let catalog = host.catalog();
+    /// let for_model: Vec<_> = catalog.tools().iter().map(|tool| tool.to_tool()).collect();
+    /// # drop(for_model);
+    /// # }
+    /// ```
     pub fn tools(&self) -> &[Arc<CatalogTool>] {
         &self.tools
     }
 
-    /// Finds a tool by its name in the host.
+    /// Finds a tool by its name in the host. `None` if there is none;
+    /// [`Host::why_missing`](crate::Host::why_missing) tells whether its server has failed.
     pub fn tool(&self, name: &str) -> Option<&Arc<CatalogTool>> {
         self.tools_by_name
             .get(name)
@@ -93,13 +110,15 @@ impl Catalog {
         &self.prompts
     }
 
-    /// Finds a prompt by its name in the host.
+    /// Finds a prompt by its name in the host; `None` if there is none.
     pub fn prompt(&self, name: &str) -> Option<&Arc<CatalogPrompt>> {
         let index = self.prompts_by_name.get(name)?;
         Some(&self.prompts[*index])
     }
 
-    /// All resources that servers list, in the order of the servers and of their lists.
+    /// All resources that servers list, in the order of the servers and of their lists. If two
+    /// servers list the same URI, both are here. Use [`search_resources`](Self::search_resources)
+    /// to find some of them by words.
     pub fn resources(&self) -> &[Arc<CatalogResource>] {
         &self.resources
     }
@@ -147,7 +166,8 @@ impl Catalog {
         owners.all(|other| other == first).then_some(first)
     }
 
-    /// Problems to show to the user: names that were changed, entries that were left out.
+    /// Problems to show to the user: names that were changed, entries that were left out, lists
+    /// that could not be read. Each is a sentence by its `Display`.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }

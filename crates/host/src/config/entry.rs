@@ -6,18 +6,22 @@ use serde_json::{Map, Value};
 
 use super::{EntryError, Launch, Settings, Variables, launch};
 
-/// One server of a config file, as it is written there: variables are not expanded yet.
+/// One server of a config file, as it is written there: variables are not expanded yet. Use
+/// [`launch`](Self::launch) to see what it starts, or give it to
+/// [`HostBuilder::entry`](crate::HostBuilder::entry).
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its id in the file.
+    /// Its id in the file: the key under `mcpServers`, `servers` or the like.
     pub name: String,
     /// The file.
     pub file: PathBuf,
-    /// The project it is for, in files that have servers of several.
+    /// The project it is for, as a folder, in files that have servers of several projects. `None`
+    /// if it counts everywhere.
     pub scope: Option<String>,
-    /// Whether the file has it switched on.
+    /// Whether the file has it switched on: true unless it says `enabled: false` or `disabled:
+    /// true`.
     pub is_enabled: bool,
-    /// Everything the file says about it, known here or not.
+    /// Everything the file says about it, known here or not, as written.
     pub settings: Map<String, Value>,
     pub(super) fault: Option<EntryError>,
     pub(super) inputs: Arc<Vec<Input>>,
@@ -31,11 +35,11 @@ pub struct Input {
     pub id: String,
     /// The description, for the question to the user.
     pub description: String,
-    /// The value if the user gives none.
+    /// The value if the user gives none; without one, the input has to be given.
     pub default: Option<String>,
     /// The allowed values; empty if any value is allowed.
     pub options: Vec<String>,
-    /// Whether it must not be shown while it is typed.
+    /// Whether it must not be shown while it is typed, such as a password or a key.
     pub is_secret: bool,
 }
 
@@ -64,10 +68,13 @@ impl Entry {
         }
     }
 
-    /// Reads how the server is started or connected to, with its variables expanded.
+    /// Reads how the server is started or connected to, with its variables expanded: `${VAR}`,
+    /// `${VAR:-default}`, `${env:VAR}` and `${input:id}`. Other text in `${…}` stays as it is. Use
+    /// [`AsWritten`](super::AsWritten) to show an entry without its secrets.
     ///
     /// # Errors
-    /// [`EntryError`] if the entry is wrong, or names a variable that has no value.
+    /// [`EntryError`] if the entry is wrong, or names a variable that has no value. Other entries
+    /// of the file are not affected.
     pub fn launch(&self, variables: &dyn Variables) -> Result<Launch, EntryError> {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
@@ -81,7 +88,7 @@ impl Entry {
         Settings::read(&self.settings)
     }
 
-    /// Finds an input that the file declares, by its id.
+    /// Finds an input that the file declares, by its id; `None` if the file does not declare it.
     pub fn input(&self, id: &str) -> Option<&Input> {
         self.inputs.iter().find(|input| input.id == id)
     }

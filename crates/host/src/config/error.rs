@@ -2,7 +2,8 @@
 
 use std::{io, path::PathBuf};
 
-/// Why a config file cannot be used as a whole. Problems of one entry are an [`EntryError`].
+/// Why a config file cannot be used as a whole. Problems of one entry are an [`EntryError`]. Each
+/// message names the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -14,27 +15,27 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is larger than any config file is.
+    /// It is larger than any config file is, and was probably named by mistake.
     #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
-        /// The bound.
+        /// The largest size that is read, in bytes.
         limit: u64,
     },
-    /// It is not what its name says it is.
+    /// It is not valid in the format that its extension promises.
     #[error("`{path}` is not valid {format}: {problem}")]
     Malformed {
         /// The file.
         path: PathBuf,
         /// JSON, TOML or YAML.
         format: &'static str,
-        /// Where and what, in the parser's words.
+        /// Where and what, in the words of the parser.
         problem: String,
     },
-    /// It is a config file, but of something else.
+    /// It is a config file, but has no section with servers.
     #[error(
         "`{path}` has no servers: none of `mcpServers`, `servers`, `mcp_servers`, `mcp`, \
          `context_servers` is there"
@@ -52,7 +53,7 @@ pub enum EntryError {
     /// A string or a number where an object of settings belongs.
     #[error("it is not an object of settings")]
     NotAnObject,
-    /// Neither a command nor a URL.
+    /// Neither a command nor a URL, or not the one that its `type` asks for.
     #[error("it has neither a `command` nor a `url`")]
     NothingToDo,
     /// Both a command and a URL, and no type that chooses.
@@ -91,7 +92,7 @@ pub enum EntryError {
     InputMissing {
         /// Its id.
         id: String,
-        /// The `type` in the file.
+        /// What the file says that it is for, or that the file does not declare it.
         description: String,
         /// The setting that refers to it.
         key: String,
@@ -102,7 +103,7 @@ pub enum EntryError {
         /// The setting.
         key: String,
     },
-    /// An invalid URL.
+    /// A URL that does not begin with `http://` or `https://`.
     #[error("`{url}` is not an http or https URL")]
     NotAUrl {
         /// The value that was found.

@@ -2,16 +2,19 @@
 
 use super::{EntryError, Input};
 
-/// Where variables get their values.
+/// Where variables of config files get their values. Implement it to ask the user for [`Input`]s;
+/// use [`Environment`] or [`AsWritten`] otherwise.
 pub trait Variables {
-    /// The value of an environment variable.
+    /// The value of an environment variable; `None` if it is not set. A variable with a default in
+    /// the file may be unset.
     fn environment(&self, name: &str) -> Option<String>;
 
-    /// The value that the user gave for an input.
+    /// The value that the user gave for an input; `None` to use its default.
     fn input(&self, input: &Input) -> Option<String>;
 }
 
 /// Variables that stay as they are written, for showing what a file says without its secrets.
+/// `${KEY}` is expanded to `${KEY}`.
 pub struct AsWritten;
 
 impl Variables for AsWritten {
@@ -24,7 +27,9 @@ impl Variables for AsWritten {
     }
 }
 
-/// The environment of this process; inputs have their defaults alone.
+/// The environment of this process. Inputs have only the defaults that the file declares. It is
+/// what a host uses unless [`HostBuilder::variables`](crate::HostBuilder::variables) sets something
+/// else.
 pub struct Environment;
 
 impl Variables for Environment {

@@ -8,10 +8,11 @@ use std::{
 
 use super::{ConfigError, Entry, Format, entry, section};
 
-/// A config file with servers in it, in the format of any of the supported hosts.
+/// A config file with servers in it, in the format of any of the supported hosts: `mcpServers`,
+/// `servers`, `mcp_servers`, `mcp` or `context_servers`, in JSON, TOML or YAML.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is.
+    /// Where it is, as it was named.
     pub path: PathBuf,
     /// Its servers, in the order of the file.
     pub entries: Vec<Entry>,
@@ -21,11 +22,10 @@ pub struct File {
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 impl File {
-    /// Reads a file from disk.
+    /// Reads a file from disk. Nothing is started, and variables are not expanded.
     ///
     /// # Errors
-    /// [`ConfigError`]: the file does not exist, is malformed, or is not a list of servers. A
-    /// problem with one entry is reported when that entry is used.
+    /// [`ConfigError`]: the file does not exist, has more than 16 MiB, is malformed, or is not a list of servers. A problem with one entry is reported when that entry is used.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.to_owned(),

@@ -6,43 +6,44 @@ use serde_json::{Map, Value};
 
 use super::{EntryError, Input, Variables, expand::Expansion};
 
-/// What has to be started or connected to.
+/// What has to be started or connected to, from [`Entry::launch`](super::Entry::launch) or made in
+/// code. A [`ServerSpec`](crate::ServerSpec) is made from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
-    /// A program that speaks over its stdin and stdout.
+    /// A program that speaks over its standard input and output.
     Command {
         /// The program.
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// What is set in its environment, besides what it inherits.
+        /// Variables that are set in its environment, besides those that it inherits.
         environment: Vec<(String, String)>,
-        /// Where it runs.
+        /// The folder in which it runs; `None` for that of the host.
         folder: Option<PathBuf>,
     },
-    /// An address.
+    /// A server at a URL.
     Remote(Remote),
 }
 
-/// A server at an address.
+/// A server at a URL, over Streamable HTTP or HTTP+SSE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// Its URL.
     pub url: String,
-    /// Headers for each request.
+    /// Headers for each request, such as `Authorization`, with their variables expanded.
     pub headers: Vec<(String, String)>,
-    /// What the file says about how it speaks.
+    /// The transport that the file names.
     pub wire: Wire,
 }
 
-/// How a server at an address speaks.
+/// The transport of a server at a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
-    /// The file does not say: it is found out.
+    /// The file does not say: the client detects it.
     Any,
     /// Streamable HTTP.
     StreamableHttp,
-    /// HTTP+SSE, of 2024-11-05.
+    /// HTTP+SSE, the transport of revision 2024-11-05.
     HttpSse,
 }
 

@@ -7,21 +7,23 @@ use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 /// All config files that were found in a set of places, and the servers in them.
 #[derive(Debug)]
 pub struct Catalogue {
-    /// Each file that is there, nearest first.
+    /// Each file that is there, nearest first, or why it cannot be used. Files without servers are
+    /// left out.
     pub files: Vec<(Place, Result<File, ConfigError>)>,
-    /// Where a file could have been, and was not.
+    /// The places where a file could have been, but was not.
     pub absent: Vec<Place>,
     folder: PathBuf,
 }
 
-/// An entry that has the requested name.
+/// An entry that has the requested name, from [`Catalogue::find`].
 #[derive(Clone, Debug)]
 pub struct FoundEntry {
     /// The entry.
     pub entry: Entry,
     /// Where its file is.
     pub place: Place,
-    /// Others of the same name, which are farther away, nearest first.
+    /// Other entries of the same name, which are farther away, nearest first. Tell the user if they
+    /// may expect one of these.
     pub shadowed: Vec<(Place, Entry)>,
 }
 
@@ -29,7 +31,7 @@ pub struct FoundEntry {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// No file has one of that name.
+    /// No file has a server of that name.
     #[error("no config file has a server `{name}`{}", near(.nearest.as_deref()))]
     Unknown {
         /// The name.
@@ -72,10 +74,11 @@ impl Catalogue {
         }
     }
 
-    /// Reads this one file and no other.
+    /// Reads this one file and no other. Entries for another project than that of the current
+    /// folder do not count.
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// [`ConfigError`] if the file cannot be used.
     pub fn only(path: &Path) -> Result<Self, ConfigError> {
         let place = Place {
             host: "named here",

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-/// A location where a config file may be.
+/// A location where a config file may be, from [`Places::all`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The owner of the file.
+    /// The application that keeps its servers there, such as `VS Code`; `any host` for files that
+    /// several share.
     pub host: &'static str,
     /// The file.
     pub path: PathBuf,
-    /// The owner of the file.
+    /// Who controls the file.
     pub owner: PlaceOwner,
 }
 
@@ -17,7 +18,8 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceOwner {
-    /// A project. Its files may come from anyone.
+    /// A project. Its files may come from anyone, so ask the user before a server of one is
+    /// started.
     Project,
     /// The user: it is in the home folder or among the settings.
     User,
@@ -25,14 +27,16 @@ pub enum PlaceOwner {
     Caller,
 }
 
-/// The base folders of the usual locations of config files.
+/// The base folders of the usual locations of config files. Make it with
+/// [`of_process`](Self::of_process), or by hand for tests.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The current folder; its parents count too.
+    /// The current folder. Its parents count too, up to the home folder.
     pub folder: PathBuf,
     /// The home folder.
     pub home: Option<PathBuf>,
-    /// The folder for settings: `~/.config`, or what the system has instead.
+    /// The folder for settings: `$XDG_CONFIG_HOME` or `~/.config`, `~/Library/Application Support`
+    /// on macOS, `%APPDATA%` on Windows.
     pub settings: Option<PathBuf>,
 }
 

@@ -4,17 +4,22 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// The settings of an entry that are not about starting its server.
+/// The settings of an entry that are not about starting its server, from
+/// [`Entry::read_settings`](super::Entry::read_settings).
+///
+/// Each host has its own names for them, such as `timeout`, `tool_timeout_sec` or `includeTools`;
+/// all are understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How long the server may take to start.
+    /// How long the server may take to start; `None` if the entry does not say.
     pub start_timeout: Option<Duration>,
-    /// How long a call may take.
+    /// How long a call may take; `None` if the entry does not say. A plain `timeout` counts as
+    /// milliseconds from 1000 on, and as seconds below.
     pub call_timeout: Option<Duration>,
     /// The only tools that are used; `None` for all. `*` matches any text.
     pub included_tools: Option<Vec<String>>,
-    /// Tools that are not used.
+    /// Tools that are not used. `*` matches any text.
     pub excluded_tools: Vec<String>,
     /// Tools that the file would have called without asking. An entry in a file is not consent:
     /// these are used only if
@@ -31,7 +36,7 @@ pub struct Settings {
 pub struct IgnoredKey {
     /// The key.
     pub key: String,
-    /// Why it has no effect.
+    /// Why it has no effect, as a clause for the user.
     pub reason: &'static str,
 }
 

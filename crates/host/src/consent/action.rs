@@ -11,28 +11,35 @@ use turnbuckle_protocol::{
 use crate::id::{ConversationId, ServerId};
 
 /// Something that is about to happen, with the server and the conversation it concerns. A
-/// [`Policy`](crate::Policy) is given it.
+/// [`Policy`](crate::Policy) is given it, and returns a [`Decision`](crate::Decision).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The server, by the id that the host gave it.
+    /// The server, by the id that the host gave it. The name that a server gives itself is not
+    /// here, because it proves nothing.
     pub server: &'a ServerId,
-    /// The conversation it belongs to, if it belongs to one.
+    /// The conversation it belongs to, if it belongs to one. `None` for the start of a server, for
+    /// roots, and while the catalog is made.
     pub conversation: Option<ConversationId>,
-    /// The action.
+    /// The action, with everything that is known about it.
     pub action: Action<'a>,
 }
 
 /// Something that needs a decision of the policy before it happens.
+///
+/// Use [`kind`](Self::kind) and [`subject`](Self::subject) for decisions by name, and the fields
+/// for decisions by content, such as the arguments of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Action<'a> {
-    /// The server is started or connected to.
+    /// The server is started or connected to. A start that the user allowed once covers restarts of
+    /// the same server.
     Start {
         /// The command line, or the URL without its query.
         launch: &'a str,
     },
-    /// A tool is called.
+    /// A tool is called. The policy is also asked about each tool when the catalog is made; tools
+    /// that it denies are left out.
     Call {
         /// The tool as its server describes it. Its annotations are unverified hints: they are not
         /// a reason to skip consent.
@@ -40,42 +47,47 @@ pub enum Action<'a> {
         /// The arguments; `None` while the catalog is made.
         arguments: Option<&'a RawValue>,
     },
-    /// A resource is read.
+    /// A resource is read, because the application asks for it or has attached it.
     Read {
         /// Its URI.
         uri: &'a str,
     },
-    /// A prompt is got.
+    /// A prompt is got, because the application asks for it.
     GetPrompt {
         /// Its name at the server.
         prompt: &'a str,
     },
-    /// A form of the server is shown to the user.
+    /// A form of the server is shown to the user. [`Ask`](crate::Decision::Ask) shows it, because
+    /// showing it is the question.
     ShowForm {
         /// The form.
         form: &'a ElicitRequestFormParams,
     },
-    /// The user is asked to visit a URL of the server's choice.
+    /// The user is asked to visit a URL of the server's choice. [`Ask`](crate::Decision::Ask) shows
+    /// it.
     ShowUrl {
         /// The URL.
         visit: &'a ElicitRequestUrlParams,
     },
-    /// A sampling request of the server goes to the model.
+    /// A sampling request of the server goes to the model. [`Ask`](crate::Decision::Ask) shows it
+    /// to the user, who may edit it.
     SendPrompt {
         /// The request.
         request: &'a CreateMessageRequestParams,
     },
-    /// A model's answer goes to the server.
+    /// A model's answer goes to the server. [`Ask`](crate::Decision::Ask) shows it to the user, who
+    /// may edit it.
     ReturnAnswer {
         /// The answer.
         answer: &'a CreateMessageResult,
     },
-    /// The server is told of a root.
+    /// The server is told of a root: a folder in which it may work.
     ShareRoot {
         /// The root.
         root: &'a Root,
     },
-    /// Resources of the conversation go to the model with a sampling request of the server.
+    /// Resources of the conversation go to the model with a sampling request of the server, which
+    /// asked for them with `includeContext`. If it is denied, the request goes without them.
     ShareContext {
         /// The servers that the resources are from.
         servers: &'a [ServerId],
@@ -124,6 +136,7 @@ impl ActionKind {
     ];
 
     /// The word for the kind in grants and in the audit log, such as `call` or `sample`.
+    /// [`parse`](Self::parse) reads it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -139,7 +152,8 @@ impl ActionKind {
         }
     }
 
-    /// Parses the word of a kind; `None` if the word is unknown.
+    /// Parses the word of a kind, as [`as_str`](Self::as_str) writes it; `None` if the word is
+    /// unknown. Use it to read rules from a settings file.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -152,7 +166,7 @@ impl fmt::Display for ActionKind {
 }
 
 impl<'a> Action<'a> {
-    /// The kind of this action.
+    /// The kind of this action: the same without what it is about. Rules and grants are for a kind.
     pub fn kind(&self) -> ActionKind {
         match self {
             Self::Start { .. } => ActionKind::Start,
@@ -168,8 +182,11 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// What the action is about: the name of the tool, the URI, the root. A grant is for this
-    /// subject. Empty if grants are for all actions of the kind.
+    /// What the action is about: the name of the tool at its server, the URI, the name of the
+    /// prompt, the root, the host of a URL, or the servers that context is from, separated by
+    /// commas. A grant is for this subject, and rules are matched with it.
+    ///
+    /// Empty for starts, forms and sampling, where a grant is for all actions of the kind.
     pub fn subject(&self) -> Cow<'a, str> {
         match *self {
             Self::Call { tool, .. } => Cow::Borrowed(tool.name.as_str()),

@@ -25,36 +25,44 @@ use crate::{
 const MAX_NAMES: usize = 64;
 
 /// One record of the audit log: an action, the decision about it, and its outcome. It is serialised
-/// as one line of JSON.
+/// as one line of JSON; fields without a value are left out.
+///
+/// Values of arguments and forms, queries of URLs and texts of errors are never in it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// When, in UTC.
+    /// When, in UTC, as RFC 3339 writes it.
     pub at: String,
-    /// What: `call`, `decision`, `answer`, `state`.
+    /// What is recorded: `call` (a tool call is over), `decision` (something was allowed or
+    /// denied), `answer` (the user answered a form or a request to visit a URL, or edited a
+    /// message), `state` (the state of a server changed).
     pub event: &'static str,
     /// The server, by the id that the host gave it.
     pub server: String,
-    /// The conversation, if it belongs to one.
+    /// The number of the conversation, if it belongs to one. Numbers start again with each process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<u64>,
-    /// The kind of action: `start`, `call`, `form`, …
+    /// The kind of action, as [`ActionKind::as_str`](crate::ActionKind::as_str) writes it: `start`,
+    /// `call`, `form`, …
     pub action: &'static str,
-    /// The subject: a tool, a URI, a host.
+    /// The subject: a tool, a URI without its query, a host. Empty if the action has no subject.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subject: String,
-    /// The names of the arguments or fields.
+    /// The names of the arguments, 64 at most, or of the form's fields, and never their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// The outcome: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
+    /// The outcome: `allowed` or `denied` for a decision; `accepted`, `declined`, `cancelled` or
+    /// `edited` for an answer; `done`, `tool error`, `rejected`, `timed out`, `connection lost`,
+    /// `cancelled` or `failed` for a call; the new state for a server.
     pub outcome: &'static str,
-    /// Who decided: `policy`, `grant`, `user`, or `none` if there is no user interface to ask.
+    /// Who decided: `policy`, `grant`, `file` (a config file whose approvals are trusted), `user`,
+    /// or `none` if there is no user interface to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
-    /// For how long it was allowed.
+    /// For how long the user allowed it: `once`, `conversation` or `always`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<&'static str>,
-    /// How long it took, in milliseconds.
+    /// How long a call took, in milliseconds, counted from when it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
@@ -112,6 +120,9 @@ fn names(arguments: &RawValue) -> Vec<String> {
 
 /// Where the audit log goes: to a file or to a function. Give it to
 /// [`HostBuilder::audit`](crate::HostBuilder::audit).
+///
+/// Each call, each decision, each answer of the user and each change of a server's state is an
+/// [`AuditRecord`].
 pub struct Audit {
     sink: Sink,
 }
@@ -133,10 +144,14 @@ impl Audit {
     }
 
     /// Appends to a file, one line of JSON for each record. The file is created if it does not
-    /// exist.
+    /// exist; on Unix only its owner may read it. Several programs may append to one file. It is
+    /// not rotated.
+    ///
+    /// Records are written at once, and a write that fails later is logged once and does not fail
+    /// the call.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// If the file cannot be opened or created, for example because its folder does not exist.
     pub fn file(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = private::options().append(true).create(true).open(path)?;
         let file = Mutex::new(file);
@@ -146,7 +161,7 @@ impl Audit {
     }
 
     /// Calls a function with each record, for example to send it to a log service. It must not
-    /// block.
+    /// block: it runs within the call that is recorded.
     ///
     /// ```
     /// use turnbuckle_host::{Audit, Host};

@@ -20,25 +20,30 @@ use crate::{
     shown_uri::without_secrets,
 };
 
-/// Why an action was denied. It is the source of [`HostError::Denied`](crate::HostError::Denied).
+/// Why an action was denied. It is the source of [`HostError::Denied`](crate::HostError::Denied),
+/// and tells what to change: the policy, or the answer of the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denied {
-    /// The policy denies it, for this reason.
+    /// The policy denies it, for this reason, which may be shown to the user and to a model. Asking
+    /// again does not help before the policy changes.
     #[error("the policy does not allow it: {0}")]
     ByPolicy(String),
-    /// The user denied it.
+    /// The user denied it, this time. The next attempt asks again.
     #[error("the user did not allow it")]
     ByUser,
-    /// The user would have to be asked, and there is no user interface.
+    /// The user would have to be asked, and there is no user interface. Allow it in the policy,
+    /// grant it before, or set [`HostBuilder::user`](crate::HostBuilder::user).
     #[error(
         "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
     )]
     NoUserInterface,
-    /// The server has too many open questions.
+    /// The server has eight open questions already. The server's question is declined; calls of the
+    /// application are not affected.
     #[error("the server has too many questions open")]
     TooManyQuestions,
-    /// The server asks while no call to it is in flight.
+    /// The server asks while no call to it is in flight. Its question is declined without being
+    /// shown.
     #[error("the server asks without being called")]
     NotCalled,
 }

@@ -5,10 +5,11 @@ use turnbuckle_protocol::Tool;
 use super::{ActionKind, tool_digest::digest};
 use crate::id::ServerId;
 
-/// A permission that the user has given until it is revoked.
+/// A permission that the user has given until it is revoked, by answering with
+/// [`Scope::Always`](crate::Scope::Always).
 ///
 /// [`Host::grants`](crate::Host::grants) lists them, and [`Host::revoke`](crate::Host::revoke)
-/// takes them back.
+/// takes them back. A grant does not override a policy that denies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Grant {
@@ -16,7 +17,8 @@ pub struct Grant {
     pub server: String,
     /// The kind of action that is allowed.
     pub kind: ActionKind,
-    /// For which tool, URI or root; empty for kinds that have no subject, such as `start`.
+    /// For which tool, URI, root or host; empty for kinds that have no subject, such as `start`. See
+    /// [`Action::subject`](crate::Action::subject).
     pub subject: String,
     /// A digest of the program with its arguments, or of the URL. When the config has something else
     /// under the same name, the grant does not count.
@@ -25,7 +27,7 @@ pub struct Grant {
     /// the server says something else of a tool of this name, the grant does not count. Without it,
     /// the grant is for the tool whatever it says.
     pub tool: Option<String>,
-    /// When it was given, as a time in UTC.
+    /// When it was given, as a time in UTC by RFC 3339.
     pub since: String,
 }
 

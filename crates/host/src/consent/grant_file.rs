@@ -23,11 +23,15 @@ const HEAD: &str = "\
 # Remove an entry to revoke it; running programs notice within a second.
 ";
 
-/// Why the file of grants cannot be used. Without it nothing counts as granted.
+/// Why the file of grants cannot be used.
+///
+/// [`HostBuilder::grants`](crate::HostBuilder::grants) fails with it. When a running host cannot
+/// read a file that was changed, the error is logged and the grants stay as they were. When a new
+/// grant cannot be written, it counts once, and the user is asked again the next time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantFileError {
-    /// It cannot be read.
+    /// It cannot be read, or is larger than 4 MiB.
     #[error("cannot read the grants in `{path}`")]
     Unreadable {
         /// The file.
@@ -35,7 +39,7 @@ pub enum GrantFileError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It cannot be written.
+    /// It cannot be written, or its lock cannot be taken.
     #[error("cannot write the grants to `{path}`")]
     Unwritable {
         /// The file.
@@ -43,12 +47,12 @@ pub enum GrantFileError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is not what a file of grants is.
+    /// It is not valid TOML, or has an entry that is not a grant. Correct the file or remove it.
     #[error("the grants in `{path}` are not valid: {problem}; correct the file or remove it")]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// The line, and what is wrong there.
         problem: String,
     },
 }

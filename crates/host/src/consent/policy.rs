@@ -7,7 +7,8 @@ use crate::fleet::matches;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// The action is allowed without asking.
+    /// The action is allowed without asking. A form or a URL of a server is still shown to the
+    /// user, who answers it.
     Allow,
     /// The action is denied. The reason is for the user, and for the model if a tool was called.
     Deny(String),
@@ -17,7 +18,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the decision is [`Deny`](Self::Deny).
+    /// Whether the decision is [`Deny`](Self::Deny). The catalog leaves out tools for which it is.
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
     }
@@ -43,7 +44,9 @@ impl Decision {
 /// # drop(builder);
 /// ```
 pub trait Policy: Send + Sync + 'static {
-    /// Decides one request.
+    /// Decides one request. It is called for each action, for each tool when the catalog is made,
+    /// and again before the user is asked, so it should give the same answer for the same request
+    /// and have no side effects.
     fn decide(&self, request: &Request<'_>) -> Decision;
 }
 
@@ -87,22 +90,29 @@ struct Rule {
 }
 
 impl Rules {
-    /// No rules: the user is asked about everything.
+    /// No rules: the user is asked before servers are started, tools are called, roots are shared
+    /// and models are asked. What the application reads itself is allowed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows an action for servers and subjects that match. `*` matches any text.
+    /// Allows an action for servers and subjects that match, without asking. `*` matches any text,
+    /// also in the middle; case matters. The subject is what
+    /// [`Action::subject`](crate::Action::subject) returns: for a call, the tool's name at its
+    /// server, without the prefix of the host.
     pub fn allow(self, kind: ActionKind, server: &str, subject: &str) -> Self {
         self.with(kind, server, subject, Decision::Allow)
     }
 
-    /// Asks the user about an action, even if another rule allows it.
+    /// Asks the user about an action, even if another rule allows it. Use it for exceptions from a
+    /// wide [`allow`](Self::allow). A grant of the user answers the question.
     pub fn ask(self, kind: ActionKind, server: &str, subject: &str) -> Self {
         self.with(kind, server, subject, Decision::Ask)
     }
 
-    /// Denies an action. The reason is shown to the user, and to the model if a tool was called.
+    /// Denies an action, whatever other rules and grants say. The reason is shown to the user, and
+    /// to the model if a tool was called. Tools that are denied are left out of the
+    /// catalog.
     pub fn deny(
         self,
         kind: ActionKind,
@@ -114,7 +124,8 @@ impl Rules {
     }
 
     /// Allows everything to servers that match: their start, tools, questions and sampling. Use it
-    /// only for servers that the application itself brings along.
+    /// only for servers that the application itself brings along. [`deny`](Self::deny) and
+    /// [`ask`](Self::ask) make exceptions.
     pub fn trust(self, server: &str) -> Self {
         ActionKind::ALL
             .into_iter()

@@ -12,26 +12,32 @@ use turnbuckle_protocol::{
 use super::{Action, ActionKind, action::host_of};
 use crate::id::{ConversationId, ServerId};
 
-/// The server that asks, and for which conversation.
+/// The server that asks, and for which conversation. Every question of a [`UserInterface`] comes
+/// with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Requester {
     /// The server, by the id that the host gave it. Show this one.
     pub server: ServerId,
-    /// The name that the server gives itself. It may be the name of another server.
+    /// The name that the server gives itself. It may be the name of another server, so do not use
+    /// it to identify the server. `None` before the server has been connected to.
     pub calls_itself: Option<String>,
-    /// The conversation it belongs to, if that is known.
+    /// The conversation it belongs to, if that is known. A server on a pipe that works for several
+    /// conversations at once does not say which one it asks for.
     pub conversation: Option<ConversationId>,
 }
 
-/// For how long the user allows something.
+/// For how long the user allows something. [`ConsentQuestion::scopes`] has those that can be
+/// chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// This time.
+    /// This time. For the start of a server, until the server is removed from the host or the host
+    /// ends.
     Once,
-    /// Until the conversation ends.
+    /// Until the conversation ends. Outside of a conversation it counts as [`Once`](Self::Once).
     Conversation,
-    /// Until it is revoked. It is written to the file of grants.
+    /// Until it is revoked. It is written to the file of grants, or kept while the host runs if
+    /// there is no such file.
     Always,
 }
 
@@ -46,26 +52,30 @@ impl Scope {
     }
 }
 
-/// An action that the user is asked to allow. Show at least the server, the kind and the subject.
+/// An action that the user is asked to allow. Show at least the server, the kind and the subject;
+/// for a call the arguments, and for a start the command line.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConsentQuestion {
     /// The kind of action.
     pub kind: ActionKind,
-    /// The subject: the tool, the URI, the root.
+    /// The subject: the tool, the URI, the root. Empty where the action has no subject.
     pub subject: String,
-    /// The command line or the URL of a server that is started.
+    /// The command line or the URL of a server that is started, without secrets; `None` for other
+    /// kinds.
     pub launch: Option<String>,
-    /// The arguments of a call.
+    /// The arguments of a call, as JSON. The user may change them; see
+    /// [`ConsentAnswer::AllowEdited`].
     pub arguments: Option<Box<RawValue>>,
-    /// The server's description of the tool, unverified.
+    /// The server's description of the tool, unverified. Show it as a quotation of the server.
     pub description: Option<String>,
     /// The server's hints about the tool's effects, unverified.
     pub hints: Option<ToolAnnotations>,
     /// Whether the user has allowed a tool of this name before, and the server says something else
     /// of it since: another description, other arguments or other hints. Show it.
     pub has_changed: bool,
-    /// The scopes that can be chosen.
+    /// The scopes that can be chosen. Without a conversation, [`Scope::Conversation`] is not among
+    /// them.
     pub scopes: Vec<Scope>,
 }
 
@@ -94,51 +104,56 @@ impl ConsentQuestion {
     }
 }
 
-/// The user's answer to a [`ConsentQuestion`].
+/// The user's answer to a [`ConsentQuestion`], returned by [`UserInterface::consent`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConsentAnswer {
     /// The action is allowed, for this scope.
     Allow(Scope),
-    /// The tool may be called once, with these arguments instead.
+    /// The tool may be called once, with these arguments instead. The policy decides about the new
+    /// arguments too. For actions other than calls it counts as `Allow(Scope::Once)`.
     AllowEdited(JsonObject),
-    /// The action is denied.
+    /// The action is denied this time; the caller gets [`Denied::ByUser`](crate::Denied::ByUser).
     Deny,
 }
 
-/// The user's answer to a form (elicitation).
+/// The user's answer to a form (elicitation), returned by [`UserInterface::form`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormAnswer {
-    /// The user filled it in.
+    /// The user filled it in. The values by the names of their fields; they are checked against the
+    /// form's schema before the server gets them.
     Accept(BTreeMap<String, ElicitValue>),
-    /// The user declined.
+    /// The user declined to answer. The server is told so.
     Decline,
-    /// The user dismissed it.
+    /// The user dismissed it without an answer, for example by closing the window. The server is
+    /// told so.
     Cancel,
 }
 
-/// The user's answer to a request to visit a URL.
+/// The user's answer to a request to visit a URL, returned by [`UserInterface::visit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VisitAnswer {
-    /// The user agreed to visit the URL.
+    /// The user agreed to visit the URL. Open it in the user's browser before you return this.
     Accept,
-    /// The user declined.
+    /// The user declined to visit it. The server is told so.
     Decline,
-    /// The user dismissed it.
+    /// The user dismissed the question without an answer. The server is told so.
     Cancel,
 }
 
-/// The user's answer to a message that goes to a model or comes from it.
+/// The user's answer to a message that goes to a model or comes from it, returned by
+/// [`UserInterface::review_prompt`] and [`UserInterface::review_answer`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Review<T> {
-    /// The message is passed on unchanged, this time or for longer.
+    /// The message is passed on unchanged, this time or for longer: with a longer scope, further
+    /// messages of the server pass without being shown.
     Accept(Scope),
-    /// This edited message is passed on instead.
+    /// This edited message is passed on instead. The policy decides about it again.
     Edited(Box<T>),
-    /// The message is not passed on.
+    /// The message is not passed on. The server is told that the user declined.
     Decline,
 }
 
@@ -189,7 +204,10 @@ impl<'a> Visit<'a> {
 /// }
 /// ```
 pub trait UserInterface: Send + Sync + 'static {
-    /// Asks whether something may happen.
+    /// Asks whether something may happen, and returns the answer of the user. It is asked when the
+    /// policy decides [`Ask`](crate::Decision::Ask) and no grant covers the action.
+    ///
+    /// Defaults to [`ConsentAnswer::Deny`].
     fn consent<'a>(
         &'a self,
         who: &'a Requester,
@@ -199,7 +217,11 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(ConsentAnswer::Deny))
     }
 
-    /// Shows a form of a server. What is filled in is checked against its schema afterwards.
+    /// Shows a form of a server (elicitation), and returns what the user filled in. The values are
+    /// checked against the form's schema afterwards. Say which server asks, and let the user
+    /// decline.
+    ///
+    /// Defaults to [`FormAnswer::Decline`].
     fn form<'a>(
         &'a self,
         who: &'a Requester,
@@ -209,13 +231,19 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(FormAnswer::Decline))
     }
 
-    /// Asks whether the user wants to visit a URL, which must not be opened before.
+    /// Asks whether the user wants to visit a URL, which must not be opened or fetched before. Show
+    /// the host of the URL, and open it in the user's browser if they agree.
+    ///
+    /// Defaults to [`VisitAnswer::Decline`].
     fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
         let _ = (who, visit);
         Box::pin(std::future::ready(VisitAnswer::Decline))
     }
 
-    /// Shows what a server wants to ask the model, before it goes there.
+    /// Shows what a server wants to ask the model, before it goes there (sampling). The request
+    /// includes the resources that were allowed as context.
+    ///
+    /// Defaults to [`Review::Decline`].
     fn review_prompt<'a>(
         &'a self,
         who: &'a Requester,
@@ -225,7 +253,9 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(Review::Decline))
     }
 
-    /// Shows what the model said, before it goes to the server.
+    /// Shows what the model said, before it goes to the server (sampling).
+    ///
+    /// Defaults to [`Review::Decline`].
     fn review_answer<'a>(
         &'a self,
         who: &'a Requester,

@@ -8,7 +8,24 @@ use super::{
     offer,
 };
 
-/// Compares two snapshots of a server. Returns all changes, those that break callers first.
+/// Compares two snapshots of a server: its capabilities and revisions, tools, prompts, resources
+/// and templates. Returns all changes, those that break callers first; none if nothing changed.
+/// Parts that one of the snapshots does not know are not compared.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_host::diff::{Effect, Snapshot, between};
+///
+/// let tools = |tools| json!({ "tools": tools });
+/// let old = tools(json!([{ "name": "add", "inputSchema": { "type": "object" } }]));
+/// let new = tools(json!([]));
+/// let changes = between(
+///     &Snapshot::recorded([("tools/list", &old)]),
+///     &Snapshot::recorded([("tools/list", &new)]),
+/// );
+/// assert_eq!(changes[0].effect, Effect::Breaking);
+/// assert_eq!(changes[0].name, "add");
+/// ```
 pub fn between(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let mut changes = Changes::default();
     offer::server(old, new, &mut changes);
@@ -19,12 +36,15 @@ pub fn between(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     changes.sorted()
 }
 
-/// Compares two definitions of one tool. The definitions are the JSON objects of `tools/list`.
+/// Compares two definitions of one tool: its arguments, output, annotations and texts. The
+/// definitions are the JSON objects of `tools/list`. Returns the changes, those that break callers
+/// first.
 pub fn between_tools(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("tool", name, |of| offer::tool(old, new, of))
 }
 
 /// Compares two definitions of one prompt. The definitions are the JSON objects of `prompts/list`.
+/// Returns the changes, those that break callers first.
 pub fn between_prompts(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("prompt", name, |of| offer::prompt(old, new, of))
 }

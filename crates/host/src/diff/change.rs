@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a change means for callers.
+/// What a change means for callers. The order is by severity: breaking first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -14,7 +14,7 @@ pub enum Effect {
     Wording,
 }
 
-/// One change between two definitions.
+/// One change between two definitions, from [`between`](super::between). It serialises to JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -24,9 +24,9 @@ pub struct Change {
     pub kind: &'static str,
     /// Which of them.
     pub name: String,
-    /// Where in it, as a path of names; empty for all of it.
+    /// Where in it, as a path of names such as `address.city`; empty for all of it.
     pub path: String,
-    /// The change, as a clause.
+    /// The change, as a clause: `it is required now`.
     pub what: String,
 }
 

@@ -6,7 +6,8 @@ use turnbuckle_protocol::method::ListKind;
 /// Things by their names, in the order of the server.
 pub(super) type Named = Map<String, Value>;
 
-/// What a server offers. What a recording does not tell is `None`, and is not compared.
+/// What a server offers, to be compared with [`between`](super::between). Parts that a recording
+/// does not contain are unknown, and are not compared.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     pub(super) server: Value,
@@ -20,7 +21,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// What `turnbuckle list --json` says, and the revisions that the server named.
+    /// A snapshot from the JSON that `turnbuckle list --json` prints. `revisions` is the object in
+    /// which the server named the revisions that it supports, as `supportedVersions`, if it did.
     pub fn listed(mut list: Value, revisions: Option<&Value>) -> Self {
         let named = revisions.and_then(|revisions| texts(&revisions["supportedVersions"]));
         let spoken = list["revision"].as_str().map(|one| vec![one.to_owned()]);
@@ -36,7 +38,8 @@ impl Snapshot {
         }
     }
 
-    /// What the results of requests say, given with their methods. Pages of a list are put together.
+    /// A snapshot from recorded results of requests, given with their methods, such as
+    /// `tools/list`. Pages of a list are put together; results of other methods are ignored.
     pub fn recorded<'a>(results: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut snapshot = Self::default();
         for (method, result) in results {
@@ -70,7 +73,8 @@ impl Snapshot {
             texts(&result["supportedVersions"]).or(spoken.map(|one| vec![one.to_owned()]));
     }
 
-    /// The parts that are unknown, in words.
+    /// The parts that are unknown: some of `tools`, `prompts`, `resources` and `templates`. Empty
+    /// if all lists are known.
     pub fn unknown(&self) -> Vec<&'static str> {
         let lists = [
             (self.tools.is_none(), "tools"),

@@ -8,32 +8,40 @@ use turnbuckle_client::{ConnectError, Ending};
 /// How many lines of standard error a failure keeps: the last ones, which usually hold the reason.
 const KEPT_LINES: usize = 20;
 
-/// The kind of a failure, which tells what can be done about it.
+/// The kind of a failure, which tells what can be done about it and whether the host tries again by
+/// itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The policy or the user did not allow it to be started.
+    /// The policy or the user did not allow it to be started. It is not tried again by itself;
+    /// [`Host::start`](crate::Host::start) and calls ask again.
     NotAllowed,
-    /// Its entry cannot be used. It is not tried again before the entry changes.
+    /// Its entry cannot be used, for example because a variable is not set. Correct the entry;
+    /// [`Host::reload`](crate::Host::reload) tries again.
     Misconfigured,
-    /// It could not be started or reached, or did not answer.
+    /// It could not be started or reached, or did not answer within its start timeout. It is tried
+    /// again after a pause.
     NotStarted,
-    /// It was there, and ended or went away.
+    /// It was connected, and its process ended or the connection broke. It is started again after a
+    /// pause.
     Ended,
-    /// It was switched off or removed.
+    /// It is disabled or was removed. It is not tried again.
     Removed,
 }
 
 /// Why a server is not available: the kind, the reason, and the last lines that its process
-/// printed.
+/// printed. [`HostError::Unavailable`](crate::HostError::Unavailable) and
+/// [`ServerState::failure`](crate::ServerState::failure) have it.
+///
+/// Its `Display` is the reason, followed by the lines of standard error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
-    /// The reason, as a sentence.
+    /// The reason, as a sentence, with all its causes.
     pub reason: String,
-    /// The last lines of its standard error, if there is a process.
+    /// The last lines of its standard error, 20 at most. Empty for a server without a process.
     pub stderr: Vec<String>,
 }
 

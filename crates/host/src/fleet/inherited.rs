@@ -57,7 +57,8 @@ impl Default for InheritedVariables {
 }
 
 impl InheritedVariables {
-    /// All variables, also the keys of models.
+    /// All variables, also the keys of models. Use it for servers that you trust with the keys;
+    /// otherwise set single variables in the entry of the server that needs them.
     pub fn all() -> Self {
         Self {
             only: None,
@@ -74,7 +75,8 @@ impl InheritedVariables {
         }
     }
 
-    /// Leaves out these variables too. `*` matches any text.
+    /// Leaves out these variables too. `*` matches any text. It also applies to what
+    /// [`only`](Self::only) names. On Windows the case of names does not matter.
     #[must_use]
     pub fn except(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.except.extend(names.into_iter().map(Into::into));

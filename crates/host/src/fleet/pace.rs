@@ -9,22 +9,35 @@ use std::{
 /// How soon servers that fail are started again. Set it with
 /// [`HostBuilder::pacing`](crate::HostBuilder::pacing).
 ///
-/// The pause doubles with each failure. A server that fails too often rests for a while; a call
-/// during that time fails at once.
+/// The pause doubles with each failure, and is shortened by up to a quarter at random, so that
+/// servers that failed together do not start together. A server that fails too often rests for a
+/// while; a call during that time fails at once. After the rest one more failure leads to the next
+/// rest.
+///
+/// ```
+/// use std::time::Duration;
+/// use turnbuckle_host::{Host, Pacing};
+///
+/// let patient = Pacing { max_failures: 20, rest: Duration::from_secs(10), ..Pacing::default() };
+/// let builder = Host::builder("my-app", "1.0.0").pacing(patient);
+/// # drop(builder);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
-    /// The pause after the first failure; it doubles with each further one. 100 ms.
+    /// The pause after the first failure; it doubles with each further one. Defaults to 100 ms.
     pub first_pause: Duration,
-    /// The longest pause. 30 s.
+    /// The longest pause between two starts, unless the server rests. Defaults to 30 s.
     pub longest_pause: Duration,
-    /// After this many failures within the window the server rests. 5.
+    /// After this many failures within the window the server rests. Defaults to 5.
     pub max_failures: usize,
     /// The window in which failures are counted. Time that the server spends on starting does not
-    /// count, so that servers that fail slowly rest too. 60 s.
+    /// count, so that servers that fail slowly rest too. Defaults to 60 s.
     pub window: Duration,
-    /// How long a server rests. 60 s.
+    /// How long a server rests. Its state is [`Failed`](crate::ServerState::Failed) with
+    /// `retry_after` meanwhile. Defaults to 60 s.
     pub rest: Duration,
-    /// A server that was ready for this long starts again after the first pause. 10 s.
+    /// A server that was ready for this long starts again after the first pause, whatever failed
+    /// before. Defaults to 10 s.
     pub stable: Duration,
 }
 

@@ -16,27 +16,37 @@ use crate::id::ServerId;
 /// How long a server may take to start: `npx` and `uvx` fetch packages first.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// When a server is started.
+/// When a server is started. Set it with [`ServerSpec::start`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// As soon as the host has it.
+    /// As soon as the host has it, and again whenever it ends. The default.
     #[default]
     AtOnce,
-    /// When it is first needed.
+    /// When it is first needed: by a call, a read or [`Host::start`](crate::Host::start). Its tools
+    /// are in the catalog before that only with
+    /// [`HostBuilder::keep_lists`](crate::HostBuilder::keep_lists).
     OnDemand,
 }
 
-/// A server as the host is given it.
+/// A server as the host is given it: a command, a URL or a function, and its settings. Give it to
+/// [`HostBuilder::server`](crate::HostBuilder::server) or [`Host::add`](crate::Host::add). Make one
+/// with [`command`](Self::command), [`from_fn`](Self::from_fn), or from a [`Launch`] for variables,
+/// folders and URLs.
 ///
 /// ```
 /// use std::time::Duration;
-/// use turnbuckle_host::{ServerSpec, Start, config::Launch};
+/// use turnbuckle_host::{ServerSpec, Start, config::{Launch, Remote, Wire}};
 ///
 /// let git = ServerSpec::command("uvx", ["mcp-server-git"])
 ///     .start(Start::OnDemand)
 ///     .call_timeout(Duration::from_secs(30))
 ///     .exclude_tools(["git_push"]);
-/// # let _ = git;
+/// let docs = ServerSpec::from(Launch::Remote(Remote {
+///     url: "https://docs.example.com/mcp".into(),
+///     headers: Vec::new(),
+///     wire: Wire::Any,
+/// }));
+/// # let _ = (git, docs);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "it is given to a host"]
@@ -67,7 +77,12 @@ impl ServerSpec {
         }
     }
 
-    /// A program with its arguments.
+    /// A program with its arguments, which speaks over its standard input and output. It is started
+    /// without a shell, so nothing is expanded.
+    ///
+    /// It inherits the environment of the host as far as
+    /// [`HostBuilder::inherit`](crate::HostBuilder::inherit) allows. Use [`Launch::Command`] to set
+    /// variables or the working folder.
     pub fn command(
         program: impl Into<String>,
         arguments: impl IntoIterator<Item = impl Into<String>>,
@@ -80,8 +95,8 @@ impl ServerSpec {
         })
     }
 
-    /// A server that the application reaches by itself, such as one in the same process. The function
-    /// is called for each start.
+    /// A server that the application reaches by itself, such as one in the same process. The
+    /// function is called for each start, and returns the [`Target`] to connect to.
     pub fn from_fn(open: impl Fn() -> Target + Send + Sync + 'static) -> Self {
         Self::new(Reach::Custom(Arc::new(open)))
     }
@@ -104,49 +119,60 @@ impl ServerSpec {
         self.exclude_tools(&settings.excluded_tools)
     }
 
-    /// Sets when it is started.
+    /// Sets when it is started: at once, which is the default, or on demand.
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
         self
     }
 
-    /// Gives it this long to start and to answer the handshake; one minute unless set.
+    /// Gives it this long to start and to answer the handshake. Defaults to one minute, because
+    /// `npx` and `uvx` may fetch packages first. When it is over, the start has
+    /// failed, and the process is ended.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
         self
     }
 
-    /// Gives each call this long, unless the call says otherwise.
+    /// Gives each call this long, unless [`HostCall::deadline`](crate::HostCall::deadline) says
+    /// otherwise. Defaults to one minute.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
-    /// Uses these tools only. `*` matches any text.
+    /// Uses these tools only, by their names at the server. `*` matches any text. Further calls add
+    /// names. The other tools are not in the catalog and cannot be called.
     pub fn include_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools.include(names.into_iter().map(Into::into));
         self
     }
 
-    /// Does not use these tools. `*` matches any text.
+    /// Does not use these tools, even if they are [included](Self::include_tools). `*` matches any
+    /// text. Further calls add names. To ask the user about a tool instead, use
+    /// [`Rules::ask`](crate::Rules::ask).
     pub fn exclude_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools.exclude(names.into_iter().map(Into::into));
         self
     }
 
-    /// Lets it work in this folder, if the policy allows it.
+    /// Adds a root that the server sees, if the policy allows it, besides those of
+    /// [`HostBuilder::root`](crate::HostBuilder::root). A root tells a server where to work; it
+    /// does not keep it from other folders.
     pub fn root(mut self, root: Root) -> Self {
         self.roots.push(root);
         self
     }
 
-    /// Asks it for log messages of this severity and above.
+    /// Asks it for log messages of this severity and above, which
+    /// [`HostBuilder::on_log`](crate::HostBuilder::on_log) receives. Without it the server decides
+    /// what it sends, or sends nothing.
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Keeps it in the host without using it.
+    /// Keeps it in the host without using it: it is [`Disabled`](crate::ServerState::Disabled), is
+    /// never started, and offers nothing.
     pub fn disabled(mut self) -> Self {
         self.is_enabled = false;
         self

@@ -16,34 +16,39 @@ pub(crate) const MAX_WAITING_STATES: usize = 1024;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It is started when it is first needed.
+    /// It is not running, and is started when it is next needed. Only servers with
+    /// [`Start::OnDemand`](crate::Start::OnDemand) are idle.
     Idle,
-    /// The file has it switched off.
+    /// It is switched off, by its file or by [`ServerSpec::disabled`](crate::ServerSpec::disabled).
     Disabled,
-    /// It is being started or connected to.
+    /// It is being started or connected to, its lists are read, or the user is asked whether it may
+    /// start.
     Starting,
-    /// It answers.
+    /// It answers, and its lists have been read.
     Ready(Arc<Ready>),
-    /// It failed and is started again after a pause.
+    /// It failed and is started again after a pause. Calls wait for it.
     Restarting {
         /// Why it failed.
         failure: Arc<Failure>,
         /// The pause.
         pause: Duration,
     },
-    /// It failed. With a pause it is tried again after that; without one, when it is needed.
+    /// It failed. With `retry_after` it rests, and is tried again after that time; calls fail at
+    /// once meanwhile. Without one, it is tried again when it is needed, unless it is
+    /// [misconfigured](crate::FailureKind::Misconfigured).
     Failed {
         /// Why.
         failure: Arc<Failure>,
-        /// When it is tried again by itself.
+        /// When it is tried again by itself, counted from the moment it failed.
         retry_after: Option<Duration>,
     },
-    /// It was removed from the host.
+    /// It was removed from the host, or the host is closed.
     Removed,
 }
 
 impl ServerState {
-    /// Whether the server is connected and answers requests.
+    /// Whether the server is connected and answers requests. Calls do not need this check: they
+    /// start the server or wait for it.
     pub fn is_ready(&self) -> bool {
         matches!(self, Self::Ready(_))
     }
@@ -54,7 +59,8 @@ impl ServerState {
         !matches!(self, Self::Starting | Self::Restarting { .. })
     }
 
-    /// The last failure, while the server is being restarted or has failed.
+    /// The last failure, while the server is being restarted or has failed. `None` in all other
+    /// states.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Restarting { failure, .. } | Self::Failed { failure, .. } => Some(failure),
@@ -63,17 +69,19 @@ impl ServerState {
     }
 }
 
-/// What a server told about itself when the connection was opened.
+/// What a server told about itself when the connection was opened. Everything here is the server's
+/// own claim.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ready {
-    /// The revision that is spoken.
+    /// The revision of the protocol that is spoken with it.
     pub revision: Revision,
-    /// Its capabilities.
+    /// Its capabilities; `None` if it did not tell them.
     pub capabilities: Option<ServerCapabilities>,
     /// Its description of itself. It is text for people; the server is identified by its id.
     pub implementation: Option<Implementation>,
-    /// How it wants to be used, for a model to read.
+    /// How it wants to be used, for a model to read. Put it into the system prompt only if you
+    /// trust the server.
     pub instructions: Option<String>,
 }
 
@@ -81,7 +89,7 @@ pub struct Ready {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StateChange {
-    /// A server and its new state.
+    /// A server and its new state. States that lasted very briefly are reported too, in order.
     State(ServerId, ServerState),
     /// So many changes were lost, because this stream was not read. [`Host::servers`](crate::Host::servers)
     /// has the states as they are now.

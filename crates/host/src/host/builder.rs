@@ -27,10 +27,13 @@ use crate::{
     sampling::SamplingModel,
 };
 
-/// Builds a [`Host`]: its servers, its policy and its user interface.
+/// Builds a [`Host`]: its servers, its policy and its user interface. Made by [`Host::builder`] and
+/// [`Host::load`]; run with [`open`](Self::open).
 ///
-/// Without a policy, the user is asked before anything happens. Without a user interface,
-/// everything that needs the user's consent is denied.
+/// Without a policy, the user is asked before a server is started, a tool is called, a prompt goes
+/// to a model or a root is shared; resources and prompts that the application asks for are read
+/// without a question. Without a user interface, everything that needs the user's consent is
+/// denied, so a host without a user needs a [`policy`](Self::policy) or [`grants`](Self::grants).
 ///
 /// ```no_run
 /// use turnbuckle_host::{ActionKind, Host, Rules, ServerSpec};
@@ -105,12 +108,18 @@ impl HostBuilder {
         }
     }
 
-    /// Adds the servers of a config file, in the format of any of the supported hosts. Of two
-    /// servers with one name the first counts, and the other is [reported](Host::notes).
+    /// Adds the servers of a config file, in the format of any of the supported hosts. It may be
+    /// called several times. Of two servers with one name the first counts, and the other is
+    /// [reported](Host::notes). Servers that are added in code come before those of files.
+    ///
+    /// The file is read again by [`Host::reload`], and when it changes after
+    /// [`watch_files`](Self::watch_files). Use [`config::Catalogue`](crate::config::Catalogue) to
+    /// find the config files that a user has, and [`entry`](Self::entry) to use a single server of
+    /// one.
     ///
     /// # Errors
-    /// [`ConfigError`] if the file cannot be read. A problem with one entry is reported, and the
-    /// others are used.
+    /// [`ConfigError`] if the file cannot be read, is larger than 16 MiB, is malformed, or has no
+    /// section with servers. A problem with one entry is reported, and the others are used.
     pub fn load(mut self, path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         crate::config::File::open(path)?;
@@ -119,6 +128,10 @@ impl HostBuilder {
     }
 
     /// Adds a server from code. The id is its name in the catalog, in rules and in the audit log.
+    ///
+    /// With several servers the id is also the prefix of their tools, as in `git__log`, so a short
+    /// id of letters, digits, `_` and `-` reads best. Add servers to a running host with
+    /// [`Host::add`].
     pub fn server(mut self, id: impl Into<ServerId>, spec: ServerSpec) -> Self {
         self.servers.push((id.into(), spec));
         self
@@ -126,13 +139,20 @@ impl HostBuilder {
 
     /// Adds one server of a config file, with all its settings. Its id is the entry's name. It is
     /// used even if the file disables it.
+    ///
+    /// Use [`load`](Self::load) for all servers of a file. The file is not read again for this
+    /// server.
     pub fn entry(mut self, entry: Entry) -> Self {
         self.entries.push(entry);
         self
     }
 
     /// Sets where variables of config files (`${VAR}`, `${input:id}`) get their values. Defaults to
-    /// the environment of the process.
+    /// [`Environment`]: the environment of the process, and for inputs the default that the file
+    /// declares.
+    ///
+    /// Implement [`Variables`] to ask the user for inputs such as keys. An entry with a variable
+    /// that has no value is not used, and [reported](Host::notes).
     pub fn variables(mut self, variables: impl Variables + Send + Sync + 'static) -> Self {
         self.variables = Arc::new(variables);
         self
@@ -148,8 +168,12 @@ impl HostBuilder {
         self
     }
 
-    /// Reads config files again when they change; they are checked once a second. If a new file
-    /// cannot be read, the servers stay as they are and the error is logged.
+    /// Reads config files again when they change; they are checked once a second. Servers whose
+    /// entries are unchanged keep their connections, as with [`Host::reload`]. If a new file cannot
+    /// be read, the servers stay as they are and the error is logged.
+    ///
+    /// Without it files are read again only by [`Host::reload`]. Files of single
+    /// [entries](Self::entry) are not watched.
     pub fn watch_files(mut self) -> Self {
         self.watch = Watch::On;
         self
@@ -158,49 +182,67 @@ impl HostBuilder {
     /// Keeps the lists of servers in this folder from one run to the next. A server with
     /// [`Start::OnDemand`](crate::Start::OnDemand) is then in the catalog before it runs, and is
     /// started by the first call of one of its tools.
+    ///
+    /// Without it such a server has no tools in the catalog until something starts it. The files
+    /// are a cache: they may be deleted at any time, and one that cannot be written is logged.
     pub fn keep_lists(mut self, folder: impl Into<PathBuf>) -> Self {
         self.lists = Some(folder.into());
         self
     }
 
-    /// Sets the policy that decides what may happen. Defaults to empty [`Rules`], which ask the
-    /// user.
+    /// Sets the policy that decides what may happen: [`Rules`], a function, or your own [`Policy`].
+    /// A second call replaces the first.
+    ///
+    /// Defaults to empty [`Rules`], which ask the user about everything except what the application
+    /// reads itself and questions of servers, which are shown.
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.policy = Box::new(policy);
         self
     }
 
     /// Stores what the user allows with [`Scope::Always`](crate::Scope::Always) in this file, and
-    /// loads the grants that are in it.
+    /// loads the grants that are in it. The file is TOML, and users may edit it; changes are
+    /// noticed within about a second. Several programs may share it.
+    ///
+    /// Without it such grants last as long as the host.
     ///
     /// # Errors
-    /// [`GrantFileError`] if the file exists and cannot be used.
+    /// [`GrantFileError`] if the file exists and cannot be used. A file that does not exist is
+    /// created with the first grant.
     pub fn grants(mut self, path: impl Into<PathBuf>) -> Result<Self, GrantFileError> {
         self.grants = Grants::open(path.into())?;
         Ok(self)
     }
 
     /// Asks the user through this interface. Without one, everything that needs the user's consent
-    /// is denied.
+    /// is denied, and servers are told that the host cannot show forms or URLs (elicitation).
     pub fn user(mut self, user: impl UserInterface) -> Self {
         self.user = Some(Arc::new(user));
         self
     }
 
-    /// Writes an audit log of calls, decisions and answers. Without one, nothing is recorded.
+    /// Writes an audit log of calls, decisions and answers, to a file or to a function. Without
+    /// one, nothing is recorded. Names of arguments are recorded, and never their values.
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = audit;
         self
     }
 
-    /// Sets the model that servers may use by sampling. Without one, sampling is not declared.
+    /// Sets the model that servers may use by sampling. Without one, sampling is not declared, and
+    /// servers cannot ask for it.
+    ///
+    /// The policy and the user see each request before the model does, and each answer before the
+    /// server does. `turnbuckle-models` has implementations; a function from
+    /// [`SamplingRequest`](crate::SamplingRequest) to a future is a model too.
     pub fn model(mut self, model: impl SamplingModel) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
     /// Adds a root that every server sees, if the policy allows it. Add a root for one server with
-    /// [`ServerSpec::root`].
+    /// [`ServerSpec::root`], and while the host runs with [`Host::share_root`].
+    ///
+    /// A root is shown to servers while its folder exists.
     pub fn root(mut self, root: Root) -> Self {
         self.roots.push(root);
         self
@@ -213,14 +255,18 @@ impl HostBuilder {
         self
     }
 
-    /// Sets how soon servers that fail are started again. The defaults are in [`Pacing`].
+    /// Sets how soon servers that fail are started again. The defaults, from a pause of 100 ms to a
+    /// rest of one minute, are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
         self
     }
 
     /// Calls `listener` with every log message of every server. It runs where messages are read, so
-    /// it must not block.
+    /// it must not block; send messages to a channel if handling them takes time.
+    ///
+    /// Which messages servers send is set with [`ServerSpec::log_level`] and
+    /// [`HostCall::log_level`](crate::HostCall::log_level).
     pub fn on_log(
         mut self,
         listener: impl Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync + 'static,
@@ -241,7 +287,10 @@ impl HostBuilder {
     }
 
     /// Adjusts the HTTP settings of servers at a URL before each connection: credentials, a proxy,
-    /// certificates. The function gets the id of the server.
+    /// certificates. The function gets the id of the server and the target as the config describes
+    /// it, and returns the target to use.
+    ///
+    /// Use it to give a server an OAuth sign-in: config files cannot name one.
     #[cfg(feature = "http")]
     pub fn reach_with(
         mut self,
@@ -251,7 +300,14 @@ impl HostBuilder {
         self
     }
 
-    /// Runs the host: servers that are not started on demand are started.
+    /// Runs the host: servers that are not started on demand are started in the background. It does
+    /// not wait for them; call [`Host::ready`] for that.
+    ///
+    /// A config file that was readable in [`load`](Self::load) and is not any more adds no servers,
+    /// and is reported in [`Host::notes`].
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
     ///
     /// # Cancel safety
     /// Dropping the future ends what has begun.

@@ -19,14 +19,19 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// A call of a tool. It is sent when it is awaited; made by [`Host::call`].
+/// A call of a tool. It is sent when it is awaited, and gives the [`ToolOutput`]; made by
+/// [`Host::call`] and [`Conversation::call`](crate::Conversation::call).
 ///
 /// The tool is found in the catalog by its name in the host. The policy, and if need be the user,
 /// must allow the call. Then it is sent to the server, which is started if necessary. If the server
 /// ends during the call, the call is not repeated, because it may have had effects.
 ///
+/// Questions that the server asks during the call (forms, URLs, sampling) go to the host's user
+/// interface and model.
+///
 /// # Cancel safety
-/// Dropping the future cancels the call and tells the server.
+/// Dropping the future cancels the call and tells the server. While the user is being asked, it
+/// withdraws the question. A call that was sent is `cancelled` in the audit log.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct HostCall<'a> {
     host: &'a Host,
@@ -45,7 +50,8 @@ type CallLogListener<'a> = Box<dyn FnMut(Logged) + Send + 'a>;
 
 impl Host {
     /// Calls a tool by its name in the host, and returns its output when awaited. The arguments are
-    /// anything that serialises to an object; `()` for no arguments.
+    /// anything that serialises to an object; `()` for no arguments. Use
+    /// [`Conversation::call`](crate::Conversation::call) for a call that belongs to a conversation.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -63,8 +69,15 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed
-    /// is not an error here: look at `is_error` of its output.
+    /// Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed is not an
+    /// error here: look at [`is_error`](ToolOutput::is_error) of its output.
+    ///
+    /// - [`HostError::Unknown`]: no server has a tool of this name. The error has the most similar
+    ///   name.
+    /// - [`HostError::Denied`]: the policy or the user does not allow it.
+    /// - [`HostError::Unavailable`]: the server has failed, or could not be started.
+    /// - [`HostError::Call`]: the arguments are not an object, the server rejected the request, the
+    ///   deadline is over, or the connection was lost.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
         HostCall::new(self, name.into(), &arguments)
     }
@@ -91,13 +104,18 @@ impl<'a> HostCall<'a> {
     }
 
     /// Sets how long the call may take, counted from the moment it is sent. Overrides the server's
-    /// [`call_timeout`](crate::ServerSpec::call_timeout).
+    /// [`call_timeout`](crate::ServerSpec::call_timeout); one minute if neither is set. Time in
+    /// which the user is asked or the server is started does not count.
+    ///
+    /// When it is over, the call fails with [`CallError::Deadline`] and the server is told to stop.
+    /// Each progress notification renews it if [`progress`](Self::progress) is set.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Asks for progress notifications, and calls `listener` with each.
+    /// Asks for progress notifications, and calls `listener` with each, before the result. Each
+    /// notification renews the deadline. Servers may send none.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
@@ -124,7 +142,8 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Adds a member to the request's `_meta`.
+    /// Adds a member to the request's `_meta`, for servers that expect one. Members of the protocol
+    /// itself are not overwritten. Keys should have a prefix, as in `com.example/order`.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.push((key.into(), value.into()));
         self

@@ -15,7 +15,11 @@ use crate::{
 /// A conversation of a host: the unit for which a user can allow something, and to which resources
 /// are attached. Made by [`Host::conversation`].
 ///
-/// When it is dropped, its grants end and its attachments are released.
+/// Use one for each chat or each task of an agent. Calls without a conversation can be allowed once
+/// or always, but not "for this conversation".
+///
+/// When it is dropped, its grants end and its attachments are released. Calls that run in it borrow
+/// it, so they end before.
 #[derive(Debug)]
 pub struct Conversation {
     host: Host,
@@ -30,22 +34,25 @@ impl Conversation {
         }
     }
 
-    /// Its id. Questions to the user and the audit log carry it.
+    /// Its id. Questions to the user and the audit log carry it, so that an application can tell
+    /// which of its conversations they belong to.
     pub fn id(&self) -> ConversationId {
         self.id
     }
 
-    /// The host it belongs to.
+    /// The host it belongs to, for example to look at the [catalog](Host::catalog).
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Calls a tool in this conversation: grants for the conversation apply. See [`Host::call`].
+    /// Calls a tool in this conversation: grants for the conversation apply, and questions of the
+    /// server carry its id. Otherwise as [`Host::call`], with the same errors.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
         HostCall::new(&self.host, name.into(), &arguments).in_conversation(self.id)
     }
 
-    /// Reads a resource in this conversation: grants for the conversation apply.
+    /// Reads a resource in this conversation: grants for the conversation apply. To keep the
+    /// resource as context for a model, use [`attach`](Self::attach).
     ///
     /// # Errors
     /// As [`Host::read`].
@@ -54,7 +61,8 @@ impl Conversation {
         self.host.read_in(Some(self.id), &server, uri).await
     }
 
-    /// Gets a prompt in this conversation: grants for the conversation apply.
+    /// Gets a prompt by its name in the host, in this conversation: grants for the conversation
+    /// apply.
     ///
     /// # Errors
     /// As [`Host::get_prompt`].
@@ -69,10 +77,12 @@ impl Conversation {
     }
 
     /// Reads a resource and attaches it as context. Its changes are followed, and
-    /// [`context`](Self::context) reads it again if it is out of date. Returns what was read.
+    /// [`context`](Self::context) reads it again if it is out of date. Returns what was read. A
+    /// resource that is attached already is read again and replaced.
     ///
     /// # Errors
-    /// As [`Host::read`].
+    /// As [`Host::read`]. Nothing is attached then; an older attachment of the same resource stays
+    /// and counts as stale.
     pub async fn attach(&self, uri: &str) -> Result<Arc<Attachment>, HostError> {
         let server = self.host.owner(uri)?;
         self.attach_from(server, uri).await
@@ -108,7 +118,9 @@ impl Conversation {
         Ok(attachment)
     }
 
-    /// Detaches a resource. Returns whether it was attached.
+    /// Detaches a resource, and stops following its changes. Returns whether it was attached. If
+    /// resources of two servers with the same URI are attached, the one that was attached first is
+    /// detached.
     pub fn detach(&self, uri: &str) -> bool {
         let taken = self.host.inner.shared.contexts.take(self.id, uri);
         taken.is_some_and(|attachment| {
@@ -117,14 +129,22 @@ impl Conversation {
         })
     }
 
-    /// The attached resources, in the order in which they were attached.
+    /// The attached resources, in the order in which they were attached, with the contents as they
+    /// were read. It never reads anything; [`context`](Self::context) does.
     pub fn attachments(&self) -> Vec<Arc<Attachment>> {
         self.host.inner.shared.contexts.of(self.id)
     }
 
     /// The attached resources to give to a model within a budget of about `max_tokens` tokens:
-    /// those that are meant for a model, the most important first. Resources that changed are read
-    /// again; one that can no longer be read is returned with its old contents.
+    /// those that are meant for a model, the most important first. A resource is returned whole or
+    /// not at all; one that does not fit is skipped, and smaller ones after it may still fit.
+    /// Tokens are estimated, at four bytes each.
+    ///
+    /// Resources that changed are read again; one that can no longer be read is returned with its
+    /// old contents.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the attachments as they are.
     pub async fn context(&self, max_tokens: u64) -> Vec<Arc<Attachment>> {
         for attachment in self.attachments() {
             if attachment.is_stale()

@@ -27,6 +27,14 @@ use crate::{
 
 /// A running host: many servers, one catalog, one policy. Clones share it.
 ///
+/// A host keeps one [`Connection`] for each server, so one server never sees the messages or the
+/// credentials of another. Build it with [`Host::builder`] or [`Host::load`], then use
+/// [`catalog`](Self::catalog) to see what there is and [`call`](Self::call), [`read`](Self::read)
+/// and [`get_prompt`](Self::get_prompt) to use it. Use a [`Conversation`] where several
+/// conversations share one host.
+///
+/// For one server and no questions of consent, a [`Client`](turnbuckle_client::Client) is enough.
+///
 /// When the last clone is dropped every server is ended without waiting; [`close`](Self::close)
 /// waits.
 #[derive(Clone)]
@@ -46,20 +54,25 @@ pub(super) struct Inner {
     watcher: Mutex<Option<AbortHandle>>,
 }
 
-/// A server of a host and its state.
+/// A server of a host and its state at one moment, from [`Host::servers`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerStatus {
-    /// The id that the host gave it.
+    /// The id that the host gave it: its name in the config file, or the one given to
+    /// [`HostBuilder::server`].
     pub id: ServerId,
-    /// Its state.
+    /// Its state when [`Host::servers`] was called. It does not change afterwards; use
+    /// [`Host::states`] to hear of changes.
     pub state: ServerState,
-    /// The command line or the URL, without secrets.
+    /// The command line or the URL, without secrets, as it may be shown to the user.
     pub launch: String,
 }
 
 impl Host {
     /// Begins to build a host. Every server is told its name and version.
+    ///
+    /// Nothing is started before [`HostBuilder::open`]. Use [`load`](Self::load) for a host that
+    /// takes all its servers from one config file.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> HostBuilder {
         HostBuilder::new(Implementation::new(name, version))
     }
@@ -77,7 +90,9 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// [`ConfigError`] if the file cannot be read.
+    /// [`ConfigError`] if the file cannot be read, is malformed, or has no section with servers. An
+    /// entry that cannot be used is not an error: it is in [`notes`](Self::notes), and its server
+    /// is [`Failed`](ServerState::Failed).
     pub fn load(path: impl AsRef<Path>) -> Result<HostBuilder, ConfigError> {
         Self::builder("turnbuckle-host", env!("CARGO_PKG_VERSION")).load(path)
     }
@@ -104,6 +119,9 @@ impl Host {
     }
 
     /// All servers and their states, in the order of the config files and the code.
+    ///
+    /// Servers that are disabled or have failed are included. It never waits. Use
+    /// [`states`](Self::states) to be told of changes instead of asking again and again.
     pub fn servers(&self) -> Vec<ServerStatus> {
         let all = self.inner.fleet.all();
         let status = |upstream: &Arc<Upstream>| ServerStatus {
@@ -114,7 +132,8 @@ impl Host {
         all.iter().map(status).collect()
     }
 
-    /// The state of a server; `None` if there is no such server.
+    /// The state of a server; `None` if the host has no server with this id. It never waits; use
+    /// [`ready`](Self::ready) or [`start`](Self::start) to wait for a server.
     pub fn state(&self, server: impl Into<ServerId>) -> Option<ServerState> {
         let upstream = self.inner.fleet.find(&server.into())?;
         Some(upstream.state())
@@ -141,6 +160,9 @@ impl Host {
 
     /// Notes about the config files for the user: keys that are not honoured, entries that cannot
     /// be used.
+    ///
+    /// They are those of the last time that the files were read; [`reload`](Self::reload) replaces
+    /// them. Problems with what servers offer are in [`Catalog::problems`].
     pub fn notes(&self) -> Vec<ConfigNote> {
         self.inner.notes.lock().clone()
     }
@@ -161,8 +183,19 @@ impl Host {
     /// Starts a server that is idle, has failed, or was not allowed to start, and waits until it is
     /// ready.
     ///
+    /// The policy decides first, and the user is asked again if they denied it before. It is not
+    /// needed before a call: calls start the server by themselves. Use it to start a server ahead
+    /// of its first call, or from a button in a user interface. Returns at once if the server is
+    /// ready.
+    ///
     /// # Errors
-    /// [`HostError::NoServer`], and [`HostError::Unavailable`] with the reason.
+    /// - [`HostError::NoServer`] if the host has no server with this id.
+    /// - [`HostError::Unavailable`] with the reason: it was not allowed, its entry cannot be used,
+    ///   it is disabled, it could not be started, or it failed too often and rests. A server that
+    ///   rests is not started before its pause is over; see [`Pacing`](crate::Pacing).
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop the start.
     pub async fn start(&self, server: impl Into<ServerId>) -> Result<(), HostError> {
         let upstream = self.upstream(&server.into())?;
         self.connected(&upstream).await?;
@@ -172,6 +205,10 @@ impl Host {
 
     /// Adds a server while the host runs. A server with the same id is stopped and replaced; the new
     /// one is started when the old one has ended.
+    ///
+    /// It does not wait for either. The new server is started in the background unless it is
+    /// [`OnDemand`](crate::Start::OnDemand); [`start`](Self::start) waits for it. A server that was
+    /// added here stays when the config files are read again.
     pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
@@ -183,6 +220,9 @@ impl Host {
 
     /// Removes a server and waits for its end. Returns whether there was one. A server of a config
     /// file comes back when the file is read again.
+    ///
+    /// Calls that are in flight to it fail with [`HostError::Call`]. To keep a server in the list
+    /// without running it, use [`ServerSpec::disabled`].
     pub async fn remove(&self, id: impl Into<ServerId>) -> bool {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
@@ -194,6 +234,11 @@ impl Host {
 
     /// What all servers offer, as far as it is known now. It never waits; lists that are out of
     /// date are read again in the background.
+    ///
+    /// Servers that are disabled, removed or have failed are left out, and so are tools that the
+    /// policy denies. Call [`ready`](Self::ready) first if the servers have just been started.
+    /// Without a change the same [`Arc`] is returned, so this is cheap to call before every turn of
+    /// a model.
     pub fn catalog(&self) -> Arc<Catalog> {
         for upstream in self.inner.fleet.all() {
             upstream.nudge_if_stale();
@@ -231,6 +276,13 @@ impl Host {
     }
 
     /// Reads the lists of all ready servers again, and waits until that is done.
+    ///
+    /// Servers announce changes of their lists, and the host reads them again by itself. This is
+    /// for servers that announce nothing, for example behind a button "refresh". A list that cannot
+    /// be read keeps its old entries, and the problem is in [`Catalog::problems`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop the reading.
     pub async fn refresh(&self) {
         let refreshing: Vec<_> = self
             .inner
@@ -246,10 +298,14 @@ impl Host {
     }
 
     /// The connection to a server, started if necessary: for requests that the host has no method
-    /// for. Requests sent over it bypass the policy.
+    /// for.
+    ///
+    /// Requests sent over it bypass the policy, the user and the audit log. The connection is
+    /// closed when the server is removed or restarted; do not keep it for long.
     ///
     /// # Errors
-    /// [`HostError::NoServer`] and [`HostError::Unavailable`].
+    /// [`HostError::NoServer`] if the host has no server with this id, and
+    /// [`HostError::Unavailable`] if it cannot be started, as with [`start`](Self::start).
     pub async fn connection(&self, server: impl Into<ServerId>) -> Result<Connection, HostError> {
         let upstream = self.upstream(&server.into())?;
         self.connected(&upstream).await
@@ -273,7 +329,10 @@ impl Host {
         Conversation::new(self.clone())
     }
 
-    /// What the user has allowed until it is revoked.
+    /// What the user has allowed until it is revoked, sorted by server, kind and subject.
+    ///
+    /// Permissions for one conversation are not included; they end with the [`Conversation`].
+    /// Changes to the file of grants by other programs are noticed within about a second.
     pub fn grants(&self) -> Vec<Grant> {
         self.inner.shared.consent.grants.list()
     }
@@ -297,8 +356,13 @@ impl Host {
     /// Adds a root for one server, if the policy or the user allows it. The server is notified that
     /// its roots changed.
     ///
+    /// A root whose folder does not exist is kept back, and shown to the server as soon as the
+    /// folder is there. Roots that every server may see are set with [`HostBuilder::root`].
+    ///
     /// # Errors
-    /// [`HostError::NoServer`] and [`HostError::Denied`].
+    /// - [`HostError::NoServer`] if the host has no server with this id.
+    /// - [`HostError::Denied`] if the policy or the user denies it. The server then does not see
+    ///   the root, even if it did before.
     pub async fn share_root(
         &self,
         server: impl Into<ServerId>,
@@ -316,7 +380,11 @@ impl Host {
         }
     }
 
-    /// Removes a root of a server, which is notified. Returns whether the server had it.
+    /// Removes a root of a server, which is notified. Returns whether the server had it; `false`
+    /// too if there is no such server.
+    ///
+    /// The server may have read files below the root before. It comes back when the server is
+    /// restarted if it is one of [`HostBuilder::root`] or [`ServerSpec::root`].
     pub fn unshare_root(&self, server: impl Into<ServerId>, uri: &str) -> bool {
         let Some(upstream) = self.inner.fleet.find(&server.into()) else {
             return false;
@@ -326,13 +394,17 @@ impl Host {
         had
     }
 
-    /// The roots that a server sees now. Empty if there is no such server.
+    /// The roots that a server sees now: those that were allowed and whose folders exist. Empty if
+    /// there is no such server. The roots of the settings are there once the server was started.
     pub fn roots_of(&self, server: impl Into<ServerId>) -> Vec<Root> {
         let upstream = self.inner.fleet.find(&server.into());
         upstream.map_or_else(Vec::new, |upstream| upstream.roots.list())
     }
 
-    /// Ends every server and waits for them.
+    /// Ends every server and waits for them. A server that does not end by itself is killed; that
+    /// takes five seconds at most.
+    ///
+    /// Afterwards the host has no servers. Dropping the last clone ends them too, without waiting.
     ///
     /// # Cancel safety
     /// Dropping the future does not stop what has begun.
@@ -343,6 +415,9 @@ impl Host {
 
     /// Why a tool is not in the catalog although a server has it: the server has failed and is not
     /// running. `None` if no server is known to have such a tool.
+    ///
+    /// [`call`](Self::call) uses it for its error. Use it to tell a model why a tool that it saw
+    /// earlier is gone. The error is a [`HostError::Unavailable`].
     pub fn why_missing(&self, tool: &str) -> Option<HostError> {
         let is_failed = |state: &ServerState| matches!(state, ServerState::Failed { .. });
         let catalog = self.inner.make(|state| !is_out(state) || is_failed(state));

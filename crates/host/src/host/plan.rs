@@ -10,7 +10,9 @@ use crate::{
     id::ServerId,
 };
 
-/// A note about a config file for the user, from [`Host::notes`](crate::Host::notes).
+/// A note about a config file for the user, from [`Host::notes`](crate::Host::notes) and
+/// [`Reloaded::notes`](crate::Reloaded::notes). Its `Display` is one line with the file and the
+/// server in front.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigNote {
@@ -18,7 +20,7 @@ pub struct ConfigNote {
     pub file: Option<PathBuf>,
     /// The server, if it is about one.
     pub server: Option<ServerId>,
-    /// The note: a key that is not honoured, an entry that cannot be used.
+    /// The note: a key that is not honoured, an entry that cannot be used, a name that is taken.
     pub text: String,
 }
 

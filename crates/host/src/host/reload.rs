@@ -3,25 +3,29 @@
 use super::{ConfigNote, Host};
 use crate::{config::ConfigError, fleet::ServerState, id::ServerId};
 
-/// What a reload of the config files changed.
+/// What a reload of the config files changed. Returned by [`Host::reload`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
     /// Servers that are new.
     pub added: Vec<ServerId>,
-    /// Servers that are gone.
+    /// Servers that are gone. They have ended.
     pub removed: Vec<ServerId>,
-    /// Servers that are started again, because something about them is another now.
+    /// Servers that are started again, because their command, URL or settings differ now.
     pub changed: Vec<ServerId>,
-    /// Servers that go on as they are, with their connections.
+    /// Servers that go on as they are, with their connections. Those that had failed are tried
+    /// again.
     pub unchanged: Vec<ServerId>,
-    /// Notes about the files.
+    /// Notes about the files, as [`Host::notes`] returns them from now on.
     pub notes: Vec<ConfigNote>,
 }
 
 impl Host {
     /// Reads the config files again. Servers whose entries are unchanged keep their connections;
-    /// failed ones are tried again. Returns what changed.
+    /// failed ones are tried again. Servers that were added in code stay. Returns what changed.
+    ///
+    /// Use it behind a "reload" button, or let
+    /// [`HostBuilder::watch_files`](crate::HostBuilder::watch_files) do it.
     ///
     /// # Errors
     /// [`ConfigError`] if a file cannot be read; then nothing changes.

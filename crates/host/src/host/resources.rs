@@ -18,19 +18,30 @@ use crate::{
 
 impl Host {
     /// Reads a resource from the server that has it, as [`Catalog::owner`](crate::Catalog::owner)
-    /// finds it.
+    /// finds it. Returns its contents: one part or several, text or binary. The server is started
+    /// if necessary.
+    ///
+    /// Use [`Conversation::attach`](crate::Conversation::attach) for resources that a model should
+    /// see.
     ///
     /// # Errors
-    /// [`HostError::NoOwner`] if no server is known to have it, and the other variants.
+    /// - [`HostError::NoOwner`] if no server is known to have it; use
+    ///   [`read_from`](Self::read_from).
+    /// - [`HostError::Denied`] if the policy or the user does not allow it.
+    /// - [`HostError::Unavailable`] if the server cannot be started.
+    /// - [`HostError::Call`] if the server answers with an error, for example because there is no
+    ///   such resource.
     pub async fn read(&self, uri: &str) -> Result<ReadResourceResult, HostError> {
         let server = self.owner(uri)?;
         self.read_in(None, &server, uri).await
     }
 
-    /// Reads a resource from this server, even if the server does not list it.
+    /// Reads a resource from this server, even if the server does not list it, or another server
+    /// lists the same URI.
     ///
     /// # Errors
-    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`].
+    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise as
+    /// [`read`](Self::read). Nothing was sent unless it is [`HostError::Call`].
     pub async fn read_from(
         &self,
         server: impl Into<ServerId>,
@@ -39,10 +50,15 @@ impl Host {
         self.read_in(None, &server.into(), uri).await
     }
 
-    /// Gets a prompt by its name in the host, with these arguments.
+    /// Gets a prompt by its name in the host, with these arguments. Returns its messages, to be put
+    /// into a conversation with a model.
     ///
     /// # Errors
-    /// [`HostError`]. Nothing was sent unless it is [`HostError::Call`].
+    /// - [`HostError::Unknown`] if no server has a prompt of this name. The error has the most
+    ///   similar name.
+    /// - [`HostError::Denied`] and [`HostError::Unavailable`]; nothing was sent.
+    /// - [`HostError::Call`] if the server rejects the request, for example because an argument is
+    ///   missing.
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -51,12 +67,15 @@ impl Host {
         self.get_prompt_in(None, name, arguments).await
     }
 
-    /// Asks for completions of an argument of a prompt. `typed` is the text so far, and `filled`
-    /// has the arguments that are filled in already.
+    /// Asks for completions of an argument of a prompt, to be shown while the user types. `typed`
+    /// is the text so far, and `filled` has the arguments that are filled in already. Returns the
+    /// values that the server proposes.
+    ///
+    /// The policy is not asked.
     ///
     /// # Errors
     /// [`HostError`]; a server without completion is a
-    /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered).
+    /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered) in [`HostError::Call`].
     pub async fn complete_prompt(
         &self,
         name: &str,
@@ -75,10 +94,12 @@ impl Host {
         .await
     }
 
-    /// Asks for completions of a variable of a resource template of this server.
+    /// Asks for completions of a variable of a resource template of this server. `template` is the
+    /// template as the server lists it, such as `file:///{path}`.
     ///
     /// # Errors
-    /// As [`complete_prompt`](Self::complete_prompt).
+    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise as
+    /// [`complete_prompt`](Self::complete_prompt).
     pub async fn complete_template(
         &self,
         server: impl Into<ServerId>,
@@ -94,7 +115,10 @@ impl Host {
     }
 
     /// Follows the changes of a resource until the stream is dropped, also across restarts of its
-    /// server.
+    /// server. It returns at once; the subscription is made in the background.
+    ///
+    /// A change may be reported when nothing changed, for example after the server was restarted.
+    /// Read the resource again to see.
     ///
     /// ```no_run
     /// use turnbuckle_host::{Host, HostError, ResourceUpdate};
@@ -108,7 +132,8 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// [`HostError::NoOwner`] if no server is known to have it.
+    /// [`HostError::NoOwner`] if no server is known to have it. A server that cannot report changes
+    /// is not an error; the stream then stays silent.
     pub fn follow(&self, uri: &str) -> Result<UpdateStream, HostError> {
         let server = self.owner(uri)?;
         let upstream = self.upstream(&server)?;
@@ -199,13 +224,15 @@ impl Host {
     }
 }
 
-/// A change of a followed resource.
+/// A change of a followed resource, from an [`UpdateStream`]. After either kind, read the resource
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceUpdate {
-    /// It changed, or may have.
+    /// It changed, or may have: the server said so, or was not heard for a while.
     Changed,
-    /// Some changes were lost, because the stream was not read. Read the resource.
+    /// Some changes were lost, because the stream was not read while more than a thousand changes
+    /// of resources arrived. Read the resource.
     Missed,
 }
 
