@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
-/// A token, password or code: never shown by `Debug`, and wiped when it is dropped.
+/// A token, password or code: never shown by `Debug`, and wiped from memory when it is dropped. It
+/// cannot be serialised by accident, and is compared in constant time.
 ///
 /// ```
 /// use turnbuckle_auth::Secret;
@@ -18,7 +19,8 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Wraps a text so that it is not logged by accident.
+    /// Wraps a text so that it is not logged by accident. `&str` and `String` convert by
+    /// themselves.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }

@@ -6,13 +6,13 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::Secret;
 
-/// The token of a verified caller, to be exchanged at an authorization server for a token of another
-/// server (RFC 8693).
+/// The token of a verified caller, to be exchanged at an authorization server for a token of
+/// another server (RFC 8693).
 ///
-/// A guard that was told to [keep it](crate::server::Guard::keep_subject_tokens) gives it to handlers as
-/// an attribute of the `Caller`. Nothing can be done with it but
-/// [to exchange it](crate::client::OAuth::exchange): a token that was issued for one server must not be
-/// sent to another.
+/// A guard that was told to [keep it](crate::server::Guard::keep_subject_tokens) gives it to
+/// handlers as an attribute of the `Caller`: `caller.get::<SubjectToken>()`. Nothing can be done
+/// with it but [to exchange it](crate::client::OAuth::exchange): a token that was issued for one
+/// server must not be sent to another.
 #[derive(Clone)]
 pub struct SubjectToken(Arc<Mutex<Held>>);
 
@@ -44,7 +44,8 @@ impl SubjectToken {
         self.0.lock().token.clone()
     }
 
-    /// The same token, which can be renewed by itself.
+    /// A copy with a token of its own: [renewing](Self::renew) one does not change the other. Plain
+    /// clones share their token.
     pub fn apart(&self) -> Self {
         let held = self.0.lock().clone();
         Self(Arc::new(Mutex::new(held)))

@@ -19,11 +19,25 @@ const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// Implementations: a [`Secret`] is always the same assertion; an [`AssertionFile`] is read again
 /// each time, because platforms renew theirs; a closure that takes the audience and returns a
 /// future covers everything else.
+///
+/// ```
+/// use turnbuckle_auth::Secret;
+/// use turnbuckle_auth::client::OAuth;
+///
+/// let oauth = OAuth::new("nightly-report")
+///     .issuer("https://login.example.com")
+///     .workload(|audience: String| async move {
+///         // Ask the platform for a token for this audience.
+///         Ok(Secret::new(format!("token for {audience}")))
+///     });
+/// # drop(oauth);
+/// ```
 pub trait Assertion: Send + Sync {
-    /// A statement for this audience: the issuer that will read it.
+    /// Returns an assertion for this audience: the issuer that will read it.
     ///
     /// # Errors
-    /// If no assertion can be made.
+    /// If no assertion can be made. The flow ends with an [`AuthError`](super::AuthError) that has
+    /// it as its source.
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>>;
 }
 
@@ -49,7 +63,8 @@ where
 pub struct AssertionFile(PathBuf);
 
 impl AssertionFile {
-    /// The file at this path. It is read each time an assertion is needed.
+    /// The file at this path. It is read each time an assertion is needed, because platforms renew
+    /// it. It may have at most 64 KiB; blanks around the text are ignored.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
@@ -74,7 +89,20 @@ impl Assertion for AssertionFile {
 /// authorization). Give it to [`OAuth::enterprise`](super::OAuth::enterprise).
 ///
 /// The assertion is the result of the user's sign-on: by default an ID token. It is exchanged at
-/// the provider for an authorization grant for one MCP server, and that for an access token.
+/// the provider for an authorization grant for one MCP server, and that for an access token. The
+/// user sees none of this.
+///
+/// ```
+/// use turnbuckle_auth::Secret;
+/// use turnbuckle_auth::client::{Enterprise, OAuth, Registered};
+///
+/// let sign_on = Secret::new("the ID token of the user's sign-on");
+/// let provider = Enterprise::new("https://sso.example.com", Registered::new("my-app"), sign_on);
+/// let oauth = OAuth::new("my-app")
+///     .enterprise(provider)
+///     .client(Registered::new("my-app-at-notes").with_secret("s3cret"));
+/// # drop(oauth);
+/// ```
 #[derive(Clone)]
 pub struct Enterprise {
     pub(crate) issuer: String,
@@ -86,7 +114,9 @@ pub struct Enterprise {
 
 impl Enterprise {
     /// A provider with this issuer URL, the client as it is registered there, and the source of the
-    /// user's sign-on.
+    /// user's sign-on. An expired sign-on makes the flow fail at the step
+    /// [`Exchange`](super::Step::Exchange), so return a fresh one from a closure where users stay
+    /// for long.
     pub fn new(
         issuer: impl Into<String>,
         client: Registered,
@@ -101,19 +131,22 @@ impl Enterprise {
         }
     }
 
-    /// Sets the token endpoint of the provider, so that its metadata is not fetched.
+    /// Sets the token endpoint of the provider, so that its metadata is not fetched. Use it for a
+    /// provider that publishes none.
     pub fn token_endpoint(mut self, url: impl Into<String>) -> Self {
         self.token_endpoint = Some(url.into());
         self
     }
 
-    /// The sign-on is a SAML 2 assertion and not an ID token.
+    /// The sign-on is a SAML 2 assertion and not an ID token. The provider must accept SAML
+    /// assertions in a token exchange.
     pub fn with_saml(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:saml2";
         self
     }
 
-    /// The sign-on is a refresh token of the provider and not an ID token.
+    /// The sign-on is a refresh token of the provider and not an ID token. It lasts longer than an
+    /// ID token, so it suits programs that run for days.
     pub fn with_refresh_token(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:refresh_token";
         self

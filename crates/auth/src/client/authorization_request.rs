@@ -11,8 +11,8 @@ use crate::Secret;
 
 /// A request for the user's consent at an authorization server, which the user opens in a browser.
 ///
-/// A [`Browser`](super::Browser) is given it. Its `Display` is the URL without its query, so that
-/// it can be logged.
+/// A [`Visit`](super::Visit) is given it. Its `Debug` output has no query, so that it can be
+/// logged.
 pub struct AuthorizationRequest {
     endpoint: Address,
     url: String,
@@ -76,22 +76,25 @@ impl AuthorizationRequest {
         })
     }
 
-    /// The URL to open. It is `https`, or on this machine.
+    /// The URL to open in the user's browser, with its query. It is `https`, or on this machine.
+    /// Anyone who has it can see what is asked for, so do not log it.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The issuer URL of the authorization server.
+    /// The issuer URL of the authorization server. Show it, so that the user knows where they sign
+    /// in.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// The MCP server that the token is for.
+    /// The MCP server that the token is for. Show it, so that the user knows who wants the token.
     pub fn server(&self) -> &Address {
         &self.server
     }
 
-    /// The scopes that are requested.
+    /// The scopes that are requested: those of the server's challenge or metadata, and those of
+    /// [`OAuth::scopes`](super::OAuth::scopes).
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }

@@ -44,8 +44,9 @@ impl Answered {
 }
 
 impl AuthorizationRequest {
-    /// Whether this URL or query answers this very request. Other requests can arrive too: any
-    /// program on the machine can connect to the port.
+    /// Whether this URL or query answers this very request: its `state` is the one that was sent.
+    /// Other requests can arrive too, because any program on the machine can connect to the port;
+    /// ignore those. The other parameters are checked later.
     pub fn is_answered_by(&self, url: &str) -> bool {
         let answered = Answered::parse(url);
         answered.state.as_ref() == Some(self.state())

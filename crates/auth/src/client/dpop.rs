@@ -29,12 +29,12 @@ const MAX_NONCE_BYTES: usize = 1024;
 /// it with [`OAuth::dpop`](super::OAuth::dpop).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dpop {
-    /// If the server asks for it or takes it, and its authorization server does too.
+    /// If the server asks for it or takes it, and its authorization server does too. The default.
     #[default]
     WhenAsked,
-    /// Always. An authorization server that cannot do it is not used.
+    /// Always. The flow fails with an authorization server that cannot do it.
     Required,
-    /// Never.
+    /// Never, even if the server offers it. A server that requires it then refuses every request.
     Never,
 }
 

@@ -12,9 +12,21 @@ const SHOWN_CHARACTERS: usize = 300;
 /// Why no token could be obtained, or why a token was refused.
 ///
 /// It says which [`step`](Self::step) failed and at which [`url`](Self::url), what was expected and
-/// by which rule, and what can be done about it. It contains no token, code or password, so it can
-/// be logged and shown. Clones share one error: calls that waited for the same sign-in fail with
-/// the same reason.
+/// by which rule, and what can be done about it. Its `Display` is all of this in one sentence. It
+/// contains no token, code or password, so it can be logged and shown. Clones share one error:
+/// calls that waited for the same sign-in fail with the same reason.
+///
+/// ```
+/// use turnbuckle_auth::client::{AuthError, Problem};
+///
+/// fn explain(error: &AuthError) -> String {
+///     match error.problem() {
+///         Problem::Unreachable => "check the network, then try again".to_owned(),
+///         Problem::Unanswered(_) => "the sign-in took too long; try again".to_owned(),
+///         _ => error.advice().map_or_else(|| error.to_string(), str::to_owned),
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct AuthError(Arc<Details>);
 
@@ -27,56 +39,63 @@ struct Details {
     source: Option<BoxError>,
 }
 
-/// The steps of an authorization flow.
+/// The steps of an authorization flow, in their order. [`AuthError::step`] names the one that
+/// failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// The settings do not fit together.
+    /// The settings do not fit together, or the `OAuth` is used with a second server. Nothing was
+    /// sent.
     Setup,
-    /// Finding the metadata of the protected resource (RFC 9728).
+    /// Finding the metadata of the protected resource (RFC 9728), which name the authorization
+    /// server.
     ResourceMetadata,
-    /// Finding the metadata of the authorization server.
+    /// Finding the metadata of the authorization server (RFC 8414 or OpenID Connect).
     ServerMetadata,
-    /// Registering the client at the authorization server.
+    /// Registering the client at the authorization server (RFC 7591).
     Registration,
-    /// Asking the user for consent.
+    /// Asking the user for consent, in their browser.
     Authorization,
-    /// Checking the response that the browser brought back.
+    /// Checking the response that the browser brought back. It may come from an attacker, so a
+    /// mismatch ends the flow.
     AuthorizationResponse,
-    /// Fetching a token.
+    /// Fetching a token at the token endpoint.
     Token,
-    /// Renewing a token.
+    /// Renewing a token. If that fails, the user is asked again where a user is there.
     Refresh,
-    /// Exchanging an identity assertion at the identity provider.
+    /// Exchanging an identity assertion at the identity provider, or a caller's token at the
+    /// authorization server.
     Exchange,
     /// Sending a token to its server.
     Use,
-    /// Revoking tokens.
+    /// Revoking tokens, in [`OAuth::sign_out`](super::OAuth::sign_out).
     Revocation,
-    /// Loading or storing tokens.
+    /// Loading or storing tokens in the [`TokenStore`](super::TokenStore).
     Store,
 }
 
-/// The problem.
+/// The problem behind an [`AuthError`], to match on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// No answer came.
+    /// No answer came: the network, TLS or the deadline of 30 seconds. Trying again may help.
     Unreachable,
-    /// A URL may not be used: it is not `https`, or leads into a private network.
+    /// A URL may not be used: it is not `https`, or leads into a private network. See
+    /// [`OAuth::allow_private_networks`](super::OAuth::allow_private_networks).
     Forbidden(String),
-    /// The answer is an error.
+    /// The answer is an error. [`AuthError::oauth_error`] has its code.
     Refused {
         /// The status of the answer, 0 if it came with a redirect.
         status: u16,
-        /// OAuth's name for the error.
+        /// OAuth's name for the error, such as `invalid_client`, if the answer has one.
         error: Option<String>,
         /// The server's description of the error.
         description: Option<String>,
     },
-    /// The answer cannot be read, or lacks something.
+    /// The answer cannot be read, or lacks something that the rules require.
     Malformed(String),
-    /// Something is not what it has to be.
+    /// Something is not what it has to be, such as the issuer in the metadata. It may be a mistake
+    /// of the other side or an attack, so the flow ends.
     Mismatch {
         /// The value that was compared.
         what: &'static str,
@@ -87,13 +106,14 @@ pub enum Problem {
     },
     /// Nothing was found in any of the places where it may be.
     Missing(String),
-    /// The other side cannot do what is needed.
+    /// The other side cannot do what is needed, such as PKCE or the grant that is set.
     Unsupported(String),
     /// The user did not answer in time, or could not be asked.
     Unanswered(String),
-    /// A fresh token was refused.
+    /// A fresh token was refused. The server and its authorization server disagree, for example
+    /// about the audience.
     StillRefused,
-    /// Something on this machine failed.
+    /// Something on this machine failed: a key, the token store, or a port.
     Local(String),
 }
 
@@ -139,22 +159,23 @@ impl AuthError {
         self.0.step
     }
 
-    /// The URL that was involved, without its query.
+    /// The URL that was involved, without its query; `None` if no request was involved.
     pub fn url(&self) -> Option<&str> {
         self.0.url.as_deref()
     }
 
-    /// The problem, to match on.
+    /// The problem, to match on. Use `Display` to show it.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// The rule that the other side broke, by document and section.
+    /// The rule that the other side broke, by document and section, for a report to its operators;
+    /// `None` if no rule was broken.
     pub fn broken_rule(&self) -> Option<&'static str> {
         self.0.rule
     }
 
-    /// What the user can do about it.
+    /// What the user can do about it, as a clause; `None` if nothing is known.
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

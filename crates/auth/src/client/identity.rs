@@ -25,7 +25,9 @@ const ASSERTION_LIFE: Duration = Duration::from_mins(1);
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// A client that is registered at an authorization server, with its credentials. Give it to
-/// [`OAuth::client`](super::OAuth::client).
+/// [`OAuth::client`](super::OAuth::client),
+/// [`OAuth::client_credentials`](super::OAuth::client_credentials) or
+/// [`Enterprise::new`](super::Enterprise::new).
 ///
 /// ```
 /// use turnbuckle_auth::client::Registered;
@@ -36,7 +38,8 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 /// ```
 ///
 /// Credentials belong to the issuer that gave them. Name it with [`at_issuer`](Self::at_issuer):
-/// otherwise they are sent to the first authorization server that the MCP server names.
+/// otherwise they are sent to the first authorization server that the MCP server names. `Debug`
+/// does not show them.
 #[derive(Clone, Debug)]
 pub struct Registered {
     pub(crate) issuer: Option<String>,
@@ -44,7 +47,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// A public client with this client id.
+    /// A public client with this client id: it has no credentials, and is protected by PKCE alone.
     pub fn new(client_id: impl Into<String>) -> Self {
         Self {
             issuer: None,
@@ -56,19 +59,23 @@ impl Registered {
         }
     }
 
-    /// Authenticates the client with a client secret.
+    /// Authenticates the client with a client secret, in the way that the authorization server
+    /// supports: in the `Authorization` header or in the body.
     pub fn with_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.identity.proof = ClientProof::Secret(secret.into());
         self
     }
 
-    /// Authenticates the client with signed assertions (`private_key_jwt`).
+    /// Authenticates the client with signed assertions (`private_key_jwt`), which are valid for one
+    /// minute each. The authorization server must know the public half of the key. Preferred to a
+    /// secret, because the key is never sent.
     pub fn with_key(mut self, key: SigningKey) -> Self {
         self.identity.proof = ClientProof::Key(Arc::new(key));
         self
     }
 
-    /// Uses the client only with this issuer. Its credentials are sent to no other.
+    /// Uses the client only with this issuer. Its credentials are sent to no other, whatever the
+    /// MCP server names; the flow fails instead.
     pub fn at_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self

@@ -19,9 +19,9 @@ use crate::jose::SigningKey;
 /// Gets tokens for a protected server, by the rules of every revision since 2025-03-26.
 ///
 /// Give it to the target of a server. When the server refuses a request, everything else follows:
-/// who gives tokens is found out, the client introduces itself, the user signs in in their
-/// browser, and the request is sent again. Tokens are renewed before they expire, and widened when
-/// the server wants more.
+/// the authorization server is discovered, the client registers itself, the user signs in in their
+/// browser, and the request is sent again. Tokens are renewed 30 seconds before they expire, and
+/// widened when the server wants more scopes.
 ///
 /// ```no_run
 /// use turnbuckle_auth::client::OAuth;
@@ -39,7 +39,7 @@ use crate::jose::SigningKey;
 /// It is for one server: the first that it is used with. Clones share its tokens;
 /// [`for_another_server`](Self::for_another_server) has the same settings and tokens of its own.
 ///
-/// | the client is | say |
+/// | the client is | use |
 /// |---|---|
 /// | run by a user | nothing more, or [`browser`](Self::browser) |
 /// | registered by hand | [`client`](Self::client) |
@@ -48,26 +48,32 @@ use crate::jose::SigningKey;
 /// | used in a company | [`enterprise`](Self::enterprise) |
 /// | run by a platform that vouches for it | [`workload`](Self::workload) |
 /// | a server that acts for its own callers | [`exchange`](Self::exchange) |
+///
+/// A call whose tokens cannot be had fails with an [`AuthError`] as its source. For a server that
+/// takes a fixed token, set a header on the target instead.
 #[derive(Clone)]
 pub struct OAuth {
     settings: Arc<Settings>,
     session: Arc<OnceLock<Session>>,
 }
 
-/// What came of [`OAuth::sign_in`].
+/// The outcome of [`OAuth::sign_in`] and [`OAuth::sign_in_for`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignIn {
-    /// There are new tokens.
+    /// There are new tokens: the user has signed in, or a grant without a user gave them.
     Done,
-    /// There were tokens that can still be used.
+    /// There were tokens that can still be used, or could be renewed. The user was not asked.
     Already,
-    /// The server does not ask for a token.
+    /// The server does not ask for a token, so there is none.
     NotNeeded,
 }
 
 impl OAuth {
-    /// A client by the name that people are shown when they are asked.
+    /// A client by the name that people are shown when they are asked for consent.
+    ///
+    /// Without further settings, the user signs in in the browser of this machine
+    /// ([`Loopback`](super::Loopback)), the client registers itself, and tokens are kept in memory.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             settings: Arc::new(Settings::new(name.into())),
@@ -81,18 +87,20 @@ impl OAuth {
         self
     }
 
-    /// The client is registered by hand, and is this one.
+    /// Uses a client that is registered at the authorization server by hand, instead of registering
+    /// one. Name its issuer with [`Registered::at_issuer`].
     pub fn client(self, client: Registered) -> Self {
         self.with(|settings| settings.registered = Some(client))
     }
 
     /// The client is described by a document at this `https` URL (a client ID metadata document),
-    /// which is its id wherever such documents are read.
+    /// which is its id wherever such documents are read. Elsewhere the client registers itself.
     pub fn client_document(self, url: impl Into<String>) -> Self {
         self.with(|settings| settings.document = Some(url.into()))
     }
 
-    /// The same, and it proves who it is with the key that the document names.
+    /// As [`client_document`](Self::client_document), and the client authenticates with this key,
+    /// whose public half the document names (`private_key_jwt`).
     pub fn client_document_with_key(self, url: impl Into<String>, key: SigningKey) -> Self {
         self.with(|settings| {
             settings.document = Some(url.into());
@@ -101,7 +109,18 @@ impl OAuth {
     }
 
     /// Uses the client credentials grant: the client acts for itself, without a user. The client
-    /// must be registered beforehand.
+    /// must be registered beforehand, with a secret or a key. Use it for services and scheduled
+    /// jobs.
+    ///
+    /// ```
+    /// use turnbuckle_auth::client::{OAuth, Registered};
+    ///
+    /// let client = Registered::new("nightly-report")
+    ///     .with_secret("s3cret")
+    ///     .at_issuer("https://login.example.com");
+    /// let oauth = OAuth::new("nightly-report").client_credentials(client);
+    /// # drop(oauth);
+    /// ```
     pub fn client_credentials(self, client: Registered) -> Self {
         self.client(client)
             .with(|settings| settings.grant = Grant::ClientCredentials)
@@ -158,7 +177,8 @@ impl OAuth {
         self.with(|settings| settings.issuer = Some(issuer.into()))
     }
 
-    /// Asks for these scopes too. What the server wants is asked for anyway.
+    /// Asks for these scopes too. The scopes that the server wants are asked for anyway. A second
+    /// call replaces the first. Texts that are not scope tokens are left out.
     pub fn scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         let scopes: Scopes = scopes.into_iter().collect();
         self.with(|settings| settings.scopes = scopes)
@@ -170,17 +190,21 @@ impl OAuth {
         self.with(|settings| settings.offline = Offline::DoNotAsk)
     }
 
-    /// Binds tokens to a key, or does not.
+    /// Sets whether tokens are bound to a key (DPoP). Defaults to [`Dpop::WhenAsked`].
     pub fn dpop(self, dpop: Dpop) -> Self {
         self.with(|settings| settings.dpop = dpop)
     }
 
-    /// Sends people to authorization servers in this way.
+    /// Sends the user to the authorization server in this way. Defaults to
+    /// [`Loopback`](super::Loopback), which opens the browser of this machine; use
+    /// [`Paste`](super::Paste) where there is none. The user has ten minutes.
     pub fn browser(self, browser: impl Browser + 'static) -> Self {
         self.with(|settings| settings.browser = Arc::new(browser))
     }
 
-    /// Tells of each request that a flow makes, for those who want to see it step by step.
+    /// Calls a function for each request that a flow makes, when it is sent and when it is
+    /// answered: for logs and for user interfaces that show the flow step by step. URLs come
+    /// without their queries, so no secret is in them. It must not block.
     ///
     /// ```
     /// # use turnbuckle_auth::client::OAuth;
@@ -191,28 +215,33 @@ impl OAuth {
         self.with(|settings| settings.onlooker = Onlooker::new(tell))
     }
 
-    /// Keeps tokens here. Without this, they are forgotten with the process.
+    /// Keeps tokens and registrations in this store. Defaults to a
+    /// [`MemoryStore`](super::MemoryStore), which forgets them with the process;
+    /// [`remember`](Self::remember) keeps them in files.
     pub fn store(self, store: impl TokenStore + 'static) -> Self {
         self.with(|settings| settings.store = Arc::new(store))
     }
 
-    /// Keeps tokens between runs: sealed with a key of the operating system's keyring where there is
-    /// one (feature `keyring`), in files that only their owner may read.
+    /// Keeps tokens between runs: sealed with a key of the operating system's keyring where there
+    /// is one (feature `keyring`), in files that only their owner may read. It is
+    /// [`store`](Self::store) with [`FileStore::open`] and the name of this client.
     ///
     /// # Errors
-    /// If there is nowhere to keep them.
+    /// [`StoreError`] if there is no folder for the user's data, or it cannot be used.
     pub fn remember(self) -> Result<Self, StoreError> {
         let store = FileStore::open(&self.settings.name)?;
         Ok(self.store(store))
     }
 
-    /// Reaches authorization servers by these proxies and certificates.
+    /// Reaches authorization servers with these proxies and certificates. It does not change how
+    /// the MCP server is reached; that is a setting of its target.
     pub fn http(self, settings: AgentSettings) -> Self {
         self.with(|own| own.http = settings)
     }
 
     /// Lets the server name authorization servers in private networks, and on this machine. It is
-    /// for servers inside your own network; link-local addresses stay closed.
+    /// for servers inside your own network; link-local addresses stay closed. Without it such URLs
+    /// fail with [`Problem::Forbidden`].
     pub fn allow_private_networks(self) -> Self {
         self.with(|settings| settings.reach.private = true)
     }
@@ -223,7 +252,8 @@ impl OAuth {
         self.with(|settings| settings.reach.plain = true)
     }
 
-    /// The same settings for another server, with tokens of its own in the same store.
+    /// The same settings for another server, with tokens of its own in the same store. A client
+    /// that was registered at an authorization server is used again there.
     pub fn for_another_server(&self) -> Self {
         Self {
             settings: self.settings.clone(),
@@ -234,8 +264,25 @@ impl OAuth {
     /// Gets tokens for a server before the first request. Does nothing if there are tokens already,
     /// or if the server does not ask for any. Returns which of these was the case.
     ///
+    /// It is not needed: the first call signs in by itself. Use it to sign in at a moment that
+    /// suits the user, such as behind a button.
+    ///
+    /// ```no_run
+    /// use turnbuckle_auth::client::{OAuth, SignIn};
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let oauth = OAuth::new("my-app").remember()?;
+    /// match oauth.sign_in("https://example.com/mcp").await? {
+    ///     SignIn::NotNeeded => println!("the server takes everyone"),
+    ///     _ => println!("signed in"),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
-    /// If no tokens can be had.
+    /// [`AuthError`] if no tokens can be had. It names the step, and often what to do: the server
+    /// cannot be reached, its metadata are missing or contradict each other, the user declined or
+    /// did not answer within ten minutes, or this `OAuth` is for another server.
     ///
     /// # Cancel safety
     /// Dropping the future does not end the sign-in; dropping the last clone of this does.
@@ -253,11 +300,12 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
-    /// Gets tokens for a server that are good for these scopes too, beside those that were asked for
-    /// before. The user is asked even if there are tokens already.
+    /// Gets tokens for a server that are good for these scopes too, beside those that were asked
+    /// for before. The user is asked even if there are tokens already. Use it after a call failed
+    /// for want of a scope, where [`Browser::allows_step_up`] says no.
     ///
     /// # Errors
-    /// If no tokens can be had. Those from before stay.
+    /// [`AuthError`] if no tokens can be had. Those from before stay.
     ///
     /// # Cancel safety
     /// Dropping the future does not end the sign-in; dropping the last clone of this does.
@@ -279,7 +327,8 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
-    /// Whether there are tokens for a server that can be used, after renewing them if they have expired.
+    /// Whether there are tokens for a server that can be used, after renewing them if they have
+    /// expired. The user is never asked. False also if this `OAuth` is for another server.
     pub async fn is_signed_in(&self, server: &str) -> bool {
         match self.session_at(server) {
             Ok(session) => session.ready().await.is_some(),
@@ -287,10 +336,12 @@ impl OAuth {
         }
     }
 
-    /// Gives the tokens for a server back, and forgets them.
+    /// Revokes the tokens for a server at the authorization server, and forgets them. Without
+    /// tokens it does nothing. The registration of the client is kept.
     ///
     /// # Errors
-    /// If the authorization server does not take them back. They are forgotten all the same.
+    /// [`AuthError`] if the authorization server cannot be reached or refuses to revoke them. They
+    /// are forgotten all the same.
     pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
         let session = self.session_at(server)?;
         session.load().await;
@@ -307,7 +358,7 @@ impl OAuth {
     }
 
     /// The extension of the protocol that this way of getting tokens belongs to, for clients that
-    /// declare what they can do.
+    /// declare what they can do. `None` for sign-in by a user and for grants without an extension.
     pub fn extension(&self) -> Option<&'static str> {
         match self.settings.grant {
             Grant::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),

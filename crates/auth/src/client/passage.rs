@@ -11,11 +11,11 @@ use super::Step;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowRequest {
-    /// The step that the request belongs to.
+    /// The step of the flow that the request belongs to.
     pub step: Step,
     /// The URL, without its query.
     pub url: String,
-    /// The status of the answer; `None` when the request is sent.
+    /// The HTTP status of the answer; `None` when the request is sent.
     pub status: Option<u16>,
 }
 

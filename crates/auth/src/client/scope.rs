@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A set of OAuth scopes, in the order in which they were first added.
+/// A set of OAuth scopes, in the order in which they were first added. Its `Display` is the form of
+/// OAuth: separated by blanks. Collect it from an iterator of texts, or use [`parse`](Self::parse).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Scopes(Vec<String>);
@@ -27,12 +28,12 @@ impl Scopes {
         self.0.is_empty()
     }
 
-    /// Whether this scope is in the set.
+    /// Whether this scope is in the set. Scopes are compared as text; case matters.
     pub fn contains(&self, scope: &str) -> bool {
         self.0.iter().any(|own| own == scope)
     }
 
-    /// Whether all of these scopes are in the set.
+    /// Whether all of these scopes are in the set. True for no scopes.
     pub fn contains_all(&self, others: &Self) -> bool {
         others.iter().all(|scope| self.contains(scope))
     }

@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// RSA with PKCS#1 v1.5 padding and SHA-256.
+    /// RSA with PKCS#1 v1.5 padding and SHA-256. What most issuers use by default.
     Rs256,
     /// RSA with PKCS#1 v1.5 padding and SHA-384.
     Rs384,
@@ -26,16 +26,17 @@ pub enum Algorithm {
     Ps384,
     /// RSA with PSS padding and SHA-512.
     Ps512,
-    /// ECDSA on P-256 with SHA-256.
+    /// ECDSA on P-256 with SHA-256. What [`SigningKey::generate`](super::SigningKey::generate)
+    /// makes keys for.
     Es256,
     /// ECDSA on P-384 with SHA-384.
     Es384,
-    /// Ed25519.
+    /// Ed25519, under its names `EdDSA` and `Ed25519`.
     EdDsa,
 }
 
 impl Algorithm {
-    /// All algorithms, the most common first.
+    /// All algorithms, the most common first. There is no symmetric one, and not `none`.
     pub const ALL: [Self; 9] = [
         Self::Rs256,
         Self::Es256,
@@ -57,7 +58,7 @@ impl Algorithm {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// The algorithm's name in JOSE.
+    /// The algorithm's name in JOSE, as in the `alg` of a token.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",

@@ -55,26 +55,29 @@ enum Curve {
     P384,
 }
 
-/// Why JSON is not a usable public key.
+/// Why JSON is not a usable public key. Returned by [`Jwk::parse`] and [`JwkSet::parse`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadKey {
     /// A member is missing, or is not what it should be.
     #[error("member `{0}` of the key is missing or cannot be read")]
     Member(&'static str),
-    /// We verify nothing with keys of this kind.
+    /// A kind of key that is not supported. RSA, EC with P-256 or P-384, and Ed25519 are.
     #[error("keys of kind `{0}` are not used here: RSA, EC with P-256 or P-384, and Ed25519 are")]
     Kind(String),
-    /// It contains the private half.
+    /// It contains the private half, or is a shared secret. Publish the public half only, and
+    /// replace the key if it was published.
     #[error("the key is private or shared; publish its public half")]
     Secret,
 }
 
 impl Jwk {
-    /// Parses a key from JSON.
+    /// Parses a key from JSON: RSA, EC on P-256 or P-384, or Ed25519. A key whose `use` or
+    /// `key_ops` excludes signatures is parsed, but [allows](Self::allows) nothing.
     ///
     /// # Errors
-    /// If it contains a private or shared key, or is of an unsupported kind.
+    /// [`BadKey::Secret`] if it contains a private or shared key, [`BadKey::Kind`] if it is of an
+    /// unsupported kind, and [`BadKey::Member`] if a member is missing or malformed.
     pub fn parse(json: &Value) -> Result<Self, BadKey> {
         let object = json.as_object().ok_or(BadKey::Member("kty"))?;
         if SECRET_MEMBERS.iter().any(|name| object.contains_key(*name)) {
@@ -132,7 +135,8 @@ impl Jwk {
             && said.is_none_or(|said| Algorithm::from_name(said) == Some(algorithm))
     }
 
-    /// Whether this key made the signature of the message.
+    /// Whether this key made the signature of the message. False also if the key does not
+    /// [allow](Self::allows) the algorithm. RSA keys need 2048 bits or more.
     pub fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.allows(algorithm) {
             return false;
@@ -158,7 +162,8 @@ impl Jwk {
         verified.is_some()
     }
 
-    /// The thumbprint of the key in base64url (RFC 7638), to which DPoP tokens are bound.
+    /// The thumbprint of the key in base64url (RFC 7638), to which DPoP tokens are bound. It is the
+    /// same for all JSON forms of one key.
     pub fn thumbprint(&self) -> String {
         let members = self.members();
         let mut members: Vec<_> = members.iter().collect();
@@ -171,7 +176,8 @@ impl Jwk {
         digest(format!("{{{}}}", text.join(",")))
     }
 
-    /// The key as JSON, as it is published in a key set.
+    /// The key as JSON, as it is published in a key set: the members that define it, and `kid` and
+    /// `alg` if they are set.
     pub fn to_json(&self) -> Value {
         let mut json = Map::new();
         for (name, value) in self.members() {
@@ -277,7 +283,8 @@ fn unsigned(object: &Map<String, Value>, name: &'static str) -> Result<Vec<u8>, 
         .ok_or(BadKey::Member(name))
 }
 
-/// A set of public keys, as an issuer publishes it (`jwks_uri`).
+/// A set of public keys, as an issuer publishes it (`jwks_uri`). Use it with
+/// [`Jws::verify`](super::Jws::verify), or with `Issuer::keys` for keys that are not fetched.
 #[derive(Clone, Debug, Default)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
@@ -307,7 +314,7 @@ impl JwkSet {
     }
 
     /// Keys that may have signed with this algorithm. With a `kid`: the keys that have it, and the
-    /// keys without a `kid`.
+    /// keys without a `kid`. [`Jws::verify`](super::Jws::verify) tries them.
     pub fn candidates(&self, algorithm: Algorithm, id: Option<&str>) -> impl Iterator<Item = &Jwk> {
         self.keys.iter().filter(move |key| {
             key.allows(algorithm) && (id.is_none() || key.id().is_none() || key.id() == id)
@@ -319,7 +326,7 @@ impl JwkSet {
         &self.keys
     }
 
-    /// The set as JSON.
+    /// The set as JSON, to be served as a JWKS document.
     pub fn to_json(&self) -> Value {
         let keys: Vec<_> = self.keys.iter().map(Jwk::to_json).collect();
         json!({ "keys": keys })

@@ -13,7 +13,8 @@ const MAX_BYTES: usize = 32 * 1024;
 const MAX_TRIES: usize = 8;
 
 /// A signed token (JWS in compact form), split into its parts. Do not trust its content before
-/// [`verify`](Self::verify) has succeeded.
+/// [`verify`](Self::verify) has succeeded, and check `exp`, `aud` and `iss` after that: this type
+/// checks signatures only. A `server::Guard` does all of it.
 #[derive(Debug)]
 pub struct Jws<'a> {
     header: Header,
@@ -22,19 +23,21 @@ pub struct Jws<'a> {
     signature: Vec<u8>,
 }
 
-/// The header of a token.
+/// The header of a token, from [`Jws::header`]. It is not trustworthy before the signature is
+/// verified.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
-    /// The name of the algorithm.
+    /// The name of the algorithm, as the token says. It may be one that is not accepted.
     pub alg: String,
-    /// Which key.
+    /// The id of the key that signed it.
     #[serde(default)]
     pub kid: Option<String>,
-    /// The type of the token.
+    /// The type of the token, such as `JWT`, `at+jwt` or `dpop+jwt`.
     #[serde(default)]
     pub typ: Option<String>,
-    /// A key that the token brings with it.
+    /// A key that the token brings with it, as DPoP proofs do. Never use it to verify an access
+    /// token.
     #[serde(default)]
     pub jwk: Option<Value>,
     /// Members that must be understood.
@@ -42,29 +45,29 @@ pub struct Header {
     crit: Option<Value>,
 }
 
-/// Why a token was refused.
+/// Why a token was refused by [`Jws::parse`] or [`Jws::verify`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadToken {
-    /// It is too long.
+    /// It is longer than 32 KiB.
     #[error("the token is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// It is not a token in three parts.
+    /// It is not a token in three parts. Opaque tokens end here; use introspection for them.
     #[error("the token is not a signed JWT in three parts")]
     Shape,
-    /// Its header or its claims are not JSON objects.
+    /// Its header or its claims are not JSON objects, or its signature is not base64url.
     #[error("the {0} of the token cannot be read")]
     Part(&'static str),
-    /// It is signed in a way that we do not accept.
+    /// It is signed with an algorithm that is not allowed, or that is symmetric or unknown.
     #[error("tokens signed with `{0}` are not accepted")]
     Algorithm(String),
-    /// It demands that something be understood which is not.
+    /// It has critical header members (`crit`), and none is understood here.
     #[error("the token has critical header members, and none is known here")]
     Critical,
-    /// No key of the issuer has that name.
+    /// No key of the set fits the token. The issuer may have new keys: fetch the set again.
     #[error("no key of the issuer fits the token")]
     UnknownKey,
-    /// The signature was made by another key, or for other content.
+    /// The signature was made by another key, or for other content. The token is forged or damaged.
     #[error("the signature does not fit the token")]
     Signature,
 }
@@ -73,7 +76,8 @@ impl<'a> Jws<'a> {
     /// Splits a token into its parts and decodes them. The signature is not checked.
     ///
     /// # Errors
-    /// If it is not a signed token.
+    /// [`BadToken`] if it is not a signed token: too long, not three parts, not JSON, or with
+    /// critical members.
     pub fn parse(token: &'a str) -> Result<Self, BadToken> {
         if token.len() > MAX_BYTES {
             return Err(BadToken::TooLong);
@@ -101,15 +105,17 @@ impl<'a> Jws<'a> {
         &self.header
     }
 
-    /// The claims, before the signature has been checked.
+    /// The claims, before the signature has been checked. Use them only to choose the keys to
+    /// verify with, for example by `iss`.
     pub fn unverified_claims(&self) -> &Map<String, Value> {
         &self.claims
     }
 
-    /// The algorithm of the token, if it is one of the allowed ones.
+    /// The algorithm of the token, if it is one of the allowed ones. Never take it from the header
+    /// without this check.
     ///
     /// # Errors
-    /// If it is not allowed.
+    /// [`BadToken::Algorithm`] if it is not allowed.
     pub fn algorithm(&self, allowed: &[Algorithm]) -> Result<Algorithm, BadToken> {
         Algorithm::from_name(&self.header.alg)
             .filter(|algorithm| allowed.contains(algorithm))
@@ -151,10 +157,12 @@ impl<'a> Jws<'a> {
         Err(verdict)
     }
 
-    /// Verifies the signature with this key, and returns the claims.
+    /// Verifies the signature with this key, and returns the claims. Use it where the key is known,
+    /// as with DPoP proofs.
     ///
     /// # Errors
-    /// If the key did not make the signature.
+    /// [`BadToken::Algorithm`] if the algorithm is not allowed, and [`BadToken::Signature`] if the
+    /// key did not make the signature.
     pub fn verify_with(
         self,
         key: &Jwk,

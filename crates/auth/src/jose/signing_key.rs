@@ -38,16 +38,17 @@ enum Pair {
     EdDsa(Ed25519KeyPair),
 }
 
-/// Why a private key cannot be used.
+/// Why a private key cannot be used, or cannot sign.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The text contains no private key.
+    /// The text contains no private key in PEM.
     #[error(
         "there is no private key in the PEM text; it begins with `-----BEGIN PRIVATE KEY-----`"
     )]
     NoKey,
-    /// The key is written in another way than PKCS#8.
+    /// The key is written in another way than PKCS#8, or PKCS#1 for RSA. The message has the
+    /// command that converts it.
     #[error(
         "the key is in the form `{form}`; convert it with `openssl pkcs8 -topk8 -nocrypt -in key.pem`"
     )]
@@ -55,10 +56,11 @@ pub enum KeyError {
         /// The label of the PEM text.
         form: String,
     },
-    /// The key does not fit ES256, RS256 or EdDSA.
+    /// The key does not fit ES256, RS256 or EdDSA: another curve, an RSA key of less than 2048
+    /// bits, or not a key at all.
     #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
-    /// The machine gave no randomness, or the signature failed.
+    /// The operating system gave no random bytes, or the signature failed.
     #[error("the key could not sign, or none could be made")]
     Unusable,
     /// The claims cannot be written as JSON.
@@ -70,10 +72,11 @@ pub enum KeyError {
 }
 
 impl SigningKey {
-    /// Generates a new key for ES256.
+    /// Generates a new key for ES256. It is not stored anywhere; use [`parse_pem`](Self::parse_pem)
+    /// for keys that outlive the process.
     ///
     /// # Errors
-    /// If the operating system gives no random bytes.
+    /// [`KeyError::Unusable`] if the operating system gives no random bytes.
     pub fn generate() -> Result<Self, KeyError> {
         Self::parse_pkcs8(&Self::generate_pkcs8()?)
     }
@@ -85,10 +88,12 @@ impl SigningKey {
             .map_err(|_| KeyError::Unusable)
     }
 
-    /// Reads a key from PEM: PKCS#8 for every kind, or PKCS#1 for RSA.
+    /// Reads a key from PEM: PKCS#8 for every kind, or PKCS#1 for RSA. Encrypted keys are not
+    /// supported.
     ///
     /// # Errors
-    /// If there is no key in the text, or it cannot be used.
+    /// [`KeyError::NoKey`] if there is no PEM in the text, [`KeyError::Form`] if the key is in
+    /// another form, and [`KeyError::Unknown`] if it is of another kind.
     pub fn parse_pem(text: &str) -> Result<Self, KeyError> {
         let (_, rest) = text.split_once("-----BEGIN ").ok_or(KeyError::NoKey)?;
         let (form, rest) = rest.split_once("-----").ok_or(KeyError::NoKey)?;
@@ -109,7 +114,7 @@ impl SigningKey {
     /// Reads a key from PKCS#8 in DER.
     ///
     /// # Errors
-    /// If it is not a usable key.
+    /// [`KeyError::Unknown`] if it is not a usable key.
     pub fn parse_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         let random = SystemRandom::new();
         if let Ok(pair) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random) {
@@ -124,7 +129,7 @@ impl SigningKey {
     }
 
     /// Sets the key id (`kid`) that is written into tokens, so that the other side finds the public
-    /// key in its key set.
+    /// key in its key set. Give each key its own, such as the month in which it was made.
     pub fn with_key_id(mut self, key_id: impl Into<String>) -> Self {
         self.key_id = Some(key_id.into());
         self
@@ -140,6 +145,7 @@ impl SigningKey {
     }
 
     /// The public key as a minimal JWK: only the members that define the key.
+    /// [`public_key`](Self::public_key) returns it as a [`Jwk`] with the key's id.
     pub fn public_jwk(&self) -> Value {
         match &self.pair {
             Pair::Es256(pair) => {
@@ -173,10 +179,13 @@ impl SigningKey {
         }
     }
 
-    /// Signs claims as a token of this type (`typ`).
+    /// Signs claims as a token of this type (`typ`), such as `JWT`. Returns the token in its
+    /// compact form. The header has `typ`, `alg`, and `kid` if a key id is set; claims such as
+    /// `exp` are not added.
     ///
     /// # Errors
-    /// If the claims cannot be written as JSON, or signing fails.
+    /// [`KeyError::Claims`] if the claims cannot be written as JSON, and [`KeyError::Unusable`] if
+    /// signing fails.
     pub fn sign(&self, kind: &str, claims: &impl Serialize) -> Result<String, KeyError> {
         let mut header = json!({"typ": kind, "alg": self.algorithm()});
         if let Some(key_id) = &self.key_id {

@@ -26,7 +26,8 @@ use crate::jose::Algorithm;
 const UNKNOWN_TOKENS: u32 = 60;
 
 /// Builds the authorization of a server: for which server tokens must be issued, by whom, and with
-/// which scopes.
+/// which scopes. [`build`](Self::build) makes the [`LiveGuard`] that is given to a server over
+/// HTTP.
 ///
 /// ```
 /// use turnbuckle_auth::server::{Guard, Issuer};
@@ -40,6 +41,10 @@ const UNKNOWN_TOKENS: u32 = 60;
 ///     .build()?;
 /// # Ok(()) }
 /// ```
+///
+/// A request without a token, or with one that is not good, gets 401 with a challenge that leads
+/// clients to the metadata; one whose token lacks a scope gets 403 with the scopes that are needed.
+/// Servers over stdio have no guard: their caller is the user who started them.
 #[derive(Debug)]
 #[must_use = "a guard guards nothing until it is built and given to a server"]
 pub struct Guard {
@@ -80,7 +85,8 @@ impl std::fmt::Debug for UsedProofs {
 
 impl Guard {
     /// A guard for the server that clients reach at this URL: the address of its endpoint as it is
-    /// seen from outside. Tokens must be issued for this URL.
+    /// seen from outside, also behind a proxy. Tokens must be issued for this URL;
+    /// [`Issuer::audience`] adds other names for it.
     pub fn new(resource: impl Into<String>) -> Self {
         Self {
             resource: resource.into(),
@@ -99,20 +105,23 @@ impl Guard {
     }
 
     /// Accepts tokens of this issuer, given as a URL or as an [`Issuer`] with settings. Call it
-    /// several times for several issuers; clients choose one of them.
+    /// several times for several issuers; clients choose one of them. At least one is needed. A
+    /// JWT is checked with the issuer that its `iss` names.
     pub fn issuer(mut self, issuer: impl Into<Issuer>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
     /// Requires all of these scopes for every request. A tool can require more with `Tool::scopes`.
+    /// Further calls add scopes. Without any, every token for this server is enough.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
     /// Publishes these scopes in the metadata, besides those that every request needs, for clients
-    /// that ask for all of them at once.
+    /// that ask for all of them at once. It requires nothing: a tool names the scopes that it needs
+    /// with `Tool::scopes`.
     pub fn scopes_supported<S: Into<String>>(
         mut self,
         scopes: impl IntoIterator<Item = S>,
@@ -121,7 +130,8 @@ impl Guard {
         self
     }
 
-    /// A token with this scope also has those.
+    /// A token with this scope also has those: `implies("admin", ["read", "write"])`. It also
+    /// follows chains of implied scopes.
     pub fn implies<S: Into<String>>(
         mut self,
         scope: impl Into<String>,
@@ -133,26 +143,30 @@ impl Guard {
     }
 
     /// Tells clients that tokens may be bound to a key (DPoP). Tokens that are bound to a key are
-    /// checked with their proofs in any case.
+    /// checked with their proofs in any case. Plain bearer tokens are accepted too;
+    /// [`require_dpop`](Self::require_dpop) refuses them.
     pub fn offer_dpop(mut self) -> Self {
         self.binding = Binding::Offered;
         self
     }
 
-    /// Requires tokens that are bound to a key (DPoP), so that a stolen token is useless.
+    /// Requires tokens that are bound to a key (DPoP), so that a stolen token is useless. Requests
+    /// with a plain bearer token get 401. [`offer_dpop`](Self::offer_dpop) accepts both.
     pub fn require_dpop(mut self) -> Self {
         self.binding = Binding::Required;
         self
     }
 
     /// Requires nonces of this server in DPoP proofs, so that proofs cannot be made in advance. The
-    /// nonces are valid for this process only; replicas need [`nonces_of`](Guard::nonces_of).
+    /// nonces are valid for this process only; replicas need [`nonces_of`](Guard::nonces_of). A
+    /// client without a valid nonce gets 401 with a new one, and repeats its request.
     pub fn nonces(mut self) -> Self {
         self.nonces = NonceSource::Random;
         self
     }
 
-    /// The same with nonces derived from this secret, which replicas share.
+    /// As [`nonces`](Self::nonces), with nonces derived from this secret, which replicas share. It
+    /// needs at least 16 random bytes.
     pub fn nonces_of(mut self, secret: impl Into<Vec<u8>>) -> Self {
         self.nonces = NonceSource::Secret(secret.into());
         self
@@ -166,13 +180,14 @@ impl Guard {
         self
     }
 
-    /// Publishes a human-readable name of the server in its metadata.
+    /// Publishes a human-readable name of the server in its metadata (`resource_name`). Clients may
+    /// show it when the user is asked.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.about.name = Some(name.into());
         self
     }
 
-    /// Publishes the URL of the server's documentation in its metadata.
+    /// Publishes the URL of the server's documentation in its metadata (`resource_documentation`).
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.about.documentation = Some(url.into());
         self
@@ -194,16 +209,17 @@ impl Guard {
         self
     }
 
-    /// Sets the clock. For tests.
+    /// Sets the clock that expiry is checked with. For tests; defaults to the clock of the system.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
         self
     }
 
-    /// Checks all settings without any request: issuers are contacted when the first token comes.
+    /// Checks all settings without any request: issuers are contacted when the first token comes,
+    /// so a server starts even if its issuer is down.
     ///
     /// # Errors
-    /// [`GuardError`]: the first setting that is wrong.
+    /// [`GuardError`]: the first setting that is wrong. Each message names the setting and what is expected.
     pub fn build(self) -> Result<LiveGuard, GuardError> {
         let resource = self.parse_resource()?;
         for scope in self.scopes.iter().chain(&self.supported) {

@@ -3,11 +3,12 @@
 /// Bytes of a secret for nonces, at the least.
 pub(super) const MIN_SECRET_BYTES: usize = 16;
 
-/// Why a guard cannot be built: a setting is wrong. Each message names the setting.
+/// Why a guard cannot be built: a setting is wrong. Each message names the setting. Returned by
+/// [`Guard::build`](super::Guard::build).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardError {
-    /// The resource is not a URL.
+    /// The resource is not a URL, or has a fragment.
     #[error("the resource `{resource}` is not the URL of this server: {reason}")]
     Resource {
         /// The value that was given.
@@ -15,10 +16,12 @@ pub enum GuardError {
         /// The problem.
         reason: String,
     },
-    /// The guard has no issuer.
+    /// The guard has no issuer, so no token could be good.
     #[error("the guard has no issuer; add one with `Guard::issuer`")]
     NoIssuer,
-    /// An issuer cannot be used.
+    /// An issuer cannot be used: its URL, or that of its keys or introspection, is malformed or not
+    /// `https`. Plain `http` is for this machine, or
+    /// [`Issuer::allow_http`](super::Issuer::allow_http).
     #[error("the issuer `{issuer}` cannot be used: {reason}")]
     Issuer {
         /// Its URL.
@@ -26,18 +29,18 @@ pub enum GuardError {
         /// Why.
         reason: String,
     },
-    /// Two issuers have the same URL.
+    /// Two issuers have the same URL. Put all settings into one [`Issuer`](super::Issuer).
     #[error("duplicate issuer `{0}`; remove one")]
     SameIssuer(String),
-    /// Not a valid scope token.
+    /// Not a valid scope token: scopes have no blanks, quotes and backslashes.
     #[error("`{0}` is not a scope: scopes are words without blanks and quotes")]
     Scope(String),
-    /// A scope that servers must not ask for.
+    /// `offline_access` is a scope that servers must not ask for.
     #[error(
         "`offline_access` is between clients and authorization servers: servers do not ask for it"
     )]
     OfflineAccess,
-    /// The secret is too short.
+    /// The secret for nonces has less than 16 bytes.
     #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
     WeakSecret,
     /// The operating system gave no random bytes.

@@ -5,7 +5,9 @@ use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 
 /// The identity in a verified token: who calls, and with which scopes and claims.
 ///
-/// Handlers get it from [`Caller::get`](turnbuckle_server::Caller::get), or as an extractor.
+/// Handlers get it from [`Caller::get`](turnbuckle_server::Caller::get), or as an extractor. As an
+/// extractor it fails for callers without a token, such as those over stdio; use `Caller::get`
+/// where a handler serves both.
 ///
 /// ```
 /// use turnbuckle_auth::server::Identity;
@@ -33,32 +35,37 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The issuer of the token.
+    /// The issuer of the token (`iss`), as a URL.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// The user or program that the token was issued for (`sub`). It is unique within the issuer.
+    /// The user or program that the token was issued for (`sub`). It is unique within the issuer
+    /// only; use [`key`](Self::key) to tell callers of several issuers apart.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// The OAuth client that uses the token, if the token names it.
+    /// The OAuth client that uses the token, if the token names it. It is the application, not the
+    /// user.
     pub fn client_id(&self) -> Option<&str> {
         self.client_id.as_deref()
     }
 
-    /// The granted scopes, as the issuer wrote them. Scopes that they imply are not included.
+    /// The granted scopes, as the issuer wrote them. Scopes that they imply are not included;
+    /// [`Caller::scopes`](turnbuckle_server::Caller::scopes) has those too.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// A claim of the token, such as `email` or `groups`.
+    /// A claim of the token, such as `email` or `groups`; `None` if the token does not have it.
+    /// Which claims there are depends on the issuer.
     pub fn claim(&self, name: &str) -> Option<&Value> {
         self.claims.get(name)
     }
 
-    /// All claims of the token.
+    /// All claims of the token, or of the issuer's answer about it. The token itself is not
+    /// available.
     pub fn claims(&self) -> &Map<String, Value> {
         &self.claims
     }

@@ -34,9 +34,11 @@ const TOLD_FOR: Duration = Duration::from_secs(30);
 /// How long a verifier of the author's own may take.
 const OWN_DEADLINE: Duration = Duration::from_secs(30);
 
-/// An issuer of tokens: an authorization server or identity provider.
+/// An issuer of tokens: an authorization server or identity provider. Give it to
+/// [`Guard::issuer`](super::Guard::issuer); a URL alone is enough if no setting is needed.
 ///
 /// Unless told otherwise its tokens are JWTs, verified with the keys that its metadata leads to.
+/// Keys are fetched when they are first needed, and again when a token names an unknown key.
 ///
 /// ```
 /// use turnbuckle_auth::server::Issuer;
@@ -45,6 +47,13 @@ const OWN_DEADLINE: Duration = Duration::from_secs(30);
 /// let opaque = Issuer::new("https://login.example.com").introspect("notes", "the secret");
 /// let auth0 = Issuer::new("https://tenant.eu.auth0.com/").scope_claim("permissions");
 /// ```
+///
+/// | its tokens are | use |
+/// |---|---|
+/// | JWTs, with metadata | nothing more |
+/// | JWTs, with keys elsewhere | [`keys_at`](Self::keys_at), [`keys`](Self::keys) |
+/// | opaque, or to be revoked soon | [`introspect`](Self::introspect) |
+/// | your own | [`verify`](Self::verify) |
 #[must_use = "give it to a guard"]
 pub struct Issuer {
     url: String,
@@ -82,7 +91,8 @@ enum Verification {
 }
 
 impl Issuer {
-    /// The issuer with this URL, written exactly as in `iss` of its tokens.
+    /// The issuer with this URL, written exactly as in `iss` of its tokens: a slash at the end
+    /// counts.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -98,32 +108,36 @@ impl Issuer {
     }
 
     /// Also takes tokens for this audience: what the issuer calls this server, where it cannot be
-    /// told to use the resource's URL. It must mean this server and no other.
+    /// told to use the resource's URL. It must mean this server and no other: a token for a shared
+    /// audience could have been stolen by another server. Further calls add audiences.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
     }
 
-    /// Takes signatures of these algorithms only.
+    /// Takes signatures of these algorithms only. Defaults to all that [`Algorithm`] has. It does
+    /// not matter for introspection.
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
     /// Also reads scopes from this claim, besides `scope` and `scp`: for example `roles` or
-    /// `permissions`.
+    /// `permissions`. The claim is a text with blanks or a list.
     pub fn scope_claim(mut self, claim: impl Into<String>) -> Self {
         self.scope_claims.push(claim.into());
         self
     }
 
-    /// Fetches keys from this URL, and looks at no metadata.
+    /// Fetches keys from this URL (a JWK set), and looks at no metadata. Use it for issuers without
+    /// metadata.
     pub fn keys_at(mut self, url: impl Into<String>) -> Self {
         self.verification = Verification::KeysAt(url.into());
         self
     }
 
-    /// Uses these keys, and fetches none.
+    /// Uses these keys, and fetches none: for tests, and for issuers that cannot be reached from
+    /// here. They do not change while the server runs.
     pub fn keys(mut self, keys: JwkSet) -> Self {
         self.verification = Verification::Keys(keys);
         self
@@ -131,7 +145,10 @@ impl Issuer {
 
     /// Asks the issuer about each token (RFC 7662), at the endpoint that its metadata names, as
     /// this client. Use it for tokens that are not JWTs, and if revoked tokens must stop working
-    /// soon.
+    /// soon: an answer is believed for 30 seconds.
+    ///
+    /// [`Guard::unknown_tokens`](super::Guard::unknown_tokens) limits how many questions one
+    /// address can cause.
     pub fn introspect(mut self, client_id: impl Into<String>, secret: impl Into<String>) -> Self {
         self.verification = Verification::Introspection {
             at: None,
@@ -141,7 +158,7 @@ impl Issuer {
         self
     }
 
-    /// The same at this endpoint.
+    /// As [`introspect`](Self::introspect), at this endpoint; metadata is not fetched.
     pub fn introspect_at(
         mut self,
         url: impl Into<String>,
@@ -156,15 +173,18 @@ impl Issuer {
         self
     }
 
-    /// Verifies tokens in a way of your own.
+    /// Verifies tokens in a way of your own, such as a database of API keys. The claims that it
+    /// returns are checked as those of any other token. See [`Verify`].
     pub fn verify(mut self, verify: impl Verify) -> Self {
         self.verification = Verification::Own(Arc::new(verify));
         self
     }
 
     /// Believes a token that was verified for this long before it is verified again; never longer
-    /// than the token is good. Five minutes for signatures, half a minute for what others say,
-    /// unless set.
+    /// than the token is good. Defaults to five minutes for signatures, and to 30 seconds for
+    /// introspection and [`verify`](Self::verify).
+    ///
+    /// Longer is cheaper; shorter notices sooner that a key or a token was revoked.
     pub fn believe_for(mut self, time: Duration) -> Self {
         self.believed_for = Some(time);
         self
@@ -187,7 +207,7 @@ impl Issuer {
     }
 
     /// Contacts the issuer over plain `http`, although it is not on this machine. Use it only in a
-    /// network that you trust.
+    /// network that you trust: who can change its answers can forge tokens.
     pub fn allow_http(mut self) -> Self {
         self.plain = Plain::Anywhere;
         self

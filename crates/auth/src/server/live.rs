@@ -27,7 +27,12 @@ use crate::jose::{Jws, sha256};
 /// again must not cost its issuer a question each time.
 const REFUSED_FOR: u64 = 5;
 
-/// A built guard. Give it to `HttpService::protect` or `Http::protect`. Clones share their caches.
+/// A built guard, made by [`Guard::build`](super::Guard::build). Give it to `HttpService::protect`
+/// or `Http::protect`. Clones share their caches.
+///
+/// It verifies the token of each request, and serves the protected resource metadata. A token that
+/// was verified is believed for a while ([`Issuer::believe_for`](super::Issuer::believe_for)); one
+/// that was refused is refused for five seconds without being looked at.
 #[derive(Clone)]
 pub struct LiveGuard(Arc<Inner>);
 
@@ -59,12 +64,14 @@ impl LiveGuard {
         Self(Arc::new(inner))
     }
 
-    /// The URL of the protected resource metadata, which challenges (`WWW-Authenticate`) name.
+    /// The URL of the protected resource metadata (RFC 9728), which challenges (`WWW-Authenticate`)
+    /// name. Your proxy must let this path through to the server.
     pub fn metadata_url(&self) -> &str {
         &self.0.terms.metadata_url
     }
 
-    /// The protected resource metadata as JSON, for applications that serve it themselves.
+    /// The protected resource metadata as JSON, for applications that serve it themselves at
+    /// [`metadata_url`](Self::metadata_url).
     pub fn metadata(&self) -> Bytes {
         self.0.document.clone()
     }

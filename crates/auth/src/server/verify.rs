@@ -4,13 +4,17 @@ use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::{Map, Value};
 
-/// The claims of a token.
+/// The claims of a token by their names, as JSON.
 pub type Claims = Map<String, Value>;
 
-/// Verifies tokens in a custom way, for example by looking them up in a database.
+/// Verifies tokens in a custom way, for example by looking them up in a database. Set it with
+/// [`Issuer::verify`](super::Issuer::verify). Any function from a token to a future of claims
+/// implements it.
 ///
 /// The returned claims are checked by the same rules as those of any other token: `aud` must name
-/// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller.
+/// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller. A good
+/// token is believed for 30 seconds unless [`Issuer::believe_for`](super::Issuer::believe_for) is
+/// set.
 ///
 /// ```
 /// use serde_json::json;
@@ -28,8 +32,12 @@ pub type Claims = Map<String, Value>;
 ///     .issuer(Issuer::new("https://login.example.com").verify(look_up));
 /// ```
 pub trait Verify: Send + Sync + 'static {
-    /// The claims of a token, if it is good. Should have a deadline of its own; the guard gives up
-    /// after half a minute.
+    /// Returns the claims of a token, if it is good. Should have a deadline of its own; the guard
+    /// gives up after half a minute, and tells the client to try again.
+    ///
+    /// # Errors
+    /// [`VerifyError::Invalid`] for a token that is not good, and [`VerifyError::Unavailable`] if
+    /// that cannot be told now.
     fn verify(&self, token: String) -> Verifying;
 }
 
@@ -46,11 +54,13 @@ where
     }
 }
 
-/// Why a token was refused by a [`Verify`].
+/// Why a token was refused by a [`Verify`]. Choose with care: clients get a new token after
+/// `Invalid`, and try the same one again after `Unavailable`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// The token is not valid. The client gets 401 with this reason.
+    /// The token is not valid. The client gets 401 with this reason, so it must not contain
+    /// secrets.
     Invalid(String),
     /// The token cannot be checked at the moment. The client is told to try again; the log has the
     /// reason.

@@ -65,7 +65,8 @@ enum Opening {
 }
 
 impl Loopback {
-    /// Waits at any free port.
+    /// Waits at any free port of 127.0.0.1, at the path `/callback`. The port is opened for each
+    /// sign-in and closed after it.
     pub fn new() -> Self {
         Self {
             host: HOST,
@@ -83,7 +84,8 @@ impl Loopback {
         }
     }
 
-    /// Waits at this port, for clients whose registration names it.
+    /// Waits at this port, for clients whose registration names it. The sign-in fails if another
+    /// program has the port. Defaults to any free port.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
@@ -102,13 +104,16 @@ impl Loopback {
         self
     }
 
-    /// Opens no browser; the user opens the announced URL.
+    /// Opens no browser; the user opens the announced URL, on this machine. Use
+    /// [`Paste`](super::Paste) if the browser is on another machine.
     pub fn without_opening(mut self) -> Self {
         self.opening = Opening::Nothing;
         self
     }
 
-    /// Calls this function with the request in place of printing its URL.
+    /// Calls this function with the request in place of printing its URL to standard error. Use it
+    /// in programs with a user interface, and in those whose standard error belongs to something
+    /// else.
     pub fn announce(
         mut self,
         announce: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,

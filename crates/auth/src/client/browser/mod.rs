@@ -22,15 +22,49 @@ use crate::Secret;
 ///
 /// [`Loopback`] and [`Paste`] are implementations; write your own for an application with its own
 /// window or a redirect over `https`.
+///
+/// ```
+/// use turnbuckle_auth::Secret;
+/// use turnbuckle_auth::client::{AuthorizationRequest, Browser, Visit};
+/// use turnbuckle_transport::http::client::{BoxError, BoxFuture};
+///
+/// /// A desktop application whose system hands `my-app` links to it.
+/// struct AppWindow;
+///
+/// impl Browser for AppWindow {
+///     fn prepare<'a>(
+///         &'a self,
+///         _known: &'a [String],
+///     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+///         let visit: Box<dyn Visit> = Box::new(Self);
+///         Box::pin(std::future::ready(Ok(visit)))
+///     }
+/// }
+///
+/// impl Visit for AppWindow {
+///     fn redirect_uri(&self) -> &str {
+///         "https://my-app.example.com/signed-in"
+///     }
+///
+///     fn ask(
+///         self: Box<Self>,
+///         request: &AuthorizationRequest,
+///     ) -> BoxFuture<'_, Result<Secret, BoxError>> {
+///         println!("open {} in the window", request.issuer());
+///         Box::pin(std::future::ready(Err("the window was closed".into())))
+///     }
+/// }
+/// ```
 pub trait Browser: Send + Sync {
-    /// Gets ready to receive an answer. It is called before each question, as the question says
-    /// where to come back to.
+    /// Gets ready to receive an answer, for example by opening a port, and returns the [`Visit`].
+    /// It is called before each question, as the question says where to come back to.
     ///
-    /// `known` are the addresses that the client is registered with already; one of them saves
+    /// `known` are the redirect URIs that the client is registered with already; one of them saves
     /// another registration.
     ///
     /// # Errors
-    /// If no answer could be received.
+    /// If no answer could be received. The flow ends with an [`AuthError`](super::AuthError) at the
+    /// step [`Authorization`](super::Step::Authorization).
     fn prepare<'a>(
         &'a self,
         known: &'a [String],
@@ -44,15 +78,18 @@ pub trait Browser: Send + Sync {
     }
 }
 
-/// One visit of the user to an authorization server. Made by [`Browser::prepare`].
+/// One visit of the user to an authorization server. Made by [`Browser::prepare`]; it holds what
+/// receives the redirect, such as an open port, until it is dropped.
 pub trait Visit: Send {
     /// Where the authorization server sends the user back to.
     ///
-    /// It is `https` or of this machine: anything else is refused.
+    /// It is `https` or of this machine: anything else is refused. It must stay the same until
+    /// [`ask`](Self::ask) returns.
     fn redirect_uri(&self) -> &str;
 
-    /// Sends the user there, and waits for the URL that they are sent back to. What is in it is
-    /// checked by the caller.
+    /// Sends the user to the URL of the request, and returns the URL that they are sent back to, or
+    /// its query. It is checked by the caller. Use [`AuthorizationRequest::is_answered_by`] to
+    /// ignore requests that are not the answer. It is given ten minutes.
     ///
     /// # Errors
     /// If they cannot be sent, or do not come back.

@@ -40,7 +40,8 @@ pub struct Paste {
 }
 
 impl Paste {
-    /// Uses standard error and standard input.
+    /// Uses standard error and standard input. A program that reads its own data from standard
+    /// input needs [`with`](Self::with).
     pub fn new() -> Self {
         Self::with(print_to_stderr, || {
             let mut line = String::new();
@@ -49,7 +50,9 @@ impl Paste {
         })
     }
 
-    /// Uses these functions. `read` may block; it runs on a thread of its own.
+    /// Uses these functions: `print` shows the request to the user, `read` returns what they paste,
+    /// and an empty text for the end of the input. `read` may block; it runs on a thread of its
+    /// own. The user has three tries.
     pub fn with(
         print: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
         read: impl Fn() -> io::Result<String> + Send + Sync + 'static,
@@ -61,7 +64,8 @@ impl Paste {
         }
     }
 
-    /// Sets the redirect URI that the client is registered with.
+    /// Sets the redirect URI that the client is registered with. Nothing has to listen there.
+    /// Defaults to `http://127.0.0.1:8919/callback`.
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = uri.into();
         self

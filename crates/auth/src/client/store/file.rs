@@ -48,10 +48,23 @@ fn folder_of(application: &str) -> Option<PathBuf> {
     Some(place::data_folder()?.join(ALL).join(name))
 }
 
-/// Stores each secret in a file that only its owner can read. Files are replaced atomically.
+/// Stores each secret in a file that only its owner can read. Files are replaced atomically. Use it
+/// with [`OAuth::store`](super::super::OAuth::store), or let
+/// [`OAuth::remember`](super::super::OAuth::remember) open it.
 ///
 /// With feature `keyring` and a keyring on this machine, files are encrypted with a key from the
-/// keyring, so that a copy of the folder is useless. Processes that share a folder take turns.
+/// keyring, so that a copy of the folder is useless. Without one they are plain text. Processes
+/// that share a folder take turns.
+///
+/// ```no_run
+/// use turnbuckle_auth::client::{FileStore, OAuth};
+///
+/// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = FileStore::open_at("/var/lib/my-service/tokens")?;
+/// let oauth = OAuth::new("my-service").store(store);
+/// # drop(oauth);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct FileStore {
     folder: Arc<Path>,
@@ -85,14 +98,16 @@ impl Sealing {
     }
 }
 
-/// Why a token store cannot be opened.
+/// Why a token store cannot be opened. Fails [`FileStore::open`] and
+/// [`OAuth::remember`](super::super::OAuth::remember).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is nowhere to keep anything.
+    /// The environment names no folder for the user's data. Set `HOME`, or use
+    /// [`FileStore::open_at`].
     #[error("there is no folder for an application's data; set HOME, or open the store at a path")]
     NoFolder,
-    /// The folder cannot be made, or be closed to others.
+    /// The folder cannot be created, or its permissions cannot be restricted to its owner.
     #[error("the folder `{}` cannot be used for tokens", path.display())]
     Folder {
         /// Its path.
@@ -115,10 +130,11 @@ struct Entry {
 
 impl FileStore {
     /// Opens the store of an application: in the platform's folder for application data, encrypted
-    /// if there is a keyring.
+    /// if there is a keyring. The folder is created if it does not exist. On Linux it is
+    /// `$XDG_DATA_HOME/turnbuckle/NAME/tokens`, usually below `~/.local/share`.
     ///
     /// # Errors
-    /// If there is no such folder, or it cannot be used.
+    /// [`StoreError`] if there is no such folder, or it cannot be used.
     pub fn open(application: &str) -> Result<Self, StoreError> {
         let path = folder_of(application).ok_or(StoreError::NoFolder)?;
         let store = Self::open_at(path.join(TOKENS))?;
@@ -132,15 +148,16 @@ impl FileStore {
         })
     }
 
-    /// Whether an application has a store already. [`open`](Self::open) makes one.
+    /// Whether an application has a store already. It creates nothing; [`open`](Self::open) does.
     pub fn exists(application: &str) -> bool {
         folder_of(application).is_some_and(|folder| folder.join(TOKENS).is_dir())
     }
 
-    /// The applications of this user with a store, by the names of their folders.
+    /// The applications of this user with a store, by the names of their folders, sorted. Use it to
+    /// list where a user is signed in.
     ///
     /// # Errors
-    /// If the folder of all stores cannot be read.
+    /// If the folder of all stores cannot be read. It is not an error if it does not exist.
     pub fn applications() -> io::Result<Vec<String>> {
         let Some(all) = place::data_folder() else {
             return Ok(Vec::new());
@@ -163,7 +180,8 @@ impl FileStore {
         Ok(names)
     }
 
-    /// Deletes the store with everything in it. What is stored after that is stored nowhere.
+    /// Deletes the store with everything in it. What is stored after that is stored nowhere. Tokens
+    /// are not revoked; [`OAuth::sign_out`](super::super::OAuth::sign_out) does that first.
     ///
     /// # Errors
     /// If a file may still be there.
@@ -185,10 +203,11 @@ impl FileStore {
     }
 
     /// Opens an unencrypted store in this folder. The folder is created with owner-only permissions
-    /// if it does not exist.
+    /// if it does not exist. Use it for services without a home folder and a keyring; protect the
+    /// folder as you protect keys.
     ///
     /// # Errors
-    /// If the folder cannot be used.
+    /// [`StoreError::Folder`] if the folder cannot be used.
     pub fn open_at(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path: PathBuf = folder.into();
         match close_folder(&path).and_then(|()| sweep(&path)) {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The key of a stored secret: the kind of secret, and the issuer and server it belongs to.
+/// The key of a stored secret: the kind of secret, and the issuer and server it belongs to. A
+/// [`TokenStore`](super::TokenStore) is given it, and stores one value for each key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreKey(String);
 
@@ -28,12 +29,14 @@ impl StoreKey {
         Self(format!("server {url}"))
     }
 
-    /// Something that an application keeps beside its tokens.
+    /// The key of something that an application keeps beside its tokens, under this name. It never
+    /// collides with the keys of tokens.
     pub fn of_application(name: &str) -> Self {
         Self(format!("application {name}"))
     }
 
-    /// The key as text. It is not secret. It has characters that are not allowed in file names.
+    /// The key as text: unique, and not secret. It has characters that are not allowed in file
+    /// names, such as `/`; use a digest of it there.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -15,7 +15,8 @@ use crate::Secret;
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Stores secrets in memory; they are gone when the process ends. The default
-/// [`TokenStore`](super::TokenStore). Clones are the same store.
+/// [`TokenStore`](super::TokenStore). Clones are the same store. Use
+/// [`FileStore`](super::FileStore) if users should not have to sign in with each run.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<StoredSecrets>);
 

@@ -58,17 +58,18 @@ use crate::Secret;
 /// }
 /// ```
 pub trait TokenStore: Send + Sync {
-    /// Loads the value of a key; `None` if the store has no value for it.
+    /// Loads the value of a key; `None` if the store has no value for it. It is not called for each
+    /// request.
     ///
     /// # Errors
     /// If the store cannot be read. The user may have to sign in again.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
     /// Stores a value and replaces the earlier one. Concurrent loads see the old value or the new
-    /// one.
+    /// one. Values are text of a few kilobytes; encrypt them if others can read the store.
     ///
     /// # Errors
-    /// If the value could not be stored.
+    /// If the value could not be stored. The tokens are used all the same, until the process ends.
     fn save<'a>(
         &'a self,
         key: &'a StoreKey,
@@ -85,10 +86,11 @@ pub trait TokenStore: Send + Sync {
     /// returned guard is dropped. Tokens are renewed under this lock: the second of two uses of one
     /// refresh token would be taken for theft.
     ///
-    /// Without this, only the clones of one `OAuth` take turns.
+    /// The default does not lock anything; then only the clones of one `OAuth` take turns.
+    /// Implement it if several processes share the store.
     ///
     /// # Errors
-    /// If the key cannot be held.
+    /// If the key cannot be held, for example because another process holds it for too long.
     fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
         let _ = key;
         Box::pin(std::future::ready(Ok(Box::new(()) as Box<dyn Send>)))
