@@ -46,13 +46,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with this name and version, which servers are told.
+    /// A client with this name and version, which servers are told. Use
+    /// `Client::from(Implementation)` to add a title, a description or icons.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from(Implementation::new(name, version))
     }
 
     /// Sets the handlers for requests of servers (elicitation, sampling, roots), and replaces those
-    /// that were set before.
+    /// that were set before. The methods `on_form`, `on_url`, `on_sample` and `roots` add single
+    /// handlers.
     pub fn answering(self, answers: impl Into<Answers>) -> Self {
         self.with(|profile| profile.answers = answers.into())
     }
@@ -75,7 +77,20 @@ impl Client {
         self.with(|profile| profile.tap = Some(Tap::new(show)))
     }
 
-    /// Sets the handler for forms (elicitation). See [`Answers::on_form`].
+    /// Sets the handler for forms (elicitation), and declares the capability. See
+    /// [`Answers::on_form`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use turnbuckle_client::{Client, protocol::ElicitResult};
+    ///
+    /// let client = Client::new("my-app", "0.3.0").on_form(|form| async move {
+    ///     println!("{} asks: {}", form.server.name(), form.message);
+    ///     // Show the fields of `form.requested_schema`, and return what the user filled in.
+    ///     Ok(ElicitResult::accept(BTreeMap::from([("seat".to_owned(), "12A".into())])))
+    /// });
+    /// # let _ = client;
+    /// ```
     pub fn on_form<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
@@ -84,7 +99,8 @@ impl Client {
         self.answered(|answers| answers.on_form(handler))
     }
 
-    /// Sets the handler for requests to visit a URL (elicitation). See [`Answers::on_url`].
+    /// Sets the handler for requests to visit a URL (elicitation), and declares the capability. See
+    /// [`Answers::on_url`].
     pub fn on_url<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
@@ -93,7 +109,9 @@ impl Client {
         self.answered(|answers| answers.on_url(handler))
     }
 
-    /// Sets the handler for sampling: servers ask the client's model. See [`Answers::on_sample`].
+    /// Sets the handler for sampling, by which servers ask the client's model, and declares the
+    /// capability. Requests with tools are refused;
+    /// [`on_sample_with_tools`](Self::on_sample_with_tools) takes them. See [`Answers::on_sample`].
     pub fn on_sample<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -102,7 +120,8 @@ impl Client {
         self.answered(|answers| answers.on_sample(handler))
     }
 
-    /// Sets the handler for sampling with tools. See [`Answers::on_sample_with_tools`].
+    /// Sets the handler for sampling with tools, in place of that of
+    /// [`on_sample`](Self::on_sample). See [`Answers::on_sample_with_tools`].
     pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -111,12 +130,14 @@ impl Client {
         self.answered(|answers| answers.on_sample_with_tools(handler))
     }
 
-    /// Declares that sampling can include context of servers. See [`Answers::sampling_context`].
+    /// Declares that sampling can include context of servers. It needs a handler for sampling. See
+    /// [`Answers::sampling_context`].
     pub fn sampling_context(self) -> Self {
         self.answered(Answers::sampling_context)
     }
 
-    /// Sets the roots that servers see. Keep a clone of [`Roots`] to change them later.
+    /// Sets the roots that servers see. Keep a clone of [`Roots`] to change them later; servers are
+    /// notified. Use [`on_roots`](Self::on_roots) if servers should see different roots.
     pub fn roots(self, roots: impl Into<Roots>) -> Self {
         self.answered(|answers| answers.roots(roots))
     }
@@ -152,12 +173,14 @@ impl Client {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
     }
 
-    /// Uses this cache for results in place of the client's own. See [`Cache`].
+    /// Uses this cache for results in place of the client's own. Give clones of one [`Cache`] to
+    /// several clients to share it, or set other limits and lifetimes.
     pub fn cache(self, cache: Cache) -> Self {
         self.with(|profile| profile.cache = Some(cache))
     }
 
-    /// Switches the cache off: every list and every resource is requested from the server.
+    /// Switches the cache off: every list and every resource is requested from the server. To
+    /// bypass it for one call, use [`Call::fresh`](crate::Call::fresh).
     pub fn no_cache(self) -> Self {
         self.with(|profile| profile.cache = None)
     }
@@ -209,24 +232,30 @@ impl Client {
         })
     }
 
-    /// Uses this revision only. Connecting fails if the server does not support it.
+    /// Uses this revision only. Connecting fails with
+    /// [`ConnectError::Unsupported`](crate::ConnectError::Unsupported) if the server does not
+    /// support it. By default the newest revision that both sides support is used.
     pub fn only(self, revision: Revision) -> Self {
         self.with(|profile| profile.settings.aim = RevisionChoice::Revision(revision))
     }
 
-    /// Uses the revisions of this era only: legacy (with `initialize`) or modern.
+    /// Uses the revisions of this era only: legacy (with `initialize`) or modern. Connecting fails
+    /// with [`ConnectError::Unsupported`](crate::ConnectError::Unsupported) if the server supports
+    /// no such revision.
     pub fn only_era(self, era: Era) -> Self {
         self.with(|profile| profile.settings.aim = RevisionChoice::Era(era))
     }
 
-    /// Sets the deadline of each call that does not set its own. Each progress notification that
-    /// the call asked for renews it. It is paused while the server waits for an answer from the
-    /// client.
+    /// Sets the deadline of each call that does not set its own with
+    /// [`Call::deadline`](crate::Call::deadline). Defaults to one minute. Each progress
+    /// notification that the call asked for renews it. It is paused while the server waits for an
+    /// answer from the client.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.with(|profile| profile.settings.deadline = deadline)
     }
 
-    /// Sets the longest time of a call, regardless of progress.
+    /// Sets the longest time of a call, regardless of progress. Defaults to one hour. A call whose
+    /// own deadline is longer may take that long. For longer work, use [tasks](crate::Call::task).
     pub fn longest_call(self, longest: Duration) -> Self {
         self.with(|profile| profile.settings.longest = longest)
     }
@@ -238,7 +267,8 @@ impl Client {
         self.with(|profile| profile.settings.max_rounds = rounds)
     }
 
-    /// Sets how often each server may use sampling and elicitation.
+    /// Sets how often each server may use sampling and elicitation. Defaults to 100 requests at
+    /// once and 20 in a second of each kind.
     pub fn ask_rates(self, rates: AskRates) -> Self {
         self.with(|profile| profile.settings.ask_rates = rates)
     }
@@ -251,33 +281,39 @@ impl Client {
     }
 
     /// Sets how long a server may take to answer the probe before it is also tried with a
-    /// handshake.
+    /// handshake. Defaults to 5 seconds. Programs that were connected to before are not probed.
     pub fn probe_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.probe_timeout = timeout)
     }
 
-    /// Sets how long a server may take to answer the handshake.
+    /// Sets how long a server may take to answer the handshake. Defaults to one minute, because
+    /// servers started by `npx` or `uvx` may have to be downloaded first.
     pub fn handshake_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.handshake_timeout = timeout)
     }
 
-    /// Sets how long the process of a server gets for each step of its shutdown.
+    /// Sets how long the process of a server gets for each step of its shutdown: to end by itself
+    /// after its input is closed, and again after it was asked to terminate. Defaults to 2 seconds.
+    /// After that it is killed.
     pub fn grace(self, grace: Duration) -> Self {
         self.with(|profile| profile.settings.grace = grace)
     }
 
-    /// Sets how long messages may be and how much may be queued for sending.
+    /// Sets how long messages may be and how much may be queued for sending. A result beyond the
+    /// limit fails its call with [`CallError::Oversized`](crate::CallError::Oversized); the
+    /// connection goes on.
     pub fn limits(self, limits: Limits) -> Self {
         self.with(|profile| profile.settings.limits = limits)
     }
 
-    /// Accepts structured content that does not match the tool's output schema.
+    /// Accepts structured content that does not match the tool's output schema. It is
+    /// [`output_check`](Self::output_check) with [`OutputCheck::Skip`].
     pub fn trust_output(self) -> Self {
         self.output_check(OutputCheck::Skip)
     }
 
     /// Sets what happens to results that do not match their tool's output schema. By default such
-    /// calls fail.
+    /// calls fail with [`CallError::OutputMismatch`](crate::CallError::OutputMismatch).
     pub fn output_check(self, check: OutputCheck) -> Self {
         self.with(|profile| profile.settings.output = check)
     }
@@ -308,8 +344,13 @@ impl Client {
     /// ([`Dial`](crate::Dial)) or, with feature `http`, a URL. Await the returned [`Connect`] to
     /// get a [`Connection`](crate::Connection).
     ///
+    /// The revision and the transport of the server are detected. The client can be used for
+    /// further connections at the same time.
+    ///
     /// # Errors
-    /// [`ConnectError`](crate::ConnectError) says what was tried and what to do.
+    /// [`ConnectError`](crate::ConnectError) says what was tried and what to do: the program cannot
+    /// be started, the URL cannot be reached or is invalid, the server wants authorization, does
+    /// not answer, or supports no revision that is allowed.
     pub fn connect(&self, target: impl Into<Target>) -> Connect {
         Connect::new(self.profile.clone(), target.into())
     }

@@ -16,12 +16,16 @@ use crate::{
     peer::Peer,
 };
 
-/// An open connection to one server. Clones share it.
+/// An open connection to one server, made by [`Client::connect`](crate::Client::connect). Clones
+/// share it, and any number of calls can be in progress at a time.
 ///
 /// Its methods send requests: [`tools`](Self::tools) and [`call`](Self::call),
 /// [`resources`](Self::resources) and [`read`](Self::read), [`prompts`](Self::prompts) and
 /// [`get`](Self::get). When the last clone is dropped the connection is closed, and the server's
 /// process ended, without waiting; [`close`](Self::close) waits and returns how it ended.
+///
+/// A connection to a process ends with the process; connect again. A connection to a URL survives
+/// failures of the network: later calls try again, and an expired session is replaced by a new one.
 #[derive(Clone)]
 pub struct Connection {
     opened: Arc<Opened>,
@@ -38,7 +42,8 @@ impl Connection {
         }
     }
 
-    /// The server: its name, its revision and its capabilities.
+    /// The server: its name, its revision and its capabilities. They do not change while the
+    /// connection is open.
     pub fn server(&self) -> &Peer {
         &self.peer
     }
@@ -114,7 +119,8 @@ impl Connection {
         self.link().is_closed()
     }
 
-    /// Whether both are clones of one connection.
+    /// Whether both are clones of one connection. Two connections to the same server are not the
+    /// same.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.opened, &other.opened)
     }
@@ -148,7 +154,8 @@ impl Connection {
         tokio::time::timeout(time, self.close()).await.ok()
     }
 
-    /// Whether the server uses the HTTP+SSE transport of 2024-11-05.
+    /// Whether the server uses the HTTP+SSE transport of 2024-11-05, which was detected when
+    /// connecting. False for Streamable HTTP and for processes.
     pub fn is_answered_by_events(&self) -> bool {
         let http = self.link().wire.http();
         http.is_some_and(|http| http.is_answered_by_events())

@@ -11,12 +11,13 @@ pub enum Direction {
     In,
 }
 
-/// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire).
+/// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire). It borrows
+/// the message; copy what you keep.
 #[derive(Clone, Copy, Debug)]
 pub struct WireMessage<'a> {
     /// Which way it goes.
     pub direction: Direction,
-    /// The name of the server.
+    /// The name of the server, as [`Peer::name`](crate::Peer::name) returns it once it is known.
     pub server: &'a str,
     /// The message as it is on the wire, without what frames it. What came need not be JSON.
     pub message: &'a [u8],

@@ -78,13 +78,17 @@ enum ContextSupport {
 }
 
 impl Answers {
-    /// No handlers.
+    /// No handlers: no capability is declared, and servers cannot ask for anything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the handler that shows forms to the user. Returning [`Refusal::Declined`] and returning
-    /// a declined result mean the same.
+    /// Sets the handler that shows forms to the user (elicitation). It returns what the user filled
+    /// in, which is checked against the form's schema, or that they declined. Returning
+    /// [`Refusal::Declined`] and returning a declined result mean the same.
+    ///
+    /// Say which server asks, and let the user decline. The deadline of the call is paused
+    /// meanwhile.
     pub fn on_form<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
@@ -136,7 +140,7 @@ impl Answers {
         self
     }
 
-    /// Sets the roots that servers see.
+    /// Sets the roots that servers see, the same for all servers. Only `file://` URIs are sent.
     pub fn roots(mut self, roots: impl Into<Roots>) -> Self {
         self.roots = Some(roots.into());
         self
@@ -162,7 +166,8 @@ impl Answers {
         self
     }
 
-    /// Declares visits to URLs without a handler: calls made with `by_hand` return them as data.
+    /// Declares visits to URLs without a handler: calls made with
+    /// [`by_hand`](crate::Connection::by_hand) return them as data.
     pub fn urls_by_hand(mut self) -> Self {
         self.by_hand.urls = true;
         self
@@ -175,13 +180,15 @@ impl Answers {
         self
     }
 
-    /// Declares roots without a handler: calls made with `by_hand` return the requests as data.
+    /// Declares roots without a handler: calls made with [`by_hand`](crate::Connection::by_hand)
+    /// return the requests as data.
     pub fn roots_by_hand(mut self) -> Self {
         self.by_hand.roots = true;
         self
     }
 
-    /// The capabilities that these handlers allow, in the form of the newest revision.
+    /// The capabilities that these handlers allow, in the form of the newest revision. Older
+    /// servers are told the part that their revision has.
     pub fn capabilities(&self) -> ClientCapabilities {
         let mut offered = ClientCapabilities::new();
         if self.form.is_some() || self.by_hand.forms {

@@ -9,14 +9,16 @@ use super::AskProgress;
 use crate::peer::Peer;
 
 /// A request of a server to this client, and the server that sent it. Show both to the user.
+/// Handlers of [`Answers`](crate::Answers) get it; the fields of the request can be read directly,
+/// as in `ask.message`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerAsk<P> {
-    /// The server that asks.
+    /// The server that asks. Its [`name`](Peer::name) is for the user.
     pub server: Arc<Peer>,
-    /// The question.
+    /// The request, as the server sent it.
     pub request: P,
-    /// Where to say how far the answer is.
+    /// Reports to the server how far the answer is, if the server asked for that.
     pub progress: AskProgress,
     /// The [tag](crate::Call::tag) of the call that it belongs to, where that is known: over Streamable
     /// HTTP, where the call's own stream says so, and in 2026-07-28, where its result asks.
@@ -60,15 +62,18 @@ impl ServerAsk<ElicitRequestUrlParams> {
     }
 }
 
-/// Why a handler gave no answer.
+/// Why a handler gave no answer. Any error converts to [`Failed`](Self::Failed) with `?`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The user declined. The server is told in the way its revision has for it.
+    /// The user declined. The server is told in the way its revision has for it. It is not a
+    /// failure of the call.
     Declined,
-    /// The handler failed. The server is told that something failed, but not what.
+    /// The handler failed. The server is told that something failed, but not what; the reason is
+    /// logged.
     Failed(Box<dyn Error + Send + Sync>),
-    /// The request cannot be answered, and the server is told why: with this code and message.
+    /// The request cannot be answered, and the server is told why: with this code and message. Use
+    /// it where the server can do something about it.
     Error(ErrorObject),
 }
 

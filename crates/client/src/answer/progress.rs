@@ -54,12 +54,14 @@ struct ProgressState {
 }
 
 impl AskProgress {
-    /// Whether the server wants progress notifications.
+    /// Whether the server wants progress notifications. If not, reports are ignored, so this need
+    /// not be checked.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Says how far the answer is, of how much in all if that is known, with a line for people.
+    /// Reports how far the answer is, of how much in all if that is known, with a line for people.
+    /// It never waits. `progress` must grow from report to report.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         if let Some(reporter) = &self.0 {
             reporter.report(progress, total, message);

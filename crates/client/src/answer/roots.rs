@@ -13,9 +13,11 @@ use turnbuckle_protocol::Root;
 
 use crate::future::{First, race};
 
-/// The roots: folders or other URIs that servers may work in. Clones share them.
+/// The roots: folders that servers may work in. Clones share them.
 ///
-/// Servers with a session are notified when they change; modern servers ask when they need them.
+/// Servers with a session are notified when they change; modern servers ask when they need them. A
+/// root tells a server where to work and does not restrict it. Only `file://` URIs without `..` are
+/// sent to servers; others are left out, with a warning in the log.
 ///
 /// ```
 /// use turnbuckle_client::{Client, Roots, protocol::Root};
@@ -34,7 +36,8 @@ pub struct Roots {
     folders: Arc<Mutex<Vec<(String, PathBuf)>>>,
 }
 
-/// Why a path cannot be used as a root.
+/// Why a path cannot be used as a root: it does not exist, is not a folder, or cannot be read.
+/// Returned by [`Roots::folders`].
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{}` as a root: it must be a folder that can be read", path.display())]
 #[non_exhaustive]
@@ -85,12 +88,13 @@ impl Roots {
         })
     }
 
-    /// The current roots.
+    /// The current roots, also those whose folders are gone at the moment.
     pub fn list(&self) -> Vec<Root> {
         self.list.borrow().clone()
     }
 
-    /// Replaces the roots, and notifies the servers that need to know.
+    /// Replaces the roots, and notifies the servers of all connections that use them. It does not
+    /// wait for the servers.
     pub fn replace(&self, roots: Vec<Root>) {
         self.list.send_replace(roots);
     }

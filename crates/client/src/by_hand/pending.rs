@@ -8,7 +8,7 @@ use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadRe
 
 use crate::{call::Call, connection::Connection, task::TaskTicket, tool::ToolOutput};
 
-/// The result of a call, or of resuming one.
+/// The result of a call by hand, or of resuming one.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -17,7 +17,8 @@ use crate::{call::Call, connection::Connection, task::TaskTicket, tool::ToolOutp
 pub enum Round<R> {
     /// The result.
     Done(R),
-    /// The server wants answers first.
+    /// The server wants answers first. Give them to
+    /// [`Connection::resume`](crate::Connection::resume).
     Asked(Pending<R>),
 }
 
@@ -75,7 +76,8 @@ impl<R> From<PendingCall> for Pending<R> {
     }
 }
 
-/// The results of calls in whose middle a server may ask: those of tools, prompts and resources.
+/// The results of calls in whose middle a server may ask: those of tools, prompts and resources. It
+/// is implemented for these three only.
 pub trait Answerable: sealed::Sealed + Send + 'static {
     /// The method of the call.
     const METHOD: &'static str;
@@ -112,7 +114,8 @@ impl Answerable for ReadResourceResult {
 }
 
 impl<R> Pending<R> {
-    /// The server's questions by their keys. Answers go under the same keys.
+    /// The server's questions by their keys. Answers go under the same keys. They may be
+    /// elicitation, sampling or roots.
     pub fn asks(&self) -> &InputRequests {
         &self.call.input_requests
     }
@@ -131,7 +134,8 @@ impl<R> Pending<R> {
         self.call.rounds
     }
 
-    /// Whether another process can resume it. Calls in sessions need their connection.
+    /// Whether another process can resume it, after it was serialised. Calls in sessions need their
+    /// connection.
     pub fn is_portable(&self) -> bool {
         self.call.parked.is_none()
     }

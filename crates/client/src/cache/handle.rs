@@ -44,12 +44,13 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache with the default limits: a thousand results, sixteen megabytes in all.
+    /// An empty cache with the default limits: 1024 results, 16 MiB in all.
     pub fn new() -> Self {
         Self::bounded(MAX_ENTRIES, MAX_BYTES)
     }
 
-    /// An empty cache with these limits on the number of results and their total bytes.
+    /// An empty cache with these limits on the number of results and their total bytes. When a
+    /// limit is reached, the results that were not used for the longest time are removed.
     pub fn bounded(entries: usize, bytes: usize) -> Self {
         Self {
             store: Arc::new(Mutex::new(Store::new(entries, bytes))),
@@ -72,12 +73,13 @@ impl Cache {
         self
     }
 
-    /// Removes all results.
+    /// Removes all results, for all clients that share the cache. The next calls ask the servers.
     pub fn clear(&self) {
         self.store.lock().clear();
     }
 
-    /// The number of results, fresh and stale.
+    /// The number of results, fresh and stale. Stale ones stay until they are replaced or make room
+    /// for others.
     pub fn len(&self) -> usize {
         self.store.lock().len()
     }

@@ -15,7 +15,7 @@ use crate::{
     link::{Canceller, LateProgress, Link, in_span, span},
 };
 
-/// A request to a server. It is sent when it is awaited.
+/// A request to a server. It is sent when it is awaited, and gives the result `R`.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -29,6 +29,13 @@ use crate::{
 ///     .await?;
 /// # Ok(()) }
 /// ```
+///
+/// The deadline is one minute unless it is set here or with
+/// [`Client::deadline`](crate::Client::deadline). If the server asks for input in the middle of the
+/// call, the client's [`Answers`](crate::Answers) answer.
+///
+/// # Errors
+/// Awaiting it fails with [`CallError`], which tells whether the request was sent.
 ///
 /// # Cancel safety
 /// Dropping the future cancels the call and tells the server. Effects that the call had until then
@@ -197,14 +204,16 @@ impl<'a, R> Call<'a, R> {
     }
 
     /// Sets the deadline. When it is over the call fails with [`CallError::Deadline`], and the
-    /// server is told to stop.
+    /// server is told to stop. Progress notifications that were asked for renew it, up to the
+    /// [longest time](crate::Client::longest_call) of a call; it is paused while the server waits
+    /// for an answer from the client.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.options.deadline = Some(deadline);
         self
     }
 
     /// Lets another task cancel the call, with a reason for the server. The call then ends with
-    /// [`CallError::Cancelled`].
+    /// [`CallError::Cancelled`]. Dropping the future cancels it too, without a reason.
     pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
         self.options.canceller = Some(canceller.clone());
         self
@@ -217,7 +226,8 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
-    /// Bypasses the cache: asks the server, and stores the new result. See [`Cache`](crate::Cache).
+    /// Bypasses the cache: asks the server, and stores the new result. It matters for reads and
+    /// lists; calls of tools are never cached. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
         self.options.freshness = self.options.freshness.fresh();
         self

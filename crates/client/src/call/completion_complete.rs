@@ -12,6 +12,8 @@ const METHOD: &str = "completion/complete";
 
 impl Connection {
     /// Asks for completions of an argument of a prompt or of a variable of a resource template.
+    /// Returns the values that the server proposes for what was typed so far. Use
+    /// [`input_completion`](Self::input_completion) for a field in which the user types.
     ///
     /// ```no_run
     /// use turnbuckle_client::protocol::Reference;
@@ -20,6 +22,10 @@ impl Connection {
     /// println!("{:?}", completion.values);
     /// # Ok(()) }
     /// ```
+    ///
+    /// # Errors
+    /// [`CallError::NotOffered`](crate::CallError::NotOffered) if the server has no completion, and
+    /// [`CallError::Rejected`](crate::CallError::Rejected) if there is no such prompt or template.
     pub fn complete(
         &self,
         reference: Reference,
@@ -29,7 +35,8 @@ impl Connection {
         self.complete_with(CompleteRequestParams::new(reference, argument, typed))
     }
 
-    /// The same, with the values of other arguments.
+    /// As [`complete`](Self::complete), with the values of other arguments, on which the proposals
+    /// may depend. Servers of revisions that do not know them do not get them.
     pub fn complete_with(&self, mut params: CompleteRequestParams) -> Call<'_, Completion> {
         params.lower(self.link().revision());
         let body = object(METHOD, &params).map(Body::Plain);

@@ -72,7 +72,7 @@ impl Connection {
 }
 
 impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
-    /// The settings with which the server declared the extension.
+    /// The settings with which the server declared the extension, as a type of your own.
     pub fn settings(&self) -> &E::Server {
         &self.settings
     }
@@ -82,7 +82,10 @@ impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
         self.connection
     }
 
-    /// Sends a request of the extension.
+    /// Sends a request of the extension, and returns its result when awaited.
+    ///
+    /// # Errors
+    /// As any [`Call`]: [`CallError::Rejected`] if the server answers with an error.
     pub fn call<M: Method>(&self, params: &M::Params) -> Call<'a, M::Result> {
         let link = self.connection.link();
         #[cfg(feature = "http")]

@@ -56,7 +56,9 @@ struct CompletionState {
 }
 
 impl Connection {
-    /// Completion for an input field while the user types. Use one for each field.
+    /// Completion for an input field while the user types: it waits for a pause in the typing and
+    /// caches answers. Use one for each field, and [`complete`](Self::complete) for a single
+    /// request.
     pub fn input_completion(&self) -> InputCompletion {
         InputCompletion {
             connection: self.clone(),

@@ -35,9 +35,15 @@ const MAX_PAGES: usize = 10_000;
 const MAX_ENTRIES: usize = 1_000_000;
 
 impl Connection {
-    /// Lists the tools.
+    /// Lists the tools: all pages, in the order of the server. Use [`List::stream`] to read them
+    /// one by one.
     ///
-    /// The client remembers their output schemas, and checks results of calls against them.
+    /// The client remembers their output schemas, and checks results of calls against them. The
+    /// list comes from the [cache](crate::Cache) if the server allows it.
+    ///
+    /// # Errors
+    /// [`CallError::NotOffered`] if the server has no tools, and [`CallError::EndlessList`] if the
+    /// list does not end.
     pub fn tools(&self) -> List<'_, Tool> {
         List::new(self.link())
     }
@@ -59,17 +65,20 @@ impl Connection {
         Vec::new()
     }
 
-    /// Lists the prompts.
+    /// Lists the prompts, as [`tools`](Self::tools) lists the tools, with the same errors. Get one
+    /// with [`get`](Self::get).
     pub fn prompts(&self) -> List<'_, Prompt> {
         List::new(self.link())
     }
 
-    /// Lists the resources.
+    /// Lists the resources, as [`tools`](Self::tools) lists the tools, with the same errors. Read
+    /// one with [`read`](Self::read). Resources of templates need not be listed.
     pub fn resources(&self) -> List<'_, Resource> {
         List::new(self.link())
     }
 
-    /// Lists the resource templates.
+    /// Lists the resource templates, as [`tools`](Self::tools) lists the tools, with the same
+    /// errors. Fill in the variables of one and [`read`](Self::read) the URI.
     pub fn resource_templates(&self) -> List<'_, ResourceTemplate> {
         List::new(self.link())
     }
@@ -78,6 +87,10 @@ impl Connection {
 /// A list to be fetched. Awaited, it returns all entries; [`stream`](Self::stream) returns them one
 /// by one.
 ///
+/// Entries that cannot be read are left out, and reported by
+/// [`Connection::warnings`](crate::Connection::warnings). A list of more than a million entries can
+/// only be read as a stream.
+///
 /// # Cancel safety
 /// Dropping the future gives up the page that is being fetched.
 #[must_use = "nothing is sent before it is awaited"]
@@ -85,7 +98,8 @@ pub struct List<'a, T> {
     pages: Pages<'a, T>,
 }
 
-/// The entries of a list, fetched page by page as they are read. It ends after an error.
+/// The entries of a list, fetched page by page as they are read. It ends after an error. Made by
+/// [`List::stream`]; it also implements `Stream`.
 pub struct ListStream<'a, T> {
     entries: VecDeque<T>,
     state: StreamState<'a, T>,
@@ -100,7 +114,8 @@ enum StreamState<'a, T> {
 /// A page; `None` after the last.
 type Fetched<T> = Result<Option<Vec<T>>, CallError>;
 
-/// The kinds of entries that servers list: tools, prompts, resources, resource templates.
+/// The kinds of entries that servers list: tools, prompts, resources, resource templates. It is
+/// implemented for these four only.
 pub trait Listed: sealed::Sealed + Sized + Send + 'static {
     /// The method that lists them.
     const METHOD: &'static str;
@@ -190,13 +205,14 @@ impl<'a, T: Listed> List<'a, T> {
         Self { pages }
     }
 
-    /// Sets the deadline for each page.
+    /// Sets the deadline for each page. Defaults to that of the client.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.pages.deadline = Some(deadline);
         self
     }
 
-    /// Bypasses the cache: asks the server, and stores the new list. See [`Cache`](crate::Cache).
+    /// Bypasses the cache: asks the server, and stores the new list. Use it after the user asked
+    /// for a reload. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
         self.pages.freshness = self.pages.freshness.fresh();
         self

@@ -15,7 +15,8 @@ use crate::{connection::Connection, error::CallError};
 const METHOD: &str = "prompts/get";
 
 impl Connection {
-    /// Gets a prompt. The arguments are anything that serialises to an object of strings; `()` for
+    /// Gets a prompt: its messages, filled in with these arguments, to be put into a conversation
+    /// with a model. The arguments are anything that serialises to an object of strings; `()` for
     /// no arguments.
     ///
     /// ```no_run
@@ -24,6 +25,10 @@ impl Connection {
     /// println!("{} messages", prompt.messages.len());
     /// # Ok(()) }
     /// ```
+    ///
+    /// # Errors
+    /// [`CallError::Rejected`] if there is no such prompt or an argument is missing, and
+    /// [`CallError::Unwritable`] if an argument is not a string.
     pub fn get(
         &self,
         prompt: impl Into<String>,

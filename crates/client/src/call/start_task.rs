@@ -15,12 +15,13 @@ use super::{
 };
 use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 
-/// The result of a call that may become a task.
+/// The result of a call that may become a task, from [`Call::task`].
 #[derive(Debug)]
 pub enum Started {
-    /// The server answered at once: it has no tasks, or the tool was quick.
+    /// The server answered at once: it has no tasks, or the tool was quick. There is no task.
     Done(ToolOutput),
-    /// It goes on as a task.
+    /// It goes on as a task at the server. The handle waits for it, asks for its status and cancels
+    /// it.
     Task(TaskHandle),
 }
 
@@ -37,7 +38,11 @@ impl Started {
     }
 }
 
-/// A call that may become a task. It is sent when it is awaited.
+/// A call that may become a task, made by [`Call::task`]. It is sent when it is awaited, and gives
+/// [`Started`].
+///
+/// # Cancel safety
+/// Dropping the future before the server has answered cancels the call.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct StartTask<'a> {
     call: Call<'a, ToolOutput>,

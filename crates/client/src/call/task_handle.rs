@@ -62,12 +62,14 @@ impl TaskHandle {
         self
     }
 
-    /// The id that the server gave the task.
+    /// The id that the server gave the task. Use the [`ticket`](Self::ticket) to come back to it.
     pub fn id(&self) -> &str {
         &self.ticket.task_id
     }
 
-    /// The ticket of the task, which can be serialised and stored.
+    /// The ticket of the task, which can be serialised and stored, and given to
+    /// [`Connection::task`] later. It changes when questions are answered, so store it anew after
+    /// [`answer`](Self::answer).
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
     }

@@ -31,6 +31,14 @@ impl Connection {
     /// println!("{}", output.text());
     /// # Ok(()) }
     /// ```
+    ///
+    /// A call that takes long may become a task at the server; awaiting it waits for the task. Use
+    /// [`Call::task`] to get the task in place of its result.
+    ///
+    /// # Errors
+    /// [`CallError::Rejected`] for an unknown tool or arguments that the server refuses,
+    /// [`CallError::OutputMismatch`] for a result that breaks the tool's output schema, and all
+    /// others of [`CallError`].
     pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
         let tool = tool.into();
         let subject = match object(METHOD, &arguments) {

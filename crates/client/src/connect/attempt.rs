@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{connection::Connection, error::ConnectError, profile::Profile};
 
-/// An attempt to connect. It begins when it is awaited.
+/// An attempt to connect, made by [`Client::connect`](crate::Client::connect). It begins when it is
+/// awaited, and gives a [`Connection`] or a [`ConnectError`].
 ///
 /// # Cancel safety
 /// Dropping the future ends the server's process, if one was started.

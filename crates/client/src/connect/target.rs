@@ -14,14 +14,16 @@ use turnbuckle_transport::{Command, Duplex, SpawnError};
 use super::http::HttpTarget;
 use crate::link::Pipe;
 
-/// Why a connection to a server could not be opened.
+/// Why a connection to a server could not be opened, from a [`Dial`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialError {
-    /// Its program could not be started.
+    /// Its program could not be started. Connecting fails with
+    /// [`ConnectError::Spawn`](crate::ConnectError::Spawn).
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// Something else failed.
+    /// Something else failed. Connecting fails with
+    /// [`ConnectError::Unreachable`](crate::ConnectError::Unreachable).
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -31,10 +33,14 @@ pub enum DialError {
 /// It may be called twice: a server that exits on a probe is started again. Return an error if a
 /// second connection is impossible.
 pub trait Dial: Send {
-    /// Opens a way.
+    /// Opens a connection and returns its two byte streams.
+    ///
+    /// # Errors
+    /// [`DialError`] if it cannot be opened.
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>>;
 
-    /// The server's name in messages.
+    /// The server's name in messages, until the server has told its own. It must not contain
+    /// secrets.
     fn label(&self) -> String;
 
     /// Whether a second way may be opened while the first is in use, as a program may be started
@@ -75,7 +81,7 @@ pub(super) enum Place {
 }
 
 impl Target {
-    /// A custom transport.
+    /// A custom transport, from your own [`Dial`].
     pub fn new(dial: impl Dial + 'static) -> Self {
         Self(Place::Dial(Box::new(dial)))
     }

@@ -10,13 +10,26 @@ use super::Ending;
 
 /// Why a call has no result.
 ///
-/// Match on the variant to decide what to do next: change the request
-/// ([`Rejected`](Self::Rejected)), wait longer ([`Deadline`](Self::Deadline)), reconnect
-/// ([`Closed`](Self::Closed)), or sign in.
+/// Match on the variant to decide what to do next:
+///
+/// | variant | what to do |
+/// |---|---|
+/// | [`Rejected`](Self::Rejected), [`NotOffered`](Self::NotOffered), [`Unwritable`](Self::Unwritable) | change the request |
+/// | [`Deadline`](Self::Deadline) | allow more time, or use a task |
+/// | [`Busy`](Self::Busy), [`Unsent`](Self::Unsent), [`Status`](Self::Status) | try again later; nothing ran, except perhaps after a status |
+/// | [`Closed`](Self::Closed) | connect again; the call may have run |
+/// | [`Lost`](Self::Lost), [`SessionExpired`](Self::SessionExpired) | the call may have run: repeat it only if that does no harm |
+/// | [`Unauthorized`](Self::Unauthorized), [`Authorization`](Self::Authorization) | sign in |
+/// | [`InputRequired`](Self::InputRequired) | set a handler, or answer [by hand](crate::Connection::by_hand) |
+/// | [`Malformed`](Self::Malformed), [`OutputMismatch`](Self::OutputMismatch), [`EndlessList`](Self::EndlessList) | report a fault of the server |
+///
+/// A tool that ran and failed is not an error but a result; see
+/// [`ToolOutput::ok`](crate::ToolOutput::ok).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The server answered with an error: ask for something else.
+    /// The server answered with an error, such as unknown tool, invalid arguments or a missing
+    /// resource. Change the request. [`rejection`](Self::rejection) returns the error object.
     #[error("server `{server}` rejected `{method}`: {error}")]
     Rejected {
         /// The server.
@@ -37,7 +50,8 @@ pub enum CallError {
         /// The text of the tool's content.
         text: String,
     },
-    /// Nothing came in time, and the server was told to stop: try again, or allow more time.
+    /// No answer came in time, and the server was told to stop. It may have had effects. Try again,
+    /// or allow more time with [`Call::deadline`](crate::Call::deadline).
     #[error("server `{server}` did not answer `{method}`: {overdue}")]
     Deadline {
         /// The server.
@@ -47,7 +61,8 @@ pub enum CallError {
         /// The limit that was reached.
         overdue: Overdue,
     },
-    /// It was cancelled with a [`Canceller`](crate::Canceller), and the server was told so.
+    /// It was cancelled with a [`Canceller`](crate::Canceller), and the server was told so. Effects
+    /// that it had until then are not undone.
     #[error("`{method}` of server `{server}` was cancelled: {reason}")]
     Cancelled {
         /// The server.
@@ -57,7 +72,8 @@ pub enum CallError {
         /// Why.
         reason: Arc<str>,
     },
-    /// The connection ended before an answer came: connect again.
+    /// The connection ended before an answer came. Connect again. The call may have run, unless it
+    /// was made after the end.
     #[error("the connection to server `{server}` ended before it answered `{method}`{ending}")]
     Closed {
         /// The server.
@@ -67,7 +83,8 @@ pub enum CallError {
         /// How it ended, with the last words of the server's process.
         ending: Arc<Ending>,
     },
-    /// The answer is not what the protocol says it is: the server has a fault.
+    /// The answer is not what the protocol says it is: the server has a fault. The connection goes
+    /// on.
     #[error("server `{server}` answered `{method}` with something that cannot be read")]
     Malformed {
         /// The server.
@@ -78,7 +95,8 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// The answer is longer than the limit and was skipped: raise the limit, or ask for less.
+    /// The answer is longer than the limit and was skipped. Raise
+    /// [`Client::limits`](crate::Client::limits), or ask for less. The connection goes on.
     #[error(
         "server `{server}` answered `{method}` with more than {limit} bytes; raise \
          `Limits::max_message_bytes`"
@@ -91,7 +109,8 @@ pub enum CallError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The answer has more values than may be built at once: raise the limit, or ask for less.
+    /// The answer has more values than may be built at once. Raise
+    /// [`Client::limits`](crate::Client::limits), or ask for less.
     #[error(
         "server `{server}` answered `{method}` with more than {limit} JSON nodes; raise \
          `Limits::max_json_nodes`"
@@ -105,6 +124,7 @@ pub enum CallError {
         limit: usize,
     },
     /// The tool's result is not what its own output schema promises: the server has a fault.
+    /// [`Client::output_check`](crate::Client::output_check) decides whether this is an error.
     #[error(
         "tool `{tool}` returned structured content that breaks its output schema at `{pointer}`: {problem}"
     )]
@@ -116,7 +136,9 @@ pub enum CallError {
         /// The expected value and the value that came.
         problem: String,
     },
-    /// The tool's result is not of the type asked for: ask for another type.
+    /// The tool's result is not of the type asked for. Only
+    /// [`ToolOutput::parse`](crate::ToolOutput::parse) fails this way; ask for another type, or
+    /// read the text.
     #[error("what tool `{tool}` returned is not of the type asked for")]
     OtherType {
         /// The tool.
@@ -138,7 +160,8 @@ pub enum CallError {
         /// The server's questions.
         asked: Box<InputRequiredResult>,
     },
-    /// The server asked again and again without coming to an end.
+    /// The server asked again and again without coming to an end. The limit is
+    /// [`Client::max_rounds`](crate::Client::max_rounds).
     #[error(
         "server `{server}` asked for input {rounds} times during one `{method}` and still wants more"
     )]
@@ -150,7 +173,8 @@ pub enum CallError {
         /// How often it asked.
         rounds: usize,
     },
-    /// A call that waits for answers cannot be resumed here: call again.
+    /// A call that waits for answers cannot be resumed here: it belongs to another connection, or
+    /// was given up. Call again.
     #[error("cannot resume `{method}` on server `{server}`: {reason}")]
     NotResumable {
         /// The server.
@@ -160,7 +184,8 @@ pub enum CallError {
         /// Why, and where it could be.
         reason: Box<str>,
     },
-    /// The server does not offer this, by its revision or its capabilities; nothing was sent.
+    /// The server does not offer this, by its revision or its capabilities; nothing was sent. Check
+    /// [`Peer::capabilities`](crate::Peer::capabilities) first if you expect it.
     #[error("server `{server}` does not offer `{method}`: {reason}")]
     NotOffered {
         /// The server.
@@ -170,7 +195,8 @@ pub enum CallError {
         /// The missing capability.
         reason: Box<str>,
     },
-    /// The arguments cannot be sent; nothing was.
+    /// The arguments cannot be sent: they cannot be serialised, or are not an object. Nothing was
+    /// sent.
     #[error("the arguments for `{method}` cannot be sent")]
     Unwritable {
         /// The method.
@@ -179,7 +205,7 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// Too many calls wait on this connection: let some finish first.
+    /// Too many calls wait on this connection; nothing was sent. Let some finish first.
     #[error("{limit} calls wait for server `{server}` already; let some finish first")]
     Busy {
         /// The server.
@@ -238,7 +264,8 @@ pub enum CallError {
         /// The state of the session, and what to do.
         reason: String,
     },
-    /// The server, or something before it, answered with a status of HTTP and no more.
+    /// The server, or a proxy before it, answered with an HTTP status and no JSON-RPC message. For
+    /// 429 and 503, wait for `retry_after` and call again.
     #[error(
         "server `{server}` answered `{method}` with HTTP status {status}{}{}",
         after_colon(text),
@@ -256,7 +283,8 @@ pub enum CallError {
         /// How long it asks to be left alone, by its `Retry-After` header.
         retry_after: Option<Duration>,
     },
-    /// The server wants other credentials: authorize, and call again.
+    /// The server wants other credentials: authorize with
+    /// `HttpTarget::authorize` or a header, and call again.
     #[error(
         "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}{}",
         in_brackets(challenge.as_deref()),
@@ -274,7 +302,8 @@ pub enum CallError {
         /// The text of its answer, shortened.
         text: String,
     },
-    /// A list does not end.
+    /// A list does not end: a cursor came twice, or there are more than 10,000 pages or a million
+    /// entries. Read long lists as a [stream](crate::List::stream).
     #[error("server `{server}` does not end its list for `{method}`: {reason}")]
     EndlessList {
         /// The server.

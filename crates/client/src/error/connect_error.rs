@@ -12,10 +12,14 @@ use super::{
 
 /// Why a connection could not be opened. Each variant says what was tried; its message says what to
 /// do.
+///
+/// Print the whole chain of sources: the cause, such as the answer of the server, is in it.
+/// `Ended`, `TimedOut`, `Unsupported` and `Refused` have a [`Failure`] as their source, which lists
+/// the attempts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The server's program could not be started: check its name, the `PATH` and the directory.
+    /// The server's program could not be started. Check its name, the `PATH` and the directory.
     #[error("server `{server}` could not be started")]
     Spawn {
         /// The server.
@@ -24,7 +28,8 @@ pub enum ConnectError {
         #[source]
         source: SpawnError,
     },
-    /// The way to the server could not be opened.
+    /// The server could not be reached: the name does not resolve, the connection was refused or
+    /// timed out, or TLS failed. Trying again later may help.
     #[error("server `{server}` could not be reached")]
     Unreachable {
         /// The server.
@@ -43,7 +48,8 @@ pub enum ConnectError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The server wants other credentials.
+    /// The server wants other credentials. Set a header, or an OAuth hook with
+    /// `HttpTarget::authorize`.
     #[error(
         "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}{}",
         in_brackets(challenge.as_deref()),
@@ -59,7 +65,8 @@ pub enum ConnectError {
         /// The text of its answer, shortened.
         text: String,
     },
-    /// The hook that was to get credentials for the server failed. The cause says what to do.
+    /// The hook that was to get credentials for the server failed. Its error, the source, says what
+    /// to do.
     #[error("server `{server}` needs authorization, and that failed")]
     Authorization {
         /// The server.
@@ -68,7 +75,8 @@ pub enum ConnectError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The server went away before it had answered: its last words may say why.
+    /// The server went away before it had answered. The last lines of its standard error often say
+    /// why: a missing argument, a missing module.
     #[error("server `{server}` ended before it answered{ending}")]
     Ended {
         /// The server.
@@ -91,7 +99,8 @@ pub enum ConnectError {
         #[source]
         source: Box<Failure>,
     },
-    /// The server speaks no revision that is allowed here: allow more, or update one of the two.
+    /// The server speaks no revision that is allowed here. Allow more than
+    /// [`Client::only`](crate::Client::only) does, or update one of the two.
     #[error("server `{server}` speaks no revision allowed here")]
     Unsupported {
         /// The server.
@@ -100,7 +109,8 @@ pub enum ConnectError {
         #[source]
         source: Box<Failure>,
     },
-    /// The server answered, but not with what was asked for.
+    /// The server answered, but with an error, or with something that is not MCP. The source has
+    /// the answer.
     #[error("server `{server}` refused the connection{ending}")]
     Refused {
         /// The server.

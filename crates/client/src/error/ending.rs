@@ -11,15 +11,18 @@ const KEPT_LINES: usize = 50;
 const SHOWN_LINES: usize = 10;
 
 /// How a connection ended: by which side, and the exit and last output of the server's process.
+/// [`Connection::closed`](crate::Connection::closed) and
+/// [`CallError::Closed`](crate::CallError::Closed) have it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Ending {
     /// How the server's process ended. `None` if the server is not a process, or it had not ended
     /// yet.
     pub process: Option<Ended>,
-    /// The last lines of its standard error, if that was captured.
+    /// The last lines of its standard error, 50 at most, if that was captured.
     pub stderr: Vec<String>,
-    /// The failure of the transport, if there was one.
+    /// The failure of the transport, if there was one; `None` if one of the two sides closed the
+    /// connection.
     pub failure: Option<String>,
 }
 

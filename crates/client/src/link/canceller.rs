@@ -24,12 +24,14 @@ use tokio::sync::watch;
 pub struct Canceller(Arc<watch::Sender<Option<Arc<str>>>>);
 
 impl Canceller {
-    /// A new canceller.
+    /// A new canceller, which has cancelled nothing yet. Give it to calls with
+    /// [`Call::cancel_with`](crate::Call::cancel_with).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Cancels all calls that were made with it, and all later ones. The first reason counts.
+    /// Cancels all calls that were made with it, and all later ones: a canceller is used once. The
+    /// first reason counts. It does not wait for the server.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) {
         self.0.send_if_modified(|said| {
             let is_first = said.is_none();
@@ -40,7 +42,7 @@ impl Canceller {
         });
     }
 
-    /// The reason, if it was cancelled.
+    /// The reason, if it was cancelled; `None` before.
     pub fn reason(&self) -> Option<Arc<str>> {
         self.0.borrow().clone()
     }

@@ -60,7 +60,8 @@ impl ChangeStream {
         self.queue.granted()
     }
 
-    /// The subscriptions that the server does not support.
+    /// The subscriptions that the server does not support: what was asked for and is not
+    /// [acknowledged](Self::acknowledged). Look at such lists and resources from time to time.
     pub fn refused(&self) -> SubscriptionFilter {
         subscription::refused(&self.wanted, &self.queue.granted())
     }

@@ -22,17 +22,20 @@ use turnbuckle_protocol::{
 /// cost some hundred kilobytes.
 const MAX_WAITING_NEWS: usize = 1024;
 
-/// A notification of a server.
+/// A notification of a server, from
+/// [`Connection::notifications`](crate::Connection::notifications). For changes of lists and
+/// resources, [`Connection::listen`](crate::Connection::listen) is better: it subscribes where the
+/// server's revision requires that.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerNotification {
-    /// The list of tools is another now.
+    /// The list of tools has changed. List the tools again.
     ToolsChanged,
-    /// The list of prompts is another now.
+    /// The list of prompts has changed.
     PromptsChanged,
-    /// The list of resources is another now.
+    /// The list of resources has changed.
     ResourcesChanged,
-    /// A resource that was subscribed to, or a part of it, is another now.
+    /// A resource that was subscribed to, or a part of it, has changed. Read it again.
     ResourceUpdated {
         /// Which.
         uri: Arc<str>,
@@ -43,16 +46,18 @@ pub enum ServerNotification {
         /// The visit, by the `elicitationId` it was asked for with.
         id: Arc<str>,
     },
-    /// A log message.
+    /// A log message. [`Connection::logs`](crate::Connection::logs) has only these.
     Log(Arc<LoggingMessageNotificationParams>),
-    /// Any other notification, unparsed.
+    /// Any other notification, unparsed, such as one of an extension. See
+    /// [`notification`](Self::notification).
     Other {
         /// Its method.
         method: Arc<str>,
         /// Its params; an empty object if it had no params.
         params: Arc<RawValue>,
     },
-    /// So many were lost, because this listener did not keep up.
+    /// This many notifications were lost, because this listener did not keep up: more than 1024
+    /// were waiting.
     Missed(u64),
 }
 

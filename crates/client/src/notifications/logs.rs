@@ -15,9 +15,9 @@ use super::{Feed, Interest, NotificationStream, ServerNotification};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Logged {
-    /// A message.
+    /// A log message of the server: its level, its logger and its data.
     Message(Arc<LoggingMessageNotificationParams>),
-    /// So many were lost, because this stream was not read.
+    /// This many messages were lost, because more than 1024 were waiting to be read.
     Missed(u64),
 }
 

@@ -79,22 +79,25 @@ impl Peer {
         &self.label
     }
 
-    /// The name that the server gives itself.
+    /// The name that the server gives itself; `None` if it does not say. Anyone can choose any
+    /// name.
     pub fn own_name(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.name)
     }
 
-    /// The version that the server gives itself.
+    /// The version that the server gives itself; `None` if it does not say.
     pub fn version(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.version)
     }
 
-    /// The server's description of itself.
+    /// The server's description of itself: name, title, version, description, icons and website, as
+    /// far as its revision has them.
     pub fn implementation(&self) -> Option<&Implementation> {
         self.implementation.as_ref()
     }
 
-    /// The revision of the protocol that is used.
+    /// The revision of the protocol that is used on this connection. Calls work the same in all
+    /// revisions; use it for display and logs.
     pub fn revision(&self) -> Revision {
         self.revision
     }
@@ -105,7 +108,8 @@ impl Peer {
         self.capabilities.as_ref()
     }
 
-    /// The server's instructions, for a model to read.
+    /// The server's instructions, for a model to read: how its tools are meant to be used. They
+    /// come from the server, so treat them as untrusted text.
     pub fn instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }

@@ -22,9 +22,9 @@ const ELICITATION: (u32, u32) = (100, 20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskRates {
-    /// `sampling/createMessage`; 100 at once and 20 in a second unless set.
+    /// The rate of `sampling/createMessage`. Defaults to 100 at once and 20 in a second.
     pub sampling: Rate,
-    /// `elicitation/create`; 100 at once and 20 in a second unless set.
+    /// The rate of `elicitation/create`. Defaults to 100 at once and 20 in a second.
     pub elicitation: Rate,
 }
 

@@ -28,7 +28,8 @@ const MAX_ROUNDS: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputCheck {
-    /// The call fails with [`CallError::OutputMismatch`](crate::CallError::OutputMismatch).
+    /// The call fails with [`CallError::OutputMismatch`](crate::CallError::OutputMismatch). The
+    /// default.
     #[default]
     Refuse,
     /// As [`Refuse`](Self::Refuse), also for tools that were never listed: they are listed with the
@@ -37,7 +38,7 @@ pub enum OutputCheck {
     /// The result is given, and [`ToolOutput::output_mismatch`](crate::ToolOutput::output_mismatch)
     /// says what is wrong with it. It is logged, too.
     Warn,
-    /// Results are not checked.
+    /// Results are not checked. Check the values yourself.
     Skip,
 }
 

@@ -63,7 +63,7 @@ impl RelayRequest {
         self
     }
 
-    /// Sets the deadline of the call.
+    /// Sets the deadline of the call, in place of the client's.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.patience = Patience::Within(deadline);
         self

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{ErrorObject, Id};
 
-/// How a request of a server was assigned to a call.
+/// How a request of a server was assigned to a call. Gateways use it to decide whom to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attribution {
@@ -15,7 +15,7 @@ pub enum Attribution {
     Task,
     /// The call is the only one in flight in whose middle a server may ask.
     OnlyCall,
-    /// Nothing says which call it belongs to.
+    /// Nothing says which call it belongs to. It goes to the [`RelaySink`](crate::RelaySink).
     Unknown,
 }
 

@@ -7,24 +7,24 @@ use turnbuckle_protocol::SubscriptionFilter;
 
 use crate::notifications::ServerNotification;
 
-/// A change at the server, or a possible one.
+/// A change at the server, or a possible one. A [`ChangeStream`](crate::ChangeStream) yields it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Change {
-    /// The list of tools is another now.
+    /// The list of tools has changed. List the tools again.
     ToolsChanged,
-    /// The list of prompts is another now.
+    /// The list of prompts has changed. List the prompts again.
     PromptsChanged,
-    /// The list of resources is another now.
+    /// The list of resources has changed. The contents of resources need not have changed.
     ResourcesChanged,
-    /// A resource is another now: one that was asked for, or a part of it.
+    /// A resource that was asked for, or a part of it, has changed. Read it again.
     ResourceUpdated {
-        /// Which.
+        /// The URI of what has changed. It may be longer than the one that was asked for.
         uri: Arc<str>,
     },
-    /// Changes may have passed unheard: look again at whatever must be up to date.
+    /// Changes may have been missed: look again at whatever must be up to date.
     Missed(Missed),
-    /// Something else that came on this subscription, such as what an extension tells.
+    /// Another notification of this subscription, such as one of an extension.
     Other {
         /// The notification's method.
         method: Arc<str>,
@@ -33,11 +33,12 @@ pub enum Change {
     },
 }
 
-/// Why changes may have been missed.
+/// Why changes may have been missed. In both cases, read what matters again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missed {
-    /// This stream was not read for so long that this many of the oldest were dropped.
+    /// This stream was not read for so long that this many of the oldest changes were dropped: more
+    /// than 1024 were waiting.
     Lagged(u64),
     /// The server was not heard for a while: a stream broke or a session ended, and another is
     /// open now.

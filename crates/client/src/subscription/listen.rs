@@ -17,12 +17,13 @@ use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 pub struct Listen(SubscriptionFilter);
 
 impl Listen {
-    /// No subscriptions.
+    /// No subscriptions. Add some before you give it to `listen`: an empty one is an error.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Changes of the lists of tools, prompts and resources.
+    /// Changes of the lists of tools, prompts and resources. Single resources are added with
+    /// [`resource`](Self::resource).
     pub fn lists() -> Self {
         Self::new().tools().prompts().resources()
     }
@@ -43,7 +44,8 @@ impl Listen {
         Self(self.0.with_resources())
     }
 
-    /// Adds changes of the contents of one resource.
+    /// Adds changes of the contents of one resource. It need not be listed. May be called for any
+    /// number of resources.
     pub fn resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
         if self.0.resources().contains(&uri) {

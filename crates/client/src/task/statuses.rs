@@ -43,7 +43,10 @@ impl TaskStatuses {
         }
     }
 
-    /// The next status; `None` when the task has ended.
+    /// The next status; `None` when the task has ended, or after an error.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Result<Task, CallError>> {
         poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

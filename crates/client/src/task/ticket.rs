@@ -22,9 +22,10 @@ const LONGEST_POLL: Duration = Duration::from_mins(1);
 pub struct TaskTicket {
     /// The id that the server gave it.
     pub task_id: String,
-    /// The tool that was called.
+    /// The tool that was called. Its output schema is used to check the result.
     pub tool: String,
-    /// How many milliseconds the server wants between two looks.
+    /// How many milliseconds the server wants between two polls; one second if it does not say. It
+    /// is kept between 5 ms and one minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
     /// The keys of the questions that were answered, so that no question is asked twice.

@@ -2,7 +2,8 @@
 
 use turnbuckle_protocol::{Revision, Tool, http::ParamHeaders};
 
-/// A tool that was left out of a list, and the reason.
+/// A tool that was left out of a list, and the reason. See
+/// [`Connection::excluded_tools`](crate::Connection::excluded_tools).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExcludedTool {

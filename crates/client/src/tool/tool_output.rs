@@ -8,6 +8,11 @@ use turnbuckle_protocol::{CallToolResult, ContentBlock};
 use crate::error::CallError;
 
 /// The output of a tool: content for a model, and often structured content for a program.
+/// [`Connection::call`](crate::Connection::call) returns it.
+///
+/// Use [`ok`](Self::ok) to turn a failed tool into an error, [`parse`](Self::parse) to read its
+/// value, and [`text`](Self::text) to show it. It dereferences to the [`CallToolResult`] for
+/// everything else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
     tool: Box<str>,
@@ -98,7 +103,7 @@ impl ToolOutput {
         pieces.collect::<Vec<_>>().join("\n")
     }
 
-    /// The result as a type of the protocol.
+    /// The result as a type of the protocol, to be passed on or serialised.
     pub fn into_result(self) -> CallToolResult {
         self.result
     }

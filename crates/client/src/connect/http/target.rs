@@ -43,7 +43,9 @@ impl std::fmt::Debug for Url {
 }
 
 impl HttpTarget {
-    /// A server with this `http` or `https` URL. An invalid URL is reported when connecting.
+    /// A server with this `http` or `https` URL. An invalid URL is reported when connecting, as
+    /// [`ConnectError::Misconfigured`](crate::ConnectError::Misconfigured). `https` needs the
+    /// feature `tls`.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: Url(url.into()),
@@ -52,7 +54,9 @@ impl HttpTarget {
         }
     }
 
-    /// Sends this header with every request. Its value is treated as a secret and never logged.
+    /// Sends this header with every request. Its value is treated as a secret and never logged. An
+    /// invalid name or value is reported when connecting. For OAuth use
+    /// [`authorize`](Self::authorize).
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|settings| settings.with_header(name, value))
     }
@@ -76,7 +80,7 @@ impl HttpTarget {
         self.with(|settings| settings.with_proxy_except(url, except))
     }
 
-    /// Uses no proxy, even if the environment names one.
+    /// Uses no proxy, even if the environment names one with `HTTP_PROXY` or `HTTPS_PROXY`.
     pub fn no_proxy(self) -> Self {
         self.with(AgentSettings::without_proxy)
     }
@@ -91,12 +95,14 @@ impl HttpTarget {
         self.with(|settings| settings.with_dialer(dial))
     }
 
-    /// Sets how long opening a connection may take.
+    /// Sets how long opening a connection may take, for each attempt. Defaults to 10 seconds. How
+    /// long calls may take is set with [`Client::deadline`](crate::Client::deadline).
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         self.with(|settings| settings.with_connect_timeout(timeout))
     }
 
-    /// Also trusts servers with certificates signed by these root certificates, given as PEM.
+    /// Also trusts servers with certificates signed by these root certificates, given as PEM: for a
+    /// certificate authority of your own. Malformed certificates are reported when connecting.
     #[cfg(feature = "tls")]
     pub fn root_certificate(self, pem: impl Into<Vec<u8>>) -> Self {
         self.with(|settings| settings.with_root_certificates(pem))
