@@ -23,13 +23,14 @@ pub use tool_error::ToolError;
 
 /// Why a handler or an extractor gave no result.
 ///
-/// Any error converts into it with `?`, and so do `String`, `&'static str`,
-/// `Box<dyn Error + Send + Sync>` and the errors of `anyhow` and `eyre`: a [`Reject`] stays one,
-/// texts are for the reader, everything else is [`Unexpected`](Self::Unexpected).
+/// Any error converts into it with `?`, and so do `String`, `&'static str`, `Box<dyn Error + Send +
+/// Sync>` and the errors of `anyhow` and `eyre`: a [`Reject`] stays one, texts are for the reader,
+/// everything else is [`Unexpected`](Self::Unexpected). Tools return [`ToolError`] instead, which a
+/// model can read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The request was wrong.
+    /// The request was wrong, or cannot be served. The client gets this JSON-RPC error.
     Reject(Reject),
     /// The arguments do not fit. The text is written for a model: newer revisions carry it as
     /// a tool result, older ones as a JSON-RPC error.
@@ -37,7 +38,8 @@ pub enum Failure {
     /// The client cannot be asked what the handler needs to know. A modern client is told which
     /// capability is missing; the model behind an older one reads why the tool gave up.
     Unaskable(Reject),
-    /// We are at fault. The peer sees a number, whatever the server shows of other errors.
+    /// The server is at fault. The peer sees a number, whatever the server shows of other errors;
+    /// the log has the rest.
     Fault(Fault),
     /// An unexpected error. It is logged, and the peer sees what
     /// [`Server::show_errors`](crate::Server::show_errors) allows: by default a number. From a tool

@@ -70,7 +70,7 @@ impl Host {
     ///
     /// # Errors
     /// Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed is not an
-    /// error here: look at [`is_error`](ToolOutput::is_error) of its output.
+    /// error here: look at [`is_error`](turnbuckle_protocol::CallToolResult::is_error) of its output.
     ///
     /// - [`HostError::Unknown`]: no server has a tool of this name. The error has the most similar
     ///   name.

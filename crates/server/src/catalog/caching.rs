@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{CacheHint, CacheScope};
 
-/// The results that clients may cache. See [`Server::cache`](crate::Server::cache).
+/// The kinds of results that clients may cache. See [`Server::cache_of`](crate::Server::cache_of).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cached {
@@ -18,7 +18,7 @@ pub enum Cached {
     Resources,
     /// The list of resource templates.
     Templates,
-    /// The contents of resources that do not say their own.
+    /// The contents of resources that have no hint of their own.
     Reads,
 }
 

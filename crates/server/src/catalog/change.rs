@@ -14,13 +14,30 @@ use crate::{
     quota::Quota,
 };
 
-/// The catalog of a running server: add, replace and remove tools, prompts and resources.
+/// The catalog of a running server: add, replace and remove tools, prompts and resources. Clones
+/// share it.
 ///
 /// Clients are notified that a list has changed. A handler gets the catalog as an extractor; other
 /// code from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog is used in
 /// one of these ways declares all three lists, even if they are empty, so that clients are notified
 /// when they fill; [`Server::dynamic_tools`](crate::Server::dynamic_tools) and its siblings declare
 /// only some.
+///
+/// Changes are visible at once, for all callers and transports of this process; replicas have
+/// catalogs of their own. Use [`edit`](Self::edit) for several changes at once.
+///
+/// ```
+/// use turnbuckle_server::{Catalog, Tool, ToolError};
+///
+/// /// A tool that adds another one.
+/// async fn install(catalog: Catalog) -> Result<&'static str, ToolError> {
+///     catalog.replace_tool(Tool::new("lint", async || "no warnings"))?;
+///     Ok("installed")
+/// }
+///
+/// let tool = Tool::new("install", install);
+/// # drop(tool);
+/// ```
 #[derive(Clone)]
 pub struct Catalog(Arc<LiveCatalog>);
 
@@ -56,7 +73,8 @@ impl Catalog {
         ))
     }
 
-    /// The names of all enabled tools, in the order of the list.
+    /// The names of all enabled tools, in the order of the list. Tools that are not visible to
+    /// every caller are included.
     pub fn tools(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         snapshot
@@ -66,7 +84,8 @@ impl Catalog {
             .collect()
     }
 
-    /// The names of all prompts, in the order of the list.
+    /// The names of all prompts, in the order of the list, also of those that only some callers
+    /// see.
     pub fn prompts(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         let names = snapshot
@@ -105,10 +124,12 @@ impl Catalog {
         CatalogEdit::new(Arc::clone(&self.0))
     }
 
-    /// Adds a tool.
+    /// Adds a tool at the end of the list, and notifies clients.
     ///
     /// # Errors
-    /// If the name is taken or the tool cannot be served; the catalog is unchanged then.
+    /// [`SetupError::Duplicate`] if the name is taken, also by a disabled tool, and the other
+    /// variants if the tool cannot be served; the catalog is unchanged then. Use
+    /// [`replace_tool`](Self::replace_tool) where a tool of this name may exist.
     pub fn add_tool<X>(&self, tool: impl IntoTool<X>) -> Result<(), SetupError> {
         self.edit().add_tool(tool).apply()
     }
@@ -122,12 +143,13 @@ impl Catalog {
         self.edit().replace_tool(tool).apply()
     }
 
-    /// Removes a tool; `false` if no tool has this name. Calls in progress finish.
+    /// Removes a tool and notifies clients; `false` if no tool has this name. Calls in progress
+    /// finish. To hide it for a while, use [`disable_tool`](Self::disable_tool).
     pub fn remove_tool(&self, name: &str) -> bool {
         is_changed(self.edit().remove_tool(name))
     }
 
-    /// Enables a disabled tool; `false` if no disabled tool has this name.
+    /// Enables a disabled tool and notifies clients; `false` if no disabled tool has this name.
     pub fn enable_tool(&self, name: &str) -> bool {
         is_changed(self.edit().enable_tool(name))
     }
@@ -154,7 +176,7 @@ impl Catalog {
         self.edit().replace_prompt(prompt).apply()
     }
 
-    /// Removes a prompt; `false` if no prompt has this name.
+    /// Removes a prompt and notifies clients; `false` if no prompt has this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
         is_changed(self.edit().remove_prompt(name))
     }
@@ -175,7 +197,8 @@ impl Catalog {
         self.edit().replace_resource(resource).apply()
     }
 
-    /// Removes the resource or the template with this URI; `false` if the server has no such entry.
+    /// Removes the resource or the template with this URI, and notifies clients that the list
+    /// changed; `false` if the server has no such entry.
     pub fn remove_resource(&self, uri: &str) -> bool {
         is_changed(self.edit().remove_resource(uri))
     }

@@ -72,7 +72,7 @@ impl CatalogEdit {
         }
     }
 
-    /// Adds a tool.
+    /// Adds a tool. If its name is taken, [`apply`](Self::apply) fails.
     pub fn add_tool<X>(self, tool: impl IntoTool<X>) -> Self {
         let tool = setup::tool(
             tool.into_tool(),
@@ -82,7 +82,8 @@ impl CatalogEdit {
         self.step(tool.map(EditStep::Add))
     }
 
-    /// Adds a tool, in the place of the one with its name if there is one.
+    /// Adds a tool, in the place of the one with its name if there is one. Calls in progress finish
+    /// with the old one.
     pub fn replace_tool<X>(self, tool: impl IntoTool<X>) -> Self {
         let tool = setup::tool(
             tool.into_tool(),
@@ -92,22 +93,22 @@ impl CatalogEdit {
         self.step(tool.map(EditStep::Replace))
     }
 
-    /// Removes a tool, if there is one of this name.
+    /// Removes a tool, if there is one of this name. Calls in progress finish.
     pub fn remove_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Remove(Change::Tools, name.to_owned())))
     }
 
-    /// Switches a tool on again.
+    /// Enables a disabled tool, if there is one of this name.
     pub fn enable_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Enable(Change::Tools, name.to_owned())))
     }
 
-    /// Switches a tool off: it is not listed and cannot be called, and its name stays taken.
+    /// Disables a tool: it is not listed and cannot be called, and its name stays taken.
     pub fn disable_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Disable(Change::Tools, name.to_owned())))
     }
 
-    /// Adds a prompt.
+    /// Adds a prompt. If its name is taken, [`apply`](Self::apply) fails.
     pub fn add_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
         let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
         self.step(prompt.map(EditStep::Add))
@@ -124,7 +125,7 @@ impl CatalogEdit {
         self.step(Ok(EditStep::Remove(Change::Prompts, name.to_owned())))
     }
 
-    /// Adds a resource or a template.
+    /// Adds a resource or a template. If its URI is taken, [`apply`](Self::apply) fails.
     pub fn add_resource<X>(self, resource: impl IntoResource<X>) -> Self {
         let resource = setup::resource(resource.into_resource(), &self.catalog.states);
         self.step(resource.map(EditStep::Add))
@@ -141,11 +142,11 @@ impl CatalogEdit {
         self.step(Ok(EditStep::Remove(Change::Resources, uri.to_owned())))
     }
 
-    /// Makes all the changes at once.
+    /// Makes all the changes at once, and notifies clients once of each list that changed.
     ///
     /// # Errors
-    /// If a name or URI that is added is taken, or something cannot be served as it was written.
-    /// The catalog is unchanged then.
+    /// [`SetupError`] if a name or URI that is added is taken, or something cannot be served as it
+    /// was written. The catalog is unchanged then.
     pub fn apply(self) -> Result<(), SetupError> {
         self.commit().map(drop)
     }

@@ -33,7 +33,9 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt with this name, served by this handler.
+    /// A prompt with this name, served by this handler: an async function of extractors that
+    /// returns text or messages. Its arguments are the fields of the handler's
+    /// [`Args`](crate::Args).
     pub fn new<X, H: Handler<X, GetPromptResult>>(name: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -46,19 +48,19 @@ impl Prompt {
         }
     }
 
-    /// Sets the description: what the prompt is for.
+    /// Sets the description: what the prompt is for. People read it when they choose one.
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.wire.description = Some(description.into());
         self
     }
 
-    /// Sets a title for people.
+    /// Sets a title, which clients show to people in place of the name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.wire.title = Some(title.into());
         self
     }
 
-    /// Adds an icon.
+    /// Adds an icon, which clients may show. Call it several times for several sizes.
     pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
         self.wire.icons.get_or_insert_default().push(icon.into());
         self
@@ -74,19 +76,21 @@ impl Prompt {
         self
     }
 
-    /// Sets a completer for an argument, for clients that complete while the user types.
+    /// Sets a completer for an argument, for clients that complete while the user types. See
+    /// [`Completer`].
     pub fn complete<X>(mut self, argument: &str, completer: impl Completer<X>) -> Self {
         self.completers.insert(argument, completer);
         self
     }
 
-    /// Restricts the prompt to callers for whom this returns true. For others it does not exist.
+    /// Restricts the prompt to callers for whom this returns true. For others it does not exist: it
+    /// is not listed, and getting it fails as if it were unknown.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
-    /// Adds a layer (middleware) around this prompt, inside those of the server.
+    /// Adds a layer (middleware) around this prompt, inside those of the server. See [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

@@ -46,7 +46,9 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource with this URI, or with all URIs of this template, read by this handler.
+    /// A resource with this URI, or with all URIs of this template, read by this handler: an async
+    /// function of extractors that returns text, bytes or contents. A malformed URI or template is
+    /// reported when the server is built.
     pub fn new<X, H: Handler<X, ReadResourceResult>>(uri: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -76,13 +78,13 @@ impl Resource {
         self
     }
 
-    /// Sets a title for people.
+    /// Sets a title, which clients show to people in place of the name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Sets the description: what the resource contains.
+    /// Sets the description: what the resource contains. People and models read it.
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.about = Some(description.into());
         self
@@ -94,19 +96,21 @@ impl Resource {
         self
     }
 
-    /// Sets the size in bytes. Not for templates.
+    /// Sets the size in bytes, by which hosts estimate how much of a model's context it takes. Not
+    /// for templates.
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
     }
 
-    /// Sets the annotations: for whom the resource is meant, and how important it is.
+    /// Sets the annotations: for whom the resource is meant (`audience`), how important it is
+    /// (`priority`), and when it was last changed.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
         self
     }
 
-    /// Adds an icon.
+    /// Adds an icon, which clients may show. Call it several times for several sizes.
     pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
         self.icons.get_or_insert_default().push(icon.into());
         self
@@ -165,7 +169,8 @@ impl Resource {
         self
     }
 
-    /// Restricts the resource to callers for whom this returns true. For others it does not exist.
+    /// Restricts the resource to callers for whom this returns true. For others it does not exist:
+    /// it is not listed, and reading it fails as if it were unknown.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
@@ -181,7 +186,7 @@ impl Resource {
         self
     }
 
-    /// Adds a layer (middleware) around this resource, inside those of the server.
+    /// Adds a layer (middleware) around this resource, inside those of the server. See [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

@@ -1,11 +1,11 @@
 //! Errors of building a server.
 
-/// Why a server cannot be built. The message names the tool, prompt or resource and says what to
-/// change.
+/// Why a server cannot be built, or an entry not be added to its [`Catalog`](crate::Catalog). The
+/// message names the tool, prompt or resource and says what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// Two things of one kind have the same name or URI.
+    /// Two entries of one kind have the same name or URI. Rename or remove one.
     #[error("duplicate {kind} `{key}`; rename or remove one")]
     Duplicate {
         /// The kind of entry: tool, prompt, resource and so on.
@@ -13,7 +13,8 @@ pub enum SetupError {
         /// Its name or URI.
         key: String,
     },
-    /// Something cannot be served as it is.
+    /// An entry cannot be served as it is: an invalid name, a malformed template, a schema that is
+    /// not an object, or extractors that do not fit the kind of handler.
     #[error("{kind} `{key}`: {problem}")]
     Invalid {
         /// The kind of entry: tool, prompt, resource and so on.
@@ -23,18 +24,20 @@ pub enum SetupError {
         /// The problem.
         problem: String,
     },
-    /// The secret is too short to be one.
+    /// The secret of [`Server::secret`](crate::Server::secret) is too short: it needs 16 random
+    /// bytes or more.
     #[error(transparent)]
     WeakSecret(#[from] turnbuckle_session::round::seal::WeakSecret),
     /// The operating system gave no random bytes for keys.
     #[error("could not get random bytes from the operating system: {0}")]
     NoRandomness(String),
-    /// Replicas need a secret in common.
+    /// Replicas need a secret in common, because a call that was asked at one may be resumed at
+    /// another.
     #[error(
         "replicas need one secret in common: give all of them the same with `.secret(…)`, of 32 random bytes"
     )]
     ReplicasWithoutSecret,
-    /// Two states of one type were given.
+    /// Two states of one type were given. Wrap one in a type of its own.
     #[error(
         "two states of type `{state}` were given: handlers could not tell them apart; wrap one in a type of its own"
     )]
@@ -42,7 +45,7 @@ pub enum SetupError {
         /// The type.
         state: &'static str,
     },
-    /// A handler needs a state that was not given.
+    /// A handler needs a state that was not given with [`Server::state`](crate::Server::state).
     #[error("{kind} `{key}` needs `State<{state}>`; add it with `.state(…)`")]
     MissingState {
         /// The kind of entry: tool, prompt, resource and so on.

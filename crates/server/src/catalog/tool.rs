@@ -50,7 +50,12 @@ pub struct Tool {
 pub(crate) type Visible = Box<dyn Fn(&Caller) -> bool + Send + Sync>;
 
 impl Tool {
-    /// A tool with this name, served by this handler.
+    /// A tool with this name, served by this handler: an async function of
+    /// [extractors](crate::Extract). Its input schema is that of the handler's
+    /// [`Args`](crate::Args), and its output schema that of [`Json`](crate::Json) if the handler
+    /// returns it.
+    ///
+    /// What is wrong with it, such as an invalid name, is reported when the server is built.
     pub fn new<X, H: Handler<X, CallToolResult>>(name: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -73,7 +78,7 @@ impl Tool {
         self
     }
 
-    /// Sets a title for people.
+    /// Sets a title, which clients show to people in place of the name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.wire.title = Some(title.into());
         self
@@ -85,12 +90,15 @@ impl Tool {
         self.annotate(|annotations| annotations.read_only_hint = Some(true))
     }
 
-    /// Marks the tool as possibly destructive (`destructiveHint`).
+    /// Marks the tool as possibly destructive (`destructiveHint`): it may overwrite or delete
+    /// things. Clients may ask the user first. It is what they must assume of a tool that is not
+    /// read-only.
     pub fn destructive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(true))
     }
 
-    /// Marks the tool as one that changes things, but only adds to them.
+    /// Marks the tool as one that changes things, but only adds to them (`destructiveHint` is
+    /// false).
     pub fn additive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(false))
     }
@@ -101,23 +109,26 @@ impl Tool {
         self.annotate(|annotations| annotations.idempotent_hint = Some(true))
     }
 
-    /// Marks the tool as one that deals with external things, such as the web (`openWorldHint`).
+    /// Marks the tool as one that deals with external things, such as the web (`openWorldHint`). It
+    /// is what clients assume by default.
     pub fn open_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(true))
     }
 
-    /// Marks the tool as one that deals only with its own things, such as its own memory.
+    /// Marks the tool as one that deals only with its own things, such as its own memory
+    /// (`openWorldHint` is false).
     pub fn closed_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(false))
     }
 
-    /// Adds an icon.
+    /// Adds an icon, which clients may show. Call it several times for several sizes.
     pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
         self.wire.icons.get_or_insert_default().push(icon.into());
         self
     }
 
-    /// Adds an entry to the tool's `_meta`.
+    /// Adds an entry to the tool's `_meta`, for clients that look for it. Keys should have a
+    /// prefix, as in `com.example/team`.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.wire
             .meta
@@ -129,6 +140,7 @@ impl Tool {
 
     /// Sets the input schema by hand. Arguments that the handler takes as [`Args`](crate::Args) are
     /// checked against it before it runs; [`RawArgs`](crate::RawArgs) are passed on unchecked.
+    /// Building the server fails if it is not an object.
     pub fn input_schema(mut self, schema: Value) -> Self {
         match schema {
             Value::Object(schema) => {
@@ -141,20 +153,23 @@ impl Tool {
         self
     }
 
-    /// Sets the output schema by hand; structured content is checked against it.
+    /// Sets the output schema by hand; structured content is checked against it. A handler that
+    /// returns [`Json`](crate::Json) has one already.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.description.output = Some(OutputCheck::new(schema));
         self.description.is_output_declared = true;
         self
     }
 
-    /// Sets how strictly arguments are checked. Defaults to the server's setting.
+    /// Sets how strictly arguments are checked. Defaults to the server's setting, which is lenient
+    /// unless [`Server::strict`](crate::Server::strict) was called.
     pub fn leniency(mut self, leniency: Leniency) -> Self {
         self.leniency = Some(leniency);
         self
     }
 
-    /// Accepts values of the right type only: a string is not converted to a number.
+    /// Accepts values of the right type only: a string is not converted to a number. See
+    /// [`Leniency`].
     pub fn strict(self) -> Self {
         self.leniency(Leniency::Strict)
     }
@@ -215,7 +230,8 @@ impl Tool {
     }
 
     /// Limits the number of calls of this tool that run at once, in this process and for all
-    /// callers together. At least one. Others wait in order.
+    /// callers together. At least one. Others wait in order; a client may cancel a call that waits.
+    /// By default there is no limit.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.limits.concurrency = Some(calls);
         self
@@ -228,7 +244,8 @@ impl Tool {
         self
     }
 
-    /// Adds a layer (middleware) around this tool, inside those of the server.
+    /// Adds a layer (middleware) around this tool, inside those of the server. The first one added
+    /// is the outermost. See [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

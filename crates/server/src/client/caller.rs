@@ -36,12 +36,14 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The user who started the process.
+    /// The user who started the process: the caller on stdio and in memory. It has no id and every
+    /// scope.
     pub fn local() -> Self {
         Self::default()
     }
 
-    /// A caller known by this id, for example the subject of a verified token.
+    /// A caller known by this id, for example the subject of a verified token. Sessions, tasks and
+    /// limits belong to the id, so it must be unique and stay the same for one caller.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
@@ -49,7 +51,8 @@ impl Caller {
         }
     }
 
-    /// Sets the scopes of the caller, as the issuer of its token wrote them.
+    /// Sets the scopes of the caller, as the issuer of its token wrote them. Tools with
+    /// [`scopes`](crate::Tool::scopes) need them.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
@@ -65,7 +68,7 @@ impl Caller {
         self
     }
 
-    /// The id; `None` for [`Caller::local`].
+    /// The id, as the guard set it; `None` for [`Caller::local`].
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -104,7 +107,8 @@ impl Caller {
         self.request.as_deref()
     }
 
-    /// An attribute that was added with [`with`](Self::with).
+    /// An attribute that was added with [`with`](Self::with), by its type; `None` if the caller has
+    /// none of this type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.attributes.get(&TypeId::of::<T>())?.downcast_ref()
     }

@@ -8,8 +8,10 @@ use turnbuckle_protocol::{ClientCapabilities, Implementation};
 /// the identity.
 #[derive(Clone, Debug, Default)]
 pub struct Introduction {
-    /// Name and version, where the client gave them.
+    /// The name and version that the client gives itself, unverified. Use it for logs and
+    /// statistics only.
     pub info: Option<Implementation>,
-    /// The client's capabilities.
+    /// The capabilities that the client declares, such as elicitation and sampling.
+    /// [`Ask`](crate::Ask) checks them by itself.
     pub capabilities: ClientCapabilities,
 }

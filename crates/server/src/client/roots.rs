@@ -24,7 +24,7 @@ pub struct RootsChanged {
     peer: Arc<Peer>,
 }
 
-/// Why a client's roots could not be fetched.
+/// Why a client's roots could not be fetched, from [`RootsChanged::roots`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -39,10 +39,10 @@ pub enum RootsError {
     /// The answer is not a list of roots.
     #[error("the client's list of roots cannot be read: {0}")]
     Unreadable(String),
-    /// The client did not answer in time.
+    /// The client did not answer within 30 seconds.
     #[error("the client did not list its roots within {ANSWER_WITHIN:?}")]
     Late,
-    /// The client went away.
+    /// The client went away, or its session ended.
     #[error("the client went away before it listed its roots")]
     Gone,
 }

@@ -13,10 +13,11 @@ use crate::{Failure, Fault, Reject, ToolError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskFailed {
-    /// This client cannot be asked this. Match on it to go another way.
+    /// This client cannot be asked this: it lacks the capability. Match on it to go another way,
+    /// such as a default.
     #[error(transparent)]
     Impossible(Impossible),
-    /// The client answered with an error.
+    /// The client answered with an error, for example because the user rejected sampling.
     #[error("the client did not answer `{key}`: {message} ({code})")]
     Refused {
         /// The key of the ask.
@@ -26,10 +27,11 @@ pub enum AskFailed {
         /// The client's message.
         message: String,
     },
-    /// The answer does not fit the question, or the question cannot be asked.
+    /// The answer does not fit the question, or the question cannot be asked: a mistake of the
+    /// client or of the handler.
     #[error(transparent)]
     Wrong(#[from] AskError),
-    /// The form was filled in with something that its type has no value for.
+    /// The form was filled in with a value that fits its schema, but not the Rust type.
     #[error("the answer to `{key}` cannot be used: {source}")]
     FieldError {
         /// The key of the ask.
@@ -37,7 +39,8 @@ pub enum AskFailed {
         /// The field, and what is wrong with it.
         source: FieldError,
     },
-    /// The answer cannot be read as the type that was asked for.
+    /// The answer cannot be read as the type that was asked for, or a kept value not as the type of
+    /// [`Asker::memo`](crate::Asker::memo).
     #[error("the answer to `{key}` cannot be read: {source}")]
     Unreadable {
         /// The key of the ask.
@@ -45,7 +48,7 @@ pub enum AskFailed {
         /// The problem.
         source: serde_json::Error,
     },
-    /// The client went away while it was asked.
+    /// The client went away while it was asked. The handler is dropped soon.
     #[error("the client went away before it answered `{key}`")]
     Gone {
         /// The key of the ask.

@@ -40,7 +40,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Wraps an error and gives it a number.
+    /// Wraps an error and gives it a number. It is logged when it is answered, with all its
+    /// sources.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::from_box(source.into())
     }
@@ -52,7 +53,7 @@ impl Fault {
         }
     }
 
-    /// The number of the fault, which the peer sees and the log contains.
+    /// The number of the fault, which the peer sees and the log contains, such as `3fa9c1-7`.
     pub fn number(&self) -> String {
         self.number.to_string()
     }

@@ -30,7 +30,8 @@ impl Reject {
         Self(Box::new(error))
     }
 
-    /// −32602: the parameters are wrong.
+    /// −32602: the parameters are wrong, such as an unknown name or a missing argument. Say what
+    /// was expected.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
@@ -40,7 +41,7 @@ impl Reject {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// −32601: the method is unknown.
+    /// −32601: the method is unknown, or not offered to this caller.
     pub fn method_not_found(method: &str) -> Self {
         Self::of(ErrorObject::method_not_found(method))
     }
@@ -52,6 +53,7 @@ impl Reject {
     }
 
     /// The resource was not found. Each revision has its own code for this; the right one is sent.
+    /// Return it from handlers of templates whose variables match nothing.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(
             code::INVALID_PARAMS,
@@ -60,7 +62,7 @@ impl Reject {
         .with_data(json!({ "uri": uri }))
     }
 
-    /// Adds structured data about the error, for programs.
+    /// Adds structured data about the error, for programs. The client gets it as `data`.
     pub fn with_data(mut self, data: Value) -> Self {
         self.0.data = Some(data);
         self
@@ -71,7 +73,8 @@ impl Reject {
         self.0.code
     }
 
-    /// The error as it is on the wire, before it is adapted to a revision.
+    /// The error as it is on the wire, with code, message and data, before it is adapted to a
+    /// revision.
     pub fn as_error(&self) -> &ErrorObject {
         &self.0
     }

@@ -45,7 +45,7 @@ impl ToolError {
         Self(Kind::Shown(vec![ContentBlock::text(message.into())]))
     }
 
-    /// An error with content of any kind.
+    /// An error with content of any kind, such as text and an image. The model reads it.
     pub fn with_content(content: Vec<ContentBlock>) -> Self {
         Self(Kind::Shown(content))
     }
@@ -56,7 +56,8 @@ impl ToolError {
         Self::new(in_one_line(&*error.into()))
     }
 
-    /// An internal error: it is logged, and the peer sees only a number.
+    /// An internal error: it is logged, and the model reads only a number, even with
+    /// [`Server::show_errors`](crate::Server::show_errors).
     pub fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::failed(Failure::Fault(Fault::new(error)))
     }

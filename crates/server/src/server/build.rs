@@ -14,10 +14,11 @@ use crate::{
 };
 
 impl Server {
-    /// Checks everything and makes it ready to be served, on one transport or on several.
+    /// Checks everything and makes it ready to be served, on one transport or on several. Nothing
+    /// is opened or started. [`Server::serve`] does this by itself.
     ///
     /// # Errors
-    /// The first thing that cannot be served as it was written.
+    /// [`SetupError`]: the first thing that cannot be served as it was written, such as a duplicate name, a missing state, a schema that is not an object, or a secret that is too short. The message says what to change.
     pub fn build(self) -> Result<LiveServer, SetupError> {
         #[cfg(feature = "http")]
         super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;

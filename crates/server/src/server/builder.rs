@@ -27,6 +27,9 @@ use crate::{
 /// A server being written: give it tools, prompts and resources, then serve it.
 ///
 /// One server speaks every revision on every transport; there is nothing to choose.
+/// [`serve`](Self::serve) runs it on one transport. [`build`](Self::build) makes a
+/// [`LiveServer`](crate::LiveServer), which can be served on several, nested in a router, tested in
+/// memory and changed while it runs.
 ///
 /// ```no_run
 /// use turnbuckle_server::{Args, Server, Stdio, Tool};
@@ -35,6 +38,15 @@ use crate::{
 /// Server::new("greeter", "1.0.0").tool(Tool::new("greet", greet)).serve(Stdio).await
 /// # }
 /// ```
+///
+/// | to | use |
+/// |---|---|
+/// | offer something | [`tool`](Self::tool), [`prompt`](Self::prompt), [`resource`](Self::resource), [`handlers`](Self::handlers), [`extension`](Self::extension) |
+/// | share values with handlers | [`state`](Self::state) |
+/// | run code around calls | [`layer`](Self::layer) |
+/// | tell models and people about it | [`instructions`](Self::instructions), [`title`](Self::title), [`about`](Self::about) |
+/// | run several replicas | [`secret`](Self::secret), [`fanout`](Self::fanout), [`task_store`](Self::task_store) |
+/// | limit what callers use | [`limits`](Self::limits), [`memory_budget`](Self::memory_budget), [`rates`](Self::rates), [`listeners`](Self::listeners) |
 #[must_use = "a server does nothing until it is served"]
 pub struct Server {
     pub(super) info: Implementation,
@@ -67,7 +79,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with this name and version. `turnbuckle::server!()` takes both from your crate.
+    /// A server with this name and version, which clients are told. `turnbuckle::server!()` takes
+    /// both from your crate. It has no tools, prompts and resources yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
@@ -99,43 +112,48 @@ impl Server {
         }
     }
 
-    /// Who the server says it is.
+    /// The name, version, title and so on that clients are told.
     pub fn implementation(&self) -> &Implementation {
         &self.info
     }
 
-    /// A title for people.
+    /// Sets a title, which clients show to people in place of the name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.info.title = Some(title.into());
         self
     }
 
-    /// Says what the server is, for people who choose among servers.
+    /// Sets a description of the server, for people who choose among servers. For models, use
+    /// [`instructions`](Self::instructions).
     pub fn about(mut self, description: impl Into<String>) -> Self {
         self.info.description = Some(description.into());
         self
     }
 
-    /// Where people read more.
+    /// Sets the URL of a page where people read more about the server.
     pub fn website(mut self, url: impl Into<String>) -> Self {
         self.info.website_url = Some(url.into());
         self
     }
 
-    /// Adds an icon.
+    /// Adds an icon, which clients may show beside the name. Call it several times for several
+    /// sizes.
     pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
         self.info.icons.get_or_insert_default().push(icon.into());
         self
     }
 
-    /// Tells models how to use the server as a whole.
+    /// Tells models how to use the server as a whole: which tool to begin with, what belongs
+    /// together. Clients may add it to the system prompt, so keep it short. What one tool does
+    /// belongs in its description.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// Gives handlers a state: they take it with `State<S>`. One of each type: two of one type are
-    /// an error when the server is built.
+    /// Gives handlers a value, such as a database pool: they take it with
+    /// [`State<S>`](crate::State), which clones it. There is one value of each type: two of one
+    /// type, and a handler whose state is missing, are errors when the server is built.
     pub fn state<S: Clone + Send + Sync + 'static>(mut self, state: S) -> Self {
         if !self.states.insert(state) {
             let state = std::any::type_name::<S>();
@@ -144,66 +162,78 @@ impl Server {
         self
     }
 
-    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool).
+    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool). Two tools of one name
+    /// are an error when the server is built. To add tools while the server runs, use its
+    /// [`Catalog`](crate::Catalog).
     pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
         self.handlers.tools.push(tool.into_tool());
         self
     }
 
-    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt).
+    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt). Two prompts of
+    /// one name are an error when the server is built.
     pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
         self.handlers.prompts.push(prompt.into_prompt());
         self
     }
 
-    /// Adds a resource or a template: a function with `#[resource]`, or a [`Resource`](crate::Resource).
+    /// Adds a resource or a resource template: a function with `#[resource]`, or a
+    /// [`Resource`](crate::Resource). Two of one URI are an error when the server is built.
     pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
         self.handlers.resources.push(resource.into_resource());
         self
     }
 
     /// Adds every tool, prompt and resource among the methods of a state type with `#[handlers]`.
+    /// The methods share the value by reference, so it needs no `Clone`.
     pub fn handlers<H: Handlers>(mut self, state: H) -> Self {
         Arc::new(state).register(&mut self.handlers);
         self
     }
 
-    /// Adds an extension, with all that belongs to it.
+    /// Adds an extension, with its methods, tools, prompts and resources, and declares it to
+    /// clients.
     pub fn extension(mut self, extension: impl Into<Extension>) -> Self {
         self.extensions.push(extension.into());
         self
     }
 
-    /// Puts a layer around all calls. The first one added is the outermost.
+    /// Puts a layer (middleware) around all calls of tools, prompts, resources and extension
+    /// methods. The first one added is the outermost. Layers of a single tool run inside these. See
+    /// [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self
     }
 
-    /// Takes arguments only in their own types: no coercion. A tool may say otherwise.
+    /// Accepts arguments only in their own types: a string such as `"5"` is not converted to a
+    /// number. A tool may choose otherwise with [`Tool::leniency`](crate::Tool::leniency). By
+    /// default arguments are converted where the meaning is clear, because models often quote
+    /// numbers.
     pub fn strict(mut self) -> Self {
         self.leniency = Leniency::Strict;
         self
     }
 
-    /// How many entries of a list go into one answer; 1000 unless set.
+    /// Sets how many entries of a list go into one answer. Defaults to 1000; at least 1. Clients
+    /// fetch the following pages by themselves.
     pub fn page_size(mut self, entries: usize) -> Self {
         self.settings.page_size = entries.max(1);
         self
     }
 
-    /// How long clients of 2026-07-28 may keep what they are given, and whether caches may share
-    /// it: everything that says nothing of its own. Unless set, they ask each time.
+    /// Sets how long clients of 2026-07-28 may cache results, and whether caches may share them,
+    /// for every result that has no hint of its own. By default they ask each time.
     ///
-    /// What only some callers may see is private, whatever is set here. Nothing is fresh for more
-    /// than a year.
+    /// Results that only some callers may see are private, whatever is set here. Nothing is fresh
+    /// for more than a year.
     pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
         self.cache.set_all(caching::hint(fresh_for, scope));
         self
     }
 
-    /// The same for one kind of answer. A [resource](crate::Resource::cache) and a
-    /// [read](turnbuckle_protocol::ReadResourceResult) may say their own.
+    /// As [`cache`](Self::cache), for one kind of result. A [resource](crate::Resource::cache) and
+    /// a [read](turnbuckle_protocol::ReadResourceResult) may set their own.
     ///
     /// ```
     /// use std::time::Duration;
@@ -301,7 +331,8 @@ impl Server {
         self
     }
 
-    /// How tasks run and are kept.
+    /// Sets how tasks run and are kept: how long, how many, and how often clients poll. The
+    /// defaults are in [`TaskSettings`].
     pub fn tasks(mut self, settings: TaskSettings) -> Self {
         self.task_settings = settings;
         self
@@ -335,33 +366,38 @@ impl Server {
         self
     }
 
-    /// Asks this first for every request, before the server's own tools, prompts and resources.
+    /// Hands every request to this relay first, before the server's own tools, prompts and
+    /// resources. It is for gateways and bridges, which pass requests on to other servers.
     pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
         self.relay = Some(relay);
         self
     }
 
-    /// How much a connection may hold, and how long it waits.
+    /// Sets how long a message of a connection may be, how much may be queued, and how long the
+    /// server waits for a client that does not read. The defaults are in [`Limits`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// How much memory messages may take while they are read, parsed and served. Over it, HTTP
-    /// answers with 503 or 429 and `Retry-After`, and stdio reads no further for a while.
+    /// Sets how much memory messages may take while they are read, parsed and served, in total and
+    /// for one caller. Over it, HTTP answers with 503 or 429 and `Retry-After`, and stdio reads no
+    /// further for a while. The defaults are in [`MemoryBudget`].
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.settings.memory = budget;
         self
     }
 
-    /// How often one caller may call tools and ask for completions, and how often one call may report
-    /// progress and log.
+    /// Sets how often one caller may call tools and ask for completions, and how often one call may
+    /// report progress and log. Beyond it a request is rejected; progress reports and log messages
+    /// are thinned out. The defaults are in [`Rates`].
     pub fn rates(mut self, rates: Rates) -> Self {
         self.settings.rates = rates;
         self
     }
 
-    /// How many may listen to changes at a time.
+    /// Sets how many `subscriptions/listen` requests may be open at a time, in total and for one
+    /// caller. The defaults are in [`ListenerLimits`].
     pub fn listeners(mut self, limits: ListenerLimits) -> Self {
         self.settings.listeners = limits;
         self
@@ -379,10 +415,18 @@ impl Server {
         self
     }
 
-    /// Serves until the transport ends, and then [shuts down](crate::LiveServer::shutdown).
+    /// Serves until the transport ends, and then [shuts down](crate::LiveServer::shutdown). Stdio
+    /// ends when the client closes its end; HTTP when [`Http::until`](crate::Http::until) says so.
     ///
     /// # Errors
-    /// If the server cannot be set up, or the transport breaks.
+    /// - [`ServeError::Setup`] if something cannot be served as it is written: the message names
+    ///   it.
+    /// - [`ServeError::Bind`] if the address of [`Http`](crate::Http) cannot be bound.
+    /// - [`ServeError::Transport`] and [`ServeError::Listen`] if the transport breaks.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connections and every call that runs on them. Tasks are not
+    /// marked as failed then; use [`Http::until`](crate::Http::until) to stop in order.
     pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
         let server = self.build()?;
         let served = server.serve(transport).await;

@@ -26,13 +26,15 @@ impl Server {
         self
     }
 
-    /// Declares prompts even if there are none yet; see [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares prompts even if there are none yet, so that clients hear of those that are added
+    /// later; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_prompts(mut self) -> Self {
         self.lists.prompts = true;
         self
     }
 
-    /// Declares resources even if there are none yet; see [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares resources even if there are none yet, so that clients hear of those that are added
+    /// later; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_resources(mut self) -> Self {
         self.lists.resources = true;
         self
@@ -56,7 +58,7 @@ impl Server {
         self
     }
 
-    /// Sends no log messages to a session before it sets a level.
+    /// Sends no log messages to a session before it sets a level with `logging/setLevel`.
     pub fn no_default_log_level(mut self) -> Self {
         self.default_log_level = None;
         self

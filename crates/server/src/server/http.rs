@@ -13,7 +13,8 @@ use crate::{HttpService, HttpSettings, LiveServer, Protect, ServeError, Transpor
 /// The path of the endpoint unless another is set.
 const ENDPOINT: &str = "/mcp";
 
-/// Serves over HTTP: where to listen, and with which settings.
+/// Serves over HTTP: where to listen, and with which settings. Give it to
+/// [`Server::serve`](crate::Server::serve) or [`LiveServer::serve`].
 ///
 /// ```no_run
 /// use turnbuckle_server::{Http, Server};
@@ -24,6 +25,10 @@ const ENDPOINT: &str = "/mcp";
 ///
 /// The MCP endpoint is at `/mcp`; clients of 2024-11-05 use `/sse`. `/healthz` answers while the
 /// process runs, and `/mcp/server-card` returns the server card.
+///
+/// Requests are accepted for loopback and the bound address only, until
+/// [`allow_host`](Self::allow_host) names more. Without [`protect`](Self::protect) everyone who can
+/// reach the port may call. To serve within your own router, use [`LiveServer::http`] instead.
 #[must_use = "nothing listens until the server is served"]
 pub struct Http {
     listen_at: ListenAt,
@@ -52,13 +57,15 @@ impl Http {
         Self::at(ListenAt::Tcp(address.into()))
     }
 
-    /// Listens at a unix socket. The `Host` header of its clients is not checked.
+    /// Listens at a unix socket, which is created at this path. The `Host` header of its clients is
+    /// not checked, because the file system decides who may open it.
     #[cfg(unix)]
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::at(ListenAt::Unix(path.into()))
     }
 
-    /// Listens on a socket that is bound already.
+    /// Listens on a socket that is bound already, for example to know the port before the server
+    /// runs, or for a socket that a service manager passes on.
     pub fn listener(listener: Listener) -> Self {
         Self::at(ListenAt::Listener(listener))
     }
@@ -77,7 +84,8 @@ impl Http {
         }
     }
 
-    /// Sets the path of the endpoint. Defaults to `/mcp`.
+    /// Sets the path of the endpoint. Defaults to `/mcp`. An empty path, or `/`, makes the root the
+    /// endpoint.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         let path = path.trim_matches('/');
@@ -89,37 +97,45 @@ impl Http {
         self
     }
 
-    /// Sets which hosts and origins are accepted, and the time limits.
+    /// Sets which hosts and origins are accepted, the limits of sessions and streams, and the time
+    /// limits. It replaces what [`allow_host`](Self::allow_host) and
+    /// [`allow_origin`](Self::allow_origin) have added, so call it first.
     pub fn settings(mut self, settings: HttpSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Accepts requests with this `Host`, besides loopback and the bound address.
+    /// Accepts requests with this `Host`, besides loopback and the bound address. Needed for every
+    /// public name of the server: others get an error, which protects against DNS rebinding.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.settings = self.settings.allow_host(host);
         self
     }
 
-    /// Accepts requests from web pages of this origin.
+    /// Accepts requests from web pages of this origin, such as `https://app.example.com`. For pages
+    /// that must also read the answers, add [CORS](HttpSettings::cors).
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.settings = self.settings.allow_origin(origin);
         self
     }
 
-    /// Requires authorization: the guard checks every request. See [`HttpService::protect`].
+    /// Requires authorization: the guard checks every request and identifies its caller.
+    /// [`Bearer`](crate::Bearer) checks tokens with a function of yours;
+    /// `turnbuckle_auth::server::Guard` is for OAuth. See [`HttpService::protect`].
     pub fn protect(mut self, guard: impl Protect) -> Self {
         self.guard = Some(Arc::new(guard));
         self
     }
 
-    /// Sets how many connections there may be, and their timeouts.
+    /// Sets how many connections there may be, their timeouts, and how long running requests may
+    /// take to finish when the server stops.
     pub fn connections(mut self, connections: Settings) -> Self {
         self.connections = connections;
         self
     }
 
-    /// Serves HTTPS with this certificate and key.
+    /// Serves HTTPS with this certificate and key. Without it the server speaks plain HTTP, for use
+    /// on this machine or behind a proxy that ends TLS.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: turnbuckle_transport::http::Tls) -> Self {
         self.tls = Some(tls);
@@ -127,13 +143,16 @@ impl Http {
     }
 
     /// Shuts down when this future is ready: accepts no new connections, finishes running requests
-    /// within the grace time of [`Http::connections`], and closes open streams.
+    /// within the grace time of [`Http::connections`], and closes open streams. Without it the
+    /// server runs until its future is dropped. [`stop_signal`](crate::stop_signal) waits for
+    /// SIGTERM and Ctrl-C.
     pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
         self.until = Box::pin(stop);
         self
     }
 
-    /// Calls this function with the bound address; `None` for a unix socket.
+    /// Calls this function once with the bound address, before the first connection is accepted: to
+    /// print it, or to learn the port that was chosen for port 0. It gets `None` for a unix socket.
     pub fn announce(mut self, announce: impl FnOnce(Option<SocketAddr>) + Send + 'static) -> Self {
         self.announce = Some(Box::new(announce));
         self

@@ -13,7 +13,24 @@ use crate::{
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings, ReplicaLink};
 
-/// A server that is set up: clone it, serve it on several transports, change it while it runs.
+/// A server that is set up: clone it, serve it on several transports, change it while it runs. Made
+/// by [`Server::build`](crate::Server::build). Clones share everything.
+///
+/// ```
+/// use turnbuckle_server::{Server, Tool};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let server = Server::new("greeter", "1.0.0")
+///     .tool(Tool::new("greet", async || "hello"))
+///     .build()?;
+/// // The end of an in-process connection, for a client in a test.
+/// let connection = server.connect();
+/// // Tools can be added while it runs.
+/// server.catalog().add_tool(Tool::new("wave", async || "bye"))?;
+/// # drop(connection);
+/// # Ok::<(), turnbuckle_server::SetupError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct LiveServer(Arc<Shared>);
 
@@ -22,10 +39,11 @@ impl LiveServer {
         Self(Arc::new(shared))
     }
 
-    /// Serves until the transport ends.
+    /// Serves until the transport ends. It may be called for several transports at the same time.
+    /// Call [`shutdown`](Self::shutdown) after the last one has ended.
     ///
     /// # Errors
-    /// If the transport breaks.
+    /// [`ServeError`] if the transport cannot be opened, or breaks.
     ///
     /// # Cancel safety
     /// Dropping the future ends the connection and every call that runs on it.
@@ -71,7 +89,8 @@ impl LiveServer {
         self.connect_as(Caller::local())
     }
 
-    /// An in-process connection for a caller of your choice.
+    /// An in-process connection for a caller of your choice, for tests of permissions. Otherwise as
+    /// [`connect`](Self::connect).
     pub fn connect_as(&self, caller: Caller) -> Duplex {
         let (near, far) = turnbuckle_transport::duplex();
         let server = self.clone();
@@ -91,7 +110,8 @@ impl LiveServer {
         self.http_with(HttpSettings::default())
     }
 
-    /// The server as a tower service that speaks HTTP, with settings of your own.
+    /// The server as a tower service that speaks HTTP, with settings of your own: which hosts and
+    /// origins are accepted, and the limits.
     #[cfg(feature = "http")]
     pub fn http_with(&self, settings: HttpSettings) -> HttpService {
         HttpService::new(self.shared(), settings, None)
@@ -134,7 +154,8 @@ impl LiveServer {
         self.0.catalog.handed_out()
     }
 
-    /// Tells all listeners that something changed.
+    /// Notifies subscribers that something changed, from anywhere in the program. The
+    /// [catalog](Self::catalog) reports its own changes.
     pub fn changes(&self) -> Changes {
         self.0.context.changes.clone()
     }

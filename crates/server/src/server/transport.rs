@@ -7,36 +7,40 @@ use turnbuckle_transport::{Duplex, TransportError};
 
 use crate::{Caller, LiveServer, SetupError};
 
-/// Why serving ended with an error.
+/// Why serving ended with an error. That a client disconnects is not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// It cannot be served as it was written.
+    /// It cannot be served as it was written. Nothing was opened.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The transport broke.
+    /// The transport broke, such as a pipe that cannot be read or written.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// There is nowhere to listen.
+    /// The address cannot be bound: it is taken, not of this machine, or not allowed.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Bind(#[from] turnbuckle_transport::http::BindError),
-    /// Listening ended badly.
+    /// Accepting connections failed for good.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Listen(#[from] turnbuckle_transport::http::ServeError),
 }
 
-/// A transport to serve on: [`Stdio`], [`Streams`], `Http`, or one of your own.
+/// A transport to serve on: [`Stdio`], [`Streams`], `Http`, or one of your own. A pair of a reader
+/// and a writer is one too.
 pub trait Transport {
     /// Serves until the other end is done.
+    ///
+    /// # Errors
+    /// [`ServeError`] if the transport cannot be opened, or breaks.
     fn serve(self, server: LiveServer) -> impl Future<Output = Result<(), ServeError>> + Send;
 }
 
-/// The standard input and output of this process.
+/// The standard input and output of this process. Serving ends when the client closes its end.
 ///
 /// While it serves, they belong to the protocol: output of `println!` goes to stderr, and code that
-/// reads stdin finds it empty.
+/// reads stdin finds it empty. The caller is [`Caller::local`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 
@@ -68,7 +72,7 @@ pub struct Streams<R, W> {
 }
 
 impl<R, W> Streams<R, W> {
-    /// A pair of streams, such as the halves of a socket or a pipe.
+    /// A pair of streams, such as the halves of a socket or a pipe. Each message is a line of JSON.
     pub fn new(read: R, write: W) -> Self {
         Self {
             read,
@@ -77,7 +81,8 @@ impl<R, W> Streams<R, W> {
         }
     }
 
-    /// Sets the caller at the other end. Defaults to [`Caller::local`].
+    /// Sets the caller at the other end, once you know who it is. Defaults to [`Caller::local`],
+    /// who may do everything.
     pub fn caller(self, caller: Caller) -> Self {
         Self { caller, ..self }
     }
