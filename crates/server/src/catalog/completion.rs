@@ -20,9 +20,10 @@ pub(crate) const MAX_VALUES: usize = 100;
 pub struct Completing {
     /// The text that the user has typed so far.
     pub partial: String,
-    /// Other arguments that are already settled.
+    /// Other arguments that the user has filled in already, by name. Empty for clients of revisions
+    /// that do not send them.
     pub settled: HashMap<String, String>,
-    /// The caller.
+    /// The caller, for completions that not everyone may see.
     pub caller: Caller,
 }
 
@@ -155,7 +156,7 @@ lists!(
     [] Vec<String>
 );
 
-/// The types that a completer may return.
+/// The types that a completer may return: a `Vec` of texts, or a `Result` with one.
 pub trait Candidates {
     /// The candidates as text.
     fn into_candidates(self) -> Result<Vec<String>, Failure>;

@@ -48,7 +48,7 @@ pub struct MemoryBudget {
     /// their sessions, what they listen to, events for those who come back to a stream, and the
     /// arguments of tasks that run; 64 MiB unless set.
     pub kept: usize,
-    /// Bytes of what is kept for one caller; 16 MiB unless set.
+    /// Bytes of what is kept between messages for one caller; 16 MiB unless set.
     pub kept_per_caller: usize,
     /// Bytes of answers over HTTP that are made and not sent yet, because clients read slowly or not
     /// at all; 64 MiB unless set.

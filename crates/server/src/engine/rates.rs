@@ -42,9 +42,11 @@ const LOG_MESSAGES: (u32, u32) = (1000, 200);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rates {
-    /// `tools/call`; 1,000 at once and 200 in a second unless set.
+    /// The rate of `tools/call` of one caller. Defaults to 1,000 at once and 200 in a second. A
+    /// call beyond it is rejected.
     pub tool_calls: Rate,
-    /// `completion/complete`; 200 at once and 50 in a second unless set.
+    /// The rate of `completion/complete` of one caller. Defaults to 200 at once and 50 in a second.
+    /// A request beyond it is rejected.
     pub completions: Rate,
     /// Reports of progress of one call; 200 at once and 50 in a second unless set. What comes too soon
     /// is sent a moment later, or not at all if something newer has come meanwhile. The last report is
@@ -67,7 +69,7 @@ impl Default for Rates {
 }
 
 impl Rates {
-    /// Sets how often one caller may call tools.
+    /// Sets how often one caller may call tools. `Rate::UNLIMITED` switches the limit off.
     pub fn with_tool_calls(mut self, rate: Rate) -> Self {
         self.tool_calls = rate;
         self

@@ -19,9 +19,10 @@ use crate::Failure;
 /// [`Server::strict`](crate::Server::strict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leniency {
-    /// `"5"` where 5 is meant, an object in a string, null for absent: read as meant.
+    /// Values are read as they are meant: `"5"` where 5 is expected, an object in a string, null
+    /// for a missing value. The default, because models make these mistakes.
     Lenient,
-    /// Every value must be of its type.
+    /// Every value must be of its type. The model gets an error that says what was expected.
     Strict,
 }
 

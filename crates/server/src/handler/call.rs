@@ -66,17 +66,18 @@ impl<'a> Call<'a> {
 }
 
 impl Call<'_> {
-    /// The name of the tool or prompt, or the URI of the resource.
+    /// The name of the tool, prompt or extension method, or the URI of the resource.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments as they came: a JSON object, unparsed.
+    /// The arguments as they came: a JSON object, unparsed and unchecked; `None` if there are none.
     pub fn raw_arguments(&self) -> Option<&RawValue> {
         self.input.as_ref().map(|input| input.raw().value())
     }
 
-    /// The whole `_meta` of the request, unparsed.
+    /// The whole `_meta` of the request, unparsed; `None` if there is none.
+    /// [`MetaOf`](crate::MetaOf) parses it.
     pub fn raw_meta(&self) -> Option<&RawValue> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())
     }
@@ -91,13 +92,14 @@ impl Call<'_> {
         self.origin.revision
     }
 
-    /// Attaches a value to the call, for later layers and extractors.
+    /// Attaches a value to the call, for later layers and extractors. A value of the same type is
+    /// replaced.
     pub fn insert<T: Any + Send + Sync>(&mut self, value: T) {
         self.extensions.retain(|(id, _)| *id != TypeId::of::<T>());
         self.extensions.push((TypeId::of::<T>(), Box::new(value)));
     }
 
-    /// A value that an earlier layer attached with [`insert`](Self::insert).
+    /// A value that an earlier layer attached with [`insert`](Self::insert), by its type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         let (_, value) = self
             .extensions

@@ -2,20 +2,6 @@
 //!
 //! A layer sees the call before the handler and the reply after it; around the whole server with
 //! [`Server::layer`](crate::Server::layer), around one tool with [`Tool::layer`](crate::Tool::layer).
-//!
-//! ```
-//! use turnbuckle_server::{Call, Failure, Next, Reply, Server};
-//!
-//! async fn timed(call: Call<'static>, next: Next) -> Result<Reply, Failure> {
-//!     let name = call.name().to_owned();
-//!     let start = std::time::Instant::now();
-//!     let reply = next.run(call).await;
-//!     eprintln!("{name} took {:?}", start.elapsed());
-//!     reply
-//! }
-//!
-//! let server = Server::new("clock", "1.0.0").layer(timed);
-//! ```
 
 use std::{future::Future, sync::Arc};
 
@@ -24,11 +10,12 @@ use turnbuckle_protocol::{CallToolResult, GetPromptResult, ReadResourceResult};
 
 use crate::{Call, ExtensionReply, Failure};
 
-/// The result of a call, as layers see it.
+/// The result of a call, as layers see it. A layer may change it, and must return the kind that it
+/// got: a result of another kind is a fault.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
-    /// A tool's result.
+    /// The result of a tool, also of one that failed (`isError`).
     Tool(CallToolResult),
     /// A prompt.
     Prompt(GetPromptResult),
@@ -38,8 +25,9 @@ pub enum Reply {
     Extension(ExtensionReply),
 }
 
-/// Middleware: code that runs around calls. Implemented for async functions that take a [`Call`]
-/// and a [`Next`].
+/// Middleware: code that runs around calls, for permissions, limits, metrics, or values for
+/// extractors. Implemented for async functions that take a [`Call`] and a [`Next`]. Add it with
+/// [`Server::layer`](crate::Server::layer) or to a single tool, prompt or resource.
 ///
 /// ```
 /// use turnbuckle_server::{Call, Failure, Next, Reply, Server};
@@ -54,8 +42,18 @@ pub enum Reply {
 /// let server = Server::new("s", "1.0.0").layer(timed);
 /// # server.build().unwrap();
 /// ```
+///
+/// A layer that returns without calling [`Next::run`] answers in place of the handler. Layers see
+/// calls of tools, prompts, resources and extension methods, not lists and other requests. A
+/// handler that asks a question may run several times for one call, and the layers with it.
 pub trait Layer: Send + Sync + 'static {
-    /// Serves the call, as a rule by [`Next::run`].
+    /// Serves the call: looks at it, calls [`Next::run`], and returns the reply, changed or not.
+    ///
+    /// # Errors
+    /// A [`Failure`] is answered as if the handler had returned it.
+    ///
+    /// # Cancel safety
+    /// The future is dropped when the call is cancelled.
     fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<'static, Result<Reply, Failure>>;
 }
 
@@ -89,6 +87,9 @@ impl Next {
     }
 
     /// Runs the next layer, or the handler if there are no more layers. Returns its result.
+    ///
+    /// # Errors
+    /// The failure of the handler or of an inner layer. An extractor that fails is one too.
     pub async fn run(mut self, call: Call<'static>) -> Result<Reply, Failure> {
         match self.layers.next() {
             Some(layer) => layer.call(call, self).await,

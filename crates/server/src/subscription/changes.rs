@@ -7,13 +7,13 @@ use turnbuckle_store::{Change, Fanout};
 use super::{Hub, ListenerLimits, publisher::Publisher};
 use crate::quota::{CallerKey, Quota};
 
-/// Says that something changed.
+/// Notifies clients that something changed.
 ///
-/// It notifies listeners: sessions that called `resources/subscribe`, and open
-/// `subscriptions/listen` requests, on this process and on all that share its
+/// It notifies sessions (until 2025-11-25), which hear of changed lists and of the resources that
+/// they subscribed to with `resources/subscribe`, and open `subscriptions/listen` requests (since
+/// 2026-07-28), which hear of what they asked for; on this process and on all that share its
 /// [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A slow
-/// listener gets one notification for many changes. Clients that did not subscribe are not
-/// notified.
+/// listener gets one notification for many changes.
 ///
 /// A handler gets it as an extractor, the rest of the program from
 /// [`LiveServer::changes`](crate::LiveServer::changes).
@@ -65,23 +65,26 @@ impl Changes {
         }
     }
 
-    /// The contents of the resource at this URI changed.
+    /// Reports that the contents of the resource at this URI changed. Clients that subscribed to it
+    /// are notified, and read it again.
     pub fn resource(&self, uri: impl Into<String>) {
         self.publish(Change::Resource(uri.into()));
     }
 
-    /// The list of tools changed, or may look different to some callers. The
-    /// [catalog](crate::Catalog) says so by itself.
+    /// Reports that the list of tools changed, or may look different to some callers. The
+    /// [catalog](crate::Catalog) does this by itself; call it when what
+    /// [`Tool::visible`](crate::Tool::visible) decides has changed.
     pub fn tools(&self) {
         self.publish(Change::Tools);
     }
 
-    /// The list of prompts changed, or may look different to some callers.
+    /// Reports that the list of prompts changed, or may look different to some callers.
     pub fn prompts(&self) {
         self.publish(Change::Prompts);
     }
 
-    /// The lists of resources and templates changed, or may look different to some callers.
+    /// Reports that the lists of resources and templates changed, or may look different to some
+    /// callers. Call it when what [`Resource::list`](crate::Resource::list) returns has changed.
     pub fn resources(&self) {
         self.publish(Change::Resources);
     }
@@ -96,7 +99,8 @@ impl Changes {
         self.publish(Change::Visit(id.into()));
     }
 
-    /// Anything may have changed: every listener is notified of everything that it listens to.
+    /// Reports that anything may have changed: every listener is notified of everything that it
+    /// listens to. Use it after a reload.
     pub fn everything(&self) {
         self.publish(Change::Everything);
     }

@@ -60,13 +60,14 @@ impl Default for ListenerLimits {
 }
 
 impl ListenerLimits {
-    /// Sets how many listen requests may be open in total.
+    /// Sets how many listen requests may be open in total. One more is rejected, and the client is
+    /// told to try again later.
     pub fn with_total(mut self, listeners: usize) -> Self {
         self.total = listeners;
         self
     }
 
-    /// Sets how many listen requests of one caller may be open.
+    /// Sets how many listen requests of one caller may be open. One more is rejected.
     pub fn with_per_caller(mut self, listeners: usize) -> Self {
         self.per_caller = listeners;
         self

@@ -7,10 +7,50 @@ use turnbuckle_protocol::{ExtensionSpec, JsonObject, method::NotificationMethod}
 use super::{ExtensionMethod, Notice};
 use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
 
-/// An extension: capabilities, methods and notifications, with the tools, prompts and resources
-/// that belong to them.
+/// An extension: capabilities, methods and notifications beyond the core, with the tools, prompts
+/// and resources that belong to them.
 ///
-/// The [module's example](crate::Extension) shows one from end to end.
+/// It often comes from a crate of its own. Give it to
+/// [`Server::extension`](crate::Server::extension); before that nothing of it exists. Its methods
+/// are async functions of extractors, like tools; their types are those of
+/// [`Method`](turnbuckle_protocol::method::Method).
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use turnbuckle_protocol::method::Method;
+/// use turnbuckle_server::{Extension, ExtensionMethod, Params, Reject, Server};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Day { day: String }
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Weather { celsius: f64 }
+///
+/// struct AlmanacRead;
+///
+/// impl Method for AlmanacRead {
+///     const NAME: &'static str = "almanac/read";
+///     type Params = Day;
+///     type Result = Weather;
+///     type Outcome = Weather;
+/// }
+///
+/// async fn read(Params(asked): Params<Day>) -> Result<Weather, Reject> {
+///     match asked.day.as_str() {
+///         "1816-07-04" => Ok(Weather { celsius: 9.0 }),
+///         day => Err(Reject::invalid_params(format!("nothing is known of {day}"))),
+///     }
+/// }
+///
+/// let almanac = Extension::new("com.example/almanac")
+///     .setting("since", 1800)
+///     .method(ExtensionMethod::new::<AlmanacRead, _>(read));
+/// let server = Server::new("weather", "1.0.0").extension(almanac);
+/// ```
+///
+/// Unless a method is [open](ExtensionMethod::open), only clients that declare the extension may
+/// call it; others get an error that says what is missing. Every handler can read what the client
+/// declared with [`Declared`](crate::Declared).
 #[must_use = "an extension does nothing until a server is given it"]
 pub struct Extension {
     pub(crate) id: String,
@@ -22,7 +62,8 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// An extension with this id: a prefix that belongs to you, `/`, and a name.
+    /// An extension with this id: a prefix that belongs to you, `/`, and a name, as in
+    /// `com.example/almanac`. An invalid id is reported when the server is built.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -34,7 +75,8 @@ impl Extension {
         }
     }
 
-    /// An extension that exists as a type, declared with these settings.
+    /// An extension that exists as a type, declared with these settings. Settings that are not an
+    /// object are reported when the server is built.
     pub fn of<E: ExtensionSpec>(settings: &E::Server) -> Self {
         let extension = Self::new(E::ID);
         match serde_json::to_value(settings) {
@@ -47,7 +89,7 @@ impl Extension {
         }
     }
 
-    /// Adds a setting to its declaration.
+    /// Adds a setting to its declaration, which clients read when they connect.
     pub fn setting(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
         match serde_json::to_value(value) {
@@ -59,7 +101,8 @@ impl Extension {
         }
     }
 
-    /// Adds a method, which clients can call.
+    /// Adds a method, which clients can call. Two methods of one name are an error when the server
+    /// is built.
     pub fn method(mut self, method: ExtensionMethod) -> Self {
         self.methods.push(method);
         self

@@ -39,7 +39,8 @@ pub(crate) enum Access {
 }
 
 impl ExtensionMethod {
-    /// Method `M`, served by this function.
+    /// Method `M`, served by this function. Only clients that declare the extension may call it,
+    /// unless it is [`open`](Self::open).
     pub fn new<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
         Self::with::<M, X>(handler, CacheMark::None)
     }

@@ -41,7 +41,8 @@ type Check = dyn Fn(String) -> Checking + Send + Sync;
 type Checking = BoxFuture<'static, Result<Option<Caller>, HttpRefusal>>;
 
 impl Bearer {
-    /// A check by this function.
+    /// Checks tokens with this function. A check that takes more than 10 seconds is given up, and
+    /// the client gets 503. Results are not cached.
     pub fn new<F, Fut, R>(check: F) -> Self
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
@@ -55,7 +56,8 @@ impl Bearer {
     }
 }
 
-/// What a check of a token may give.
+/// The types that a check of a token may return: `Option<Caller>`, or a `Result` with a caller and
+/// a refusal.
 pub trait Checked {
     /// The caller, no caller, or a refusal.
     fn into_checked(self) -> Result<Option<Caller>, HttpRefusal>;

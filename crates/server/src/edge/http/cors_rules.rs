@@ -51,7 +51,8 @@ impl Default for CorsRules {
 }
 
 impl CorsRules {
-    /// What the protocol needs, without credentials.
+    /// The methods and headers that the protocol needs, without credentials, remembered for ten
+    /// minutes.
     pub fn new() -> Self {
         Self {
             credentials: false,
@@ -70,14 +71,15 @@ impl CorsRules {
         self
     }
 
-    /// Lets pages use another method, for what a layer of yours answers.
+    /// Lets pages use another method, for requests that a layer of yours answers.
     pub fn allow_method(mut self, method: &Method) -> Self {
         self.methods.push_str(", ");
         self.methods.push_str(method.as_str());
         self
     }
 
-    /// Lets pages send another header.
+    /// Lets pages send another header, such as `x-tenant`. Those of the protocol are allowed
+    /// already.
     #[expect(clippy::needless_pass_by_value, reason = "names are written in place")]
     pub fn allow_header(mut self, name: HeaderName) -> Self {
         self.headers.push_str(", ");
@@ -85,7 +87,7 @@ impl CorsRules {
         self
     }
 
-    /// Lets pages read another header of answers.
+    /// Lets pages read another header of answers, such as `x-request-id`.
     #[expect(clippy::needless_pass_by_value, reason = "names are written in place")]
     pub fn expose_header(mut self, name: HeaderName) -> Self {
         let exposed = self.exposed.to_str().unwrap_or(RESPONSE_HEADERS);
@@ -96,7 +98,7 @@ impl CorsRules {
         self
     }
 
-    /// How long a browser may remember what it was told; ten minutes unless set.
+    /// Sets how long a browser may remember what it was told. Defaults to ten minutes.
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = HeaderValue::from(age.as_secs());
         self

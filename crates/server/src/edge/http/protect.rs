@@ -47,21 +47,25 @@ use crate::Caller;
 /// }
 /// ```
 pub trait Protect: Send + Sync + 'static {
-    /// Who sends this request, or why it is refused. The body has not been read yet.
+    /// Identifies the caller of this request, or refuses it. The body has not been read yet. It
+    /// must not block.
     fn admit(&self, request: &Parts) -> Admission;
 
-    /// A public JSON document at this path, such as metadata under `/.well-known/`.
+    /// A public JSON document at this path, such as metadata under `/.well-known/`; `None` if there
+    /// is none there. Defaults to no documents.
     fn document(&self, path: &str) -> Option<Bytes> {
         let _ = path;
         None
     }
 
-    /// Hosts that the server is known by, besides loopback.
+    /// Hosts that the server is known by, besides loopback. They are accepted as with
+    /// [`HttpSettings::allow_host`](crate::HttpSettings::allow_host).
     fn hosts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The refusal of a call that needs these scopes, of which the caller lacks some.
+    /// The refusal of a call that needs these scopes, of which the caller lacks some. Defaults to
+    /// 403 with a message that names them.
     fn lacking(&self, scopes: &[String]) -> HttpRefusal {
         let message = format!("this call needs the scopes `{}`", scopes.join(" "));
         HttpRefusal::new(StatusCode::FORBIDDEN, message)
@@ -99,14 +103,15 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
 }
 
 /// Whether a request is admitted: known at once, or after a question to another service.
+/// [`Protect::admit`] returns it.
 pub enum Admission {
-    /// Known.
+    /// The decision is known at once.
     Now(Result<Admitted, HttpRefusal>),
     /// Another service has to be asked. The future must have a deadline of its own.
     Later(BoxFuture<'static, Result<Admitted, HttpRefusal>>),
 }
 
-/// A request that is let in.
+/// A request that is let in, with its caller and headers for its answer.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     pub(super) caller: Caller,
@@ -114,20 +119,21 @@ pub struct Admitted {
 }
 
 impl Admitted {
-    /// It is this caller's.
+    /// The request comes from this caller.
     pub fn new(caller: Caller) -> Self {
         let headers = Vec::new();
         Self { caller, headers }
     }
 
-    /// Adds a header to whatever the answer will be.
+    /// Adds a header to the answer, whatever it will be.
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 }
 
-/// A request that is refused.
+/// A request that is refused: its status, headers and a message. The client gets it as the HTTP
+/// answer.
 #[derive(Clone, Debug)]
 pub struct HttpRefusal {
     pub(super) status: StatusCode,
@@ -136,7 +142,8 @@ pub struct HttpRefusal {
 }
 
 impl HttpRefusal {
-    /// A refusal with this status. The client reads the message.
+    /// A refusal with this status: 401 for a caller that is not known, 403 for one that lacks
+    /// permission, 503 if that cannot be told now. The client reads the message.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,

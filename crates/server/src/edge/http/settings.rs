@@ -45,13 +45,18 @@ const REPLAY_AGE: Duration = Duration::from_mins(5);
 /// How long a client waits before it comes back to a stream that we closed.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How a server meets the web.
+/// How a server is reached over HTTP: accepted hosts and origins, CORS, and the limits of sessions
+/// and streams. Give it to [`Http::settings`](crate::Http::settings) or
+/// [`LiveServer::http_with`](crate::LiveServer::http_with).
 ///
 /// ```
 /// use turnbuckle_server::HttpSettings;
 ///
 /// let settings = HttpSettings::default().allow_host("mcp.example.com");
 /// ```
+///
+/// By default only requests for loopback hosts and from loopback pages are accepted, which protects
+/// local servers against web pages that the user visits (DNS rebinding).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpSettings {
@@ -59,56 +64,60 @@ pub struct HttpSettings {
     pub hosts: Allowed,
     /// Origins, besides loopback, whose pages may call. See [`Self::allow_origin`].
     pub origins: Allowed,
-    /// Whether browsers are told that the allowed origins may read answers.
+    /// Whether browsers are told that the allowed origins may read answers. Defaults to
+    /// [`Cors::Silent`].
     pub cors: Cors,
     /// What browsers are told beside that, where they are told at all.
     pub cors_rules: CorsRules,
-    /// Sessions that may be open at once. One more takes the place of the one that has been silent
-    /// for longest, of the caller who has most.
+    /// Sessions that may be open at once. Defaults to 10,000. One more takes the place of the one
+    /// that has been silent for longest, of the caller who has most.
     pub max_sessions: usize,
-    /// Sessions that one caller may have open at once. One more replaces the session that has been
-    /// silent for longest. A caller without an identity is its address: behind a proxy that is the
-    /// proxy, unless a layer sets the caller.
+    /// Sessions that one caller may have open at once. Defaults to 1000. One more replaces the
+    /// session that has been silent for longest. A caller without an identity is its address:
+    /// behind a proxy that is the proxy, unless a layer sets the caller.
     pub max_sessions_per_caller: usize,
-    /// How long a client may be silent before it has sent `notifications/initialized`.
+    /// How long a client may be silent before it has sent `notifications/initialized`. Defaults to
+    /// one minute.
     pub initialized_within: Duration,
-    /// Streams that one session may have open at once.
+    /// Streams that one session may have open at once. Defaults to 64.
     pub max_streams: usize,
-    /// How long a session may be silent before it ends.
+    /// How long a session may be silent before it ends. Defaults to one hour. The client then opens
+    /// another.
     pub session_idle: Duration,
-    /// The time between comments on a quiet stream; a call that is quiet for longer is answered
-    /// with a stream.
+    /// The time between comments on a quiet stream, so that proxies do not close it. Defaults to 15
+    /// seconds. A call that is quiet for longer is answered with a stream.
     pub keep_alive: Duration,
-    /// How long a client may pause within a body.
+    /// How long a client may pause within a request's body. Defaults to 20 seconds.
     pub body_patience: Duration,
-    /// Streams of one session kept for a client that comes back.
+    /// Streams of one session kept for a client that reconnects. Defaults to 64.
     pub replay_streams: usize,
-    /// Events kept of one stream for a client that comes back.
+    /// Events kept of one stream for a client that reconnects. Defaults to 256.
     pub replay_events: usize,
     /// Bytes of events kept of one stream, and of all streams of a session that have ended. The
-    /// newest event is kept, however large it is.
+    /// newest event is kept, however large it is. Defaults to 1 MiB.
     pub replay_bytes: usize,
-    /// How long events are kept, and streams that are not read.
+    /// How long events are kept, and streams that are not read. Defaults to 5 minutes.
     pub replay_age: Duration,
-    /// How long a client waits before it reconnects to a stream that the server closed.
+    /// How long a client waits before it reconnects to a stream that the server closed. Defaults to
+    /// one second.
     pub retry: Duration,
     /// Texts that are answered beside the endpoint. See [`Self::texts`].
     pub texts: Option<HttpTexts>,
 }
 
-/// Names that are allowed.
+/// The hosts or origins that are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// All of them.
+    /// All of them. Only behind something that checks them.
     Any,
     /// These, and loopback.
     These(Vec<String>),
 }
 
-/// What browsers are told about other origins.
+/// Whether browsers are told that pages of other origins may read answers (CORS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cors {
-    /// Nothing, so they let no page of another origin read an answer.
+    /// They are told nothing, so they let no page of another origin read an answer. The default.
     Silent,
     /// That the allowed origins may.
     Allowed,
@@ -147,18 +156,20 @@ impl HttpSettings {
     }
 
     /// Accepts requests for this host, besides loopback. A name without a port fits every port.
+    /// Name every host under which clients reach the server; others are refused.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.add(host.into());
         self
     }
 
-    /// Accepts requests for any host. Only behind something that checks it.
+    /// Accepts requests for any host. Use it only behind a proxy that checks the `Host` header.
     pub fn allow_any_host(mut self) -> Self {
         self.hosts = Allowed::Any;
         self
     }
 
-    /// Accepts requests from pages of this origin, such as `https://app.example.com`.
+    /// Accepts requests from pages of this origin, such as `https://app.example.com`. Requests
+    /// without an `Origin` header, which most programs send, are not affected.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.add(origin.into());
         self
@@ -171,13 +182,14 @@ impl HttpSettings {
         self
     }
 
-    /// Tells browsers that pages of the allowed origins may read answers.
+    /// Tells browsers that pages of the allowed origins may read answers, and answers their
+    /// preflight requests. Add the origins with [`allow_origin`](Self::allow_origin).
     pub fn cors(mut self) -> Self {
         self.cors = Cors::Allowed;
         self
     }
 
-    /// The same, with rules of your own: credentials, and more methods and headers.
+    /// As [`cors`](Self::cors), with rules of your own: credentials, and more methods and headers.
     pub fn cors_with(mut self, rules: CorsRules) -> Self {
         self.cors_rules = rules;
         self.cors()

@@ -6,7 +6,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri
 
 use super::body::HttpBody;
 
-/// A text that is answered beside the endpoint.
+/// A text that is answered beside the endpoint, such as a status page. It is sent with
+/// `cache-control: no-store`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpText {
     status: StatusCode,
@@ -16,7 +17,7 @@ pub struct HttpText {
 }
 
 impl HttpText {
-    /// A status, the media type and the text.
+    /// A text with this status and media type.
     pub fn new(status: StatusCode, kind: &'static str, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -56,12 +57,14 @@ impl HttpText {
 
 type Find = dyn Fn(&Method, &Uri, &HeaderMap) -> Option<HttpText> + Send + Sync;
 
-/// Finds the text for a request; `None` leaves the request to the server.
+/// Finds the text for a request; `None` leaves the request to the server. Set it with
+/// [`HttpSettings::texts`](crate::HttpSettings::texts).
 #[derive(Clone)]
 pub struct HttpTexts(Arc<Find>);
 
 impl HttpTexts {
-    /// Asks this function for the text of a `GET`.
+    /// Asks this function for the text of a `GET`. It runs for every request, so it must be quick
+    /// and must not block.
     pub fn new(find: impl Fn(&Uri) -> Option<HttpText> + Send + Sync + 'static) -> Self {
         Self::of_requests(move |method, uri, _| {
             let is_get = method == Method::GET;

@@ -21,7 +21,7 @@ const MAX_RUNNING: usize = 1000;
 /// Tasks of one caller that run at once. One caller must not take all slots.
 const MAX_RUNNING_PER_CALLER: usize = 100;
 
-/// How tasks run and are kept.
+/// How tasks run and are kept. Set it with [`Server::tasks`](crate::Server::tasks).
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,13 +35,14 @@ pub struct TaskSettings {
     /// How long a task runs and is kept, from its beginning, unless its client asks for another
     /// time. Work that is not done by then is stopped.
     pub ttl: Duration,
-    /// The longest time that a client may ask for.
+    /// The longest time that a client may ask for. Defaults to 24 hours.
     pub max_ttl: Duration,
-    /// How long clients are asked to wait between two looks.
+    /// How long clients are asked to wait between two polls. Defaults to one second.
     pub poll_interval: Duration,
-    /// Tasks that run at once, of all callers, on this process.
+    /// Tasks that run at once, of all callers, on this process. Defaults to 1000; a call that would
+    /// be one more is rejected.
     pub max_running: usize,
-    /// Tasks of one caller that run at once, on this process.
+    /// Tasks of one caller that run at once, on this process. Defaults to 100.
     pub max_running_per_caller: usize,
     /// Whether sessions of 2025-11-25 are asked by tasks of their own, where they have them.
     pub asks_by_tasks: bool,
@@ -69,26 +70,27 @@ impl TaskSettings {
         self
     }
 
-    /// The longest time that a client may ask for.
+    /// Sets the longest time that a client may ask for; at least a second. A longer
+    /// [`ttl`](Self::ttl) is reduced to it.
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.max_ttl = ttl.max(MIN_TTL);
         self.ttl = self.ttl.min(self.max_ttl);
         self
     }
 
-    /// How long clients are asked to wait between two looks; a second unless set.
+    /// Sets how long clients are asked to wait between two polls. Defaults to a second.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval.max(Duration::from_millis(1));
         self
     }
 
-    /// Tasks that run at once, of all callers; a thousand unless set.
+    /// Sets how many tasks of all callers may run at once on this process. Defaults to 1000.
     pub fn max_running(mut self, tasks: usize) -> Self {
         self.max_running = tasks;
         self
     }
 
-    /// Tasks of one caller that run at once; a hundred unless set.
+    /// Sets how many tasks of one caller may run at once on this process. Defaults to 100.
     pub fn max_running_per_caller(mut self, tasks: usize) -> Self {
         self.max_running_per_caller = tasks;
         self

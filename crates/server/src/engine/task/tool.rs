@@ -6,14 +6,16 @@ use super::{linked, runner};
 use crate::Tool;
 
 impl Tool {
-    /// The tool takes long enough to run as a task, where the client knows tasks: it is answered
-    /// with the task's id, and goes on when the client is gone. Where the client knows none, it is
-    /// an ordinary call. A handler that takes [`Background`](crate::Background) chooses the moment.
+    /// Runs the tool as a task where the client supports tasks: the client gets the task's id at
+    /// once, and the tool goes on when the client is gone. For other clients it is an ordinary
+    /// call. A handler that takes [`Background`](crate::Background) chooses the moment at which it
+    /// becomes a task.
     pub fn task(self) -> Self {
         self.runs_as_task(TaskSupport::Optional)
     }
 
-    /// The tool runs as a task and in no other way. A client that knows no tasks is told so.
+    /// Runs the tool as a task and in no other way. A client that does not support tasks gets an
+    /// error that says so.
     pub fn task_only(self) -> Self {
         self.runs_as_task(TaskSupport::Required)
     }

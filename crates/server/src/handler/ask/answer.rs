@@ -2,14 +2,15 @@
 
 use crate::ToolError;
 
-/// The user's answer to a form or to a request to visit a URL.
+/// The user's answer to a form or to a request to visit a URL. [`accepted`](Self::accepted) turns
+/// the other two into an error for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
     /// The user filled in the form, or agreed.
     Accepted(T),
-    /// The user declined.
+    /// The user declined explicitly. Do not ask the same again.
     Declined,
-    /// The user closed it without an answer.
+    /// The user closed it without an answer. Asking again later is fine.
     Cancelled,
 }
 

@@ -15,8 +15,29 @@ use crate::AskFailed;
 /// Sends questions to the client in the middle of a call: elicitation, sampling and roots. Handlers
 /// get it from the extractor [`Ask`](crate::Ask).
 ///
+/// The handler awaits the answer. With clients of 2024-11-05 to 2025-11-25 a request travels to the
+/// client and back while the handler waits. With clients of 2026-07-28 the handler is dropped, the
+/// client is told what is missing, and its retry runs the handler again from the start, with every
+/// earlier answer at hand. So there is one rule: **code above a question may run again**. What must
+/// happen once goes into [`memo`](Self::memo).
+///
+/// ```
+/// use turnbuckle_server::{Answer, Ask, ToolError};
+///
+/// async fn delete(Ask(ask): Ask) -> Result<String, ToolError> {
+///     match ask.form::<()>("sure", "Delete everything?").await? {
+///         Answer::Accepted(()) => Ok("gone".into()),
+///         Answer::Declined | Answer::Cancelled => Ok("kept".into()),
+///     }
+/// }
+/// ```
+///
 /// Each question has a key that you choose. Keys must differ within one call: when the handler runs
 /// again after an answer, the answer is found by its key.
+///
+/// # Errors
+/// Awaiting a [`Question`] fails with [`AskFailed`]; `?` turns it into the right error for the
+/// caller.
 #[derive(Clone)]
 pub struct Asker(pub(crate) Arc<Asking>);
 
@@ -47,7 +68,9 @@ impl Asker {
         })
     }
 
-    /// Asks the user to fill in a form whose fields are chosen at run time.
+    /// Asks the user to fill in a form whose fields are chosen at run time. The result has the
+    /// user's decision and the values by field. Prefer [`form`](Self::form) where the fields are
+    /// known.
     pub fn form_of(&self, key: &str, form: ElicitRequestFormParams) -> Question<'_, ElicitResult> {
         Question::new(&self.0, key, form.into(), elicited)
     }
@@ -78,7 +101,8 @@ impl Asker {
         .taking(course)
     }
 
-    /// Asks the client's model to complete messages (sampling).
+    /// Asks the client's model to complete messages (sampling). The client chooses the model, and
+    /// its user may see, change or reject the request and the answer.
     pub fn sample(
         &self,
         key: &str,
@@ -95,7 +119,9 @@ impl Asker {
         )
     }
 
-    /// Asks for the client's roots: the folders and files that it works with.
+    /// Asks for the client's roots: the folders that it works with. They may be empty. For roots
+    /// that are kept up to date in a session, see
+    /// [`Server::on_roots_changed`](crate::Server::on_roots_changed).
     pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
         let request = InputRequest::ListRoots(RequestParams::default());
         Question::new(

@@ -64,7 +64,8 @@ impl Form for () {
     }
 }
 
-/// The content of a form that a user filled in: a value for each field that is not empty.
+/// The content of a form that a user filled in: a value for each field that is not empty. A
+/// [`Form`] reads its fields from it.
 #[derive(Debug, Default)]
 pub struct FormValues(BTreeMap<String, ElicitValue>);
 

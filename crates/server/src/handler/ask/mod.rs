@@ -1,22 +1,7 @@
 //! Asks: what a handler needs from the client in the middle of its work.
 //!
-//! A form to fill in, a URL to visit, a model's answer, the user's roots. The handler awaits the
-//! answer, and that is all it does: with a client of 2024-11-05 to 2025-11-25 a request travels to
-//! the client and back while the handler waits; with one of 2026-07-28 the handler is dropped, the
-//! client is told what is missing, and its retry runs the handler again, with every earlier answer
-//! at hand. So there is one rule: **code above an ask may run again**. What must happen once goes
-//! into [`Asker::memo`].
-//!
-//! ```
-//! use turnbuckle_server::{Answer, Ask, ToolError};
-//!
-//! async fn delete(Ask(ask): Ask) -> Result<String, ToolError> {
-//!     match ask.form::<()>("sure", "Delete everything?").await? {
-//!         Answer::Accepted(()) => Ok("gone".into()),
-//!         Answer::Declined | Answer::Cancelled => Ok("kept".into()),
-//!     }
-//! }
-//! ```
+//! A form to fill in, a URL to visit, a model's answer, the user's roots. How that works in each
+//! revision is told by [`Asker`].
 
 mod answer;
 mod asker;

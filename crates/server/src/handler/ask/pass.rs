@@ -64,7 +64,8 @@ impl Passes {
         })
     }
 
-    /// Sets how long a pass is valid. Defaults to a quarter of an hour.
+    /// Sets how long a pass is valid. Defaults to 15 minutes. The clocks of the server and of the
+    /// page must agree.
     pub fn lasting(mut self, time: Duration) -> Self {
         self.lasts = time;
         self
@@ -110,17 +111,17 @@ impl fmt::Debug for Passes {
     }
 }
 
-/// Why a pass was refused. The message is for the visitor.
+/// Why a pass was refused, from [`Passes::check`]. The message is for the visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadPass {
     /// The link was made for another user. Nothing that this visitor does may count for that user.
     #[error("this link was made for another user; request a link of your own")]
     OtherUser,
-    /// It is too old.
+    /// It is older than [`Passes::lasting`] allows.
     #[error("this link has expired; go back and ask for another")]
     Expired,
-    /// It is not a pass for this page.
+    /// It is not a pass for this page, was changed, or was made with another secret.
     #[error("this link is not valid for this page; request a new one")]
     Unknown,
 }

@@ -92,7 +92,8 @@ impl<'a, T> Question<'a, T> {
         self.otherwise(Otherwise::Value(value))
     }
 
-    /// Uses the value of this function if the client cannot be asked. The function gets the reason.
+    /// Uses the value of this function if the client cannot be asked. The function gets the reason:
+    /// the revision or the missing capability.
     pub fn or_else(self, make: impl FnOnce(&Impossible) -> T + Send + 'a) -> Self {
         self.otherwise(Otherwise::Made(Box::new(make)))
     }

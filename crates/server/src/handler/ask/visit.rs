@@ -43,7 +43,9 @@ pub(super) enum Course {
 }
 
 impl Visit {
-    /// A visit, with the message that the user reads before it.
+    /// A visit to this URL, with the message that the user reads before it. The URL must not
+    /// contain secrets: the client and its logs see it. [`Passes`](crate::Passes) binds a link to
+    /// its user.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),

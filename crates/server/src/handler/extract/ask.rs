@@ -8,7 +8,8 @@ use turnbuckle_session::round::Declared;
 use super::Extract;
 use crate::{Asker, Call, Failure, ScriptedAnswers, handler::ask::Asking};
 
-/// Extracts an [`Asker`] for questions to the client: `Ask(ask): Ask`.
+/// Extracts an [`Asker`] for questions to the client: `Ask(ask): Ask`. Use `Option<Ask>` in
+/// handlers that also work without questions.
 #[derive(Clone)]
 pub struct Ask(pub Asker);
 

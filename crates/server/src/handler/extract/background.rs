@@ -44,7 +44,8 @@ impl Background {
         }
     }
 
-    /// The id of the task, if the call has become one.
+    /// The id of the task, if the call has become one; `None` before [`begin`](Self::begin), and
+    /// with clients that do not support tasks.
     pub fn task_id(&self) -> Option<&str> {
         let task = self.0.as_ref()?.task()?;
         Some(&task.task_id)

@@ -7,6 +7,18 @@ use crate::{Call, Failure, client::CancelFlag};
 ///
 /// A cancelled handler is dropped at its next `.await`, so most handlers do not need it. Move it
 /// into a blocking thread, or into a task that outlives the handler.
+///
+/// ```
+/// use turnbuckle_server::{Cancelled, ToolError};
+///
+/// async fn count(cancelled: Cancelled) -> Result<String, ToolError> {
+///     let counted = tokio::task::spawn_blocking(move || {
+///         // Look at the flag now and then: a thread cannot be dropped.
+///         (0..1_000_000_u64).take_while(|_| !cancelled.is_cancelled()).count()
+///     });
+///     Ok(counted.await?.to_string())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cancelled(CancelFlag);
 
@@ -27,7 +39,8 @@ impl Cancelled {
         (Self(flag.clone()), CancelHandle(flag))
     }
 
-    /// Whether the call was cancelled or its connection ended.
+    /// Whether the call was cancelled or its connection ended. It never waits; [`wait`](Self::wait)
+    /// does.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set()
     }

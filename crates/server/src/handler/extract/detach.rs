@@ -24,7 +24,8 @@ use crate::{Call, Failure, client::Peer};
 pub struct Detach(Option<Arc<Peer>>);
 
 impl Detach {
-    /// Whether this client supports it.
+    /// Whether this client supports it. [`now`](Self::now) does nothing otherwise, so this need not
+    /// be checked.
     pub fn is_possible(&self) -> bool {
         self.0.is_some()
     }

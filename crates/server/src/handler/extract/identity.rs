@@ -26,7 +26,8 @@ impl Extract for Introduction {
     }
 }
 
-/// Extracts the URI that is being read.
+/// Extracts the URI that is being read, as the client sent it. Use it in handlers of templates that
+/// need the whole URI; variables are in [`Args`](crate::Args).
 #[derive(Clone, Debug)]
 pub struct Uri(pub String);
 

@@ -1,20 +1,7 @@
 //! Extractors: what a handler's parameters may be.
 //!
-//! An extractor takes its value from the [`Call`] and says what it needs of the caller, so that
-//! one trait gives the value and the schema. Your own implement [`Extract`]:
-//!
-//! ```
-//! use turnbuckle_server::{Call, Extract, Failure, Reject};
-//!
-//! struct Tenant(String);
-//!
-//! impl Extract for Tenant {
-//!     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-//!         let id = call.caller().id().ok_or_else(|| Reject::invalid_request("log in first"))?;
-//!         Ok(Self(id.to_owned()))
-//!     }
-//! }
-//! ```
+//! An extractor takes its value from the [`Call`] and describes what it needs of the caller, so that
+//! one trait gives the value and the schema.
 
 mod args;
 mod ask;
@@ -55,9 +42,27 @@ use crate::{Call, Failure};
 
 /// A parameter of a handler: taken from the call, and described to the caller.
 ///
+/// Implementations: [`Args`], [`RawArgs`], [`State`], [`Caller`](crate::Caller), [`Ask`],
+/// [`Progress`], [`Log`](crate::Log), [`Cancelled`], [`Catalog`](crate::Catalog),
+/// [`Changes`](crate::Changes), and `Option` of each. Implement it for your own:
+///
+/// ```
+/// use turnbuckle_server::{Call, Extract, Failure, Reject};
+///
+/// struct Tenant(String);
+///
+/// impl Extract for Tenant {
+///     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+///         let id = call.caller().id().ok_or_else(|| Reject::invalid_request("log in first"))?;
+///         Ok(Self(id.to_owned()))
+///     }
+/// }
+/// ```
+///
 /// Extraction is synchronous, so that a handler borrows nothing from the message by the time it
 /// first waits. What must be awaited (a database, a token check) belongs in a
-/// [layer](crate::Layer), which leaves its finding beside the call for the extractor.
+/// [layer](crate::Layer), which attaches its result to the call with [`Call::insert`] for the
+/// extractor.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a handler",
     label = "does not implement `Extract`",
@@ -78,7 +83,8 @@ pub trait Extract: Sized + Send {
         Ok(Self::extract(call).ok())
     }
 
-    /// Says what the handler needs, when it is registered.
+    /// Describes what the handler needs, when it is registered: its schema, its states and its
+    /// capabilities. The default describes nothing.
     fn describe(_description: &mut Description) {}
 }
 

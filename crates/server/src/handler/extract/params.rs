@@ -6,7 +6,8 @@ use turnbuckle_protocol::envelope::Raw;
 use super::Extract;
 use crate::{Call, Failure, Reject, handler::Description};
 
-/// Extracts the params of a method of an extension as a type.
+/// Extracts the params of a method of an extension as a type. Params that cannot be read are
+/// rejected with −32602 before the handler runs.
 ///
 /// Use it for the functions of [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts use
 /// [`Args`](crate::Args).

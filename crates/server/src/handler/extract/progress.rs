@@ -54,7 +54,7 @@ struct Recipient {
     pacer: Pacer,
 }
 
-/// The reports of a [recorded](Progress::recorded) progress.
+/// The reports of a [recorded](Progress::recorded) progress, for tests. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressRecord(Arc<Mutex<Vec<Reported>>>);
 
@@ -69,9 +69,9 @@ impl ProgressRecord {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reported {
-    /// How far the work is.
+    /// How far the work is, in any unit.
     pub progress: f64,
-    /// Of how much in all.
+    /// Of how much in all, in the same unit, if that is known.
     pub total: Option<f64>,
     /// The message for the user.
     pub message: Option<String>,
@@ -79,6 +79,7 @@ pub struct Reported {
 
 impl Progress {
     /// A reporter without a listener: for tests that call a handler directly.
+    /// [`recorded`](Self::recorded) keeps the reports.
     pub fn unheard() -> Self {
         Self(None)
     }
@@ -114,7 +115,8 @@ impl Progress {
         self.0.is_some()
     }
 
-    /// Reports the progress in any unit, without a total.
+    /// Reports the progress in any unit, without a total, when the returned [`Step`] is awaited.
+    /// The value must grow from report to report.
     pub fn at(&self, progress: impl Into<f64>) -> Step<'_> {
         Step {
             reporter: self,
@@ -124,7 +126,8 @@ impl Progress {
         }
     }
 
-    /// Reports the progress and the total.
+    /// Reports the progress and the total, when the returned [`Step`] is awaited. Clients can show
+    /// a percentage.
     pub fn of(&self, progress: impl Into<f64>, total: impl Into<f64>) -> Step<'_> {
         Step {
             total: Some(total.into()),
@@ -265,7 +268,7 @@ async fn send_later(recipient: Weak<Recipient>) {
     }
 }
 
-/// One report. It is sent when it is awaited.
+/// One report of [`Progress::at`] or [`Progress::of`]. It is sent when it is awaited.
 #[must_use = "a report is sent when it is awaited"]
 pub struct Step<'a> {
     reporter: &'a Progress,

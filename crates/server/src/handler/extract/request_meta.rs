@@ -5,7 +5,8 @@ use turnbuckle_protocol::Meta;
 use super::Extract;
 use crate::{Call, Failure, Reject};
 
-/// Extracts the whole `_meta` of the request: progress token, trace context, and other keys.
+/// Extracts the whole `_meta` of the request: progress token, trace context, and keys of the
+/// client's own. Empty if the request has none.
 #[derive(Clone, Debug, Default)]
 pub struct MetaOf(pub Meta);
 

@@ -24,15 +24,16 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Who speaks when messages were lost.
 const OWN_LOGGER: &str = "turnbuckle";
 
-/// Sends log messages to a client that asked for them; costs nothing where none did.
+/// Sends log messages to a client that asked for them; costs nothing where none did. It is for the
+/// client's user; use `tracing` for the log of your server.
 ///
-/// What is said may be any JSON. It is sent if it is at least as severe as the client wants: a
-/// session says so with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and after the
-/// call has ended, nothing is sent.
+/// A message may be any JSON. It is sent if it is at least as severe as the client wants: a session
+/// sets its level with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and
+/// after the call has ended, nothing is sent.
 ///
 /// Sending never waits. While the client does not read, for messages beyond 64 KiB, and beyond
-/// [`Rates::log_messages`](crate::Rates::log_messages), what is said is dropped, and the client is told
-/// how much with the next message or at the end.
+/// [`Rates::log_messages`](crate::Rates::log_messages), messages are dropped, and the client is
+/// told how many with the next message or at the end.
 ///
 /// ```
 /// use turnbuckle_server::Log;
@@ -93,7 +94,8 @@ struct LogMessage<'a, D> {
 }
 
 impl Log {
-    /// The log of a call, for layers. Their server says [`Server::logging`](crate::Server::logging).
+    /// The log of a call, for layers. Declare that they send log messages with
+    /// [`Server::logging`](crate::Server::logging); without it nothing is sent.
     pub fn of(call: &Call<'_>) -> Self {
         Self::offered(call, call.context.logging.is_made())
     }
@@ -108,7 +110,8 @@ impl Log {
         }
     }
 
-    /// One without a reader: for code that wants a log and tests that do not.
+    /// A log without a reader, for tests that call a handler as a function.
+    /// [`recorded`](Self::recorded) keeps the messages.
     pub fn unheard() -> Self {
         Self {
             sender: None,
@@ -117,7 +120,7 @@ impl Log {
         }
     }
 
-    /// One that keeps what is said, without a connection: for tests that call a handler as a
+    /// A log that records its messages, without a connection: for tests that call a handler as a
     /// function.
     ///
     /// ```
@@ -134,7 +137,7 @@ impl Log {
         (log, record)
     }
 
-    /// The same log under the name of a part of the server.
+    /// The same log under the name of a part of the server, which clients see as `logger`.
     pub fn named(&self, logger: impl Into<Arc<str>>) -> Self {
         Self {
             sender: self.sender.clone(),
@@ -149,7 +152,8 @@ impl Log {
         self.record.is_some() || sender.is_some_and(|sender| sender.wants(level))
     }
 
-    /// Says something of any severity.
+    /// Sends a message of this severity, if it is wanted. The data is anything that serialises to
+    /// JSON.
     pub fn say(&self, level: LoggingLevel, data: impl Serialize) {
         self.say_as(self.logger.as_deref(), level, data);
     }
@@ -172,42 +176,43 @@ impl Log {
         }
     }
 
-    /// For finding faults.
+    /// Sends a message for finding mistakes, the least severe.
     pub fn debug(&self, data: impl Serialize) {
         self.say(LoggingLevel::Debug, data);
     }
 
-    /// What is going on.
+    /// Sends a message about normal operation.
     pub fn info(&self, data: impl Serialize) {
         self.say(LoggingLevel::Info, data);
     }
 
-    /// Normal, but worth seeing.
+    /// Sends a message about something normal that is worth seeing.
     pub fn notice(&self, data: impl Serialize) {
         self.say(LoggingLevel::Notice, data);
     }
 
-    /// Something may be wrong.
+    /// Sends a message about something that may be wrong.
     pub fn warning(&self, data: impl Serialize) {
         self.say(LoggingLevel::Warning, data);
     }
 
-    /// Something failed.
+    /// Sends a message about something that failed. An error that ends the call is returned
+    /// instead.
     pub fn error(&self, data: impl Serialize) {
         self.say(LoggingLevel::Error, data);
     }
 
-    /// Something important failed.
+    /// Sends a message about an important part that failed.
     pub fn critical(&self, data: impl Serialize) {
         self.say(LoggingLevel::Critical, data);
     }
 
-    /// Somebody must act at once.
+    /// Sends a message about something that needs action at once.
     pub fn alert(&self, data: impl Serialize) {
         self.say(LoggingLevel::Alert, data);
     }
 
-    /// Nothing works.
+    /// Sends a message that the system cannot be used, the most severe.
     pub fn emergency(&self, data: impl Serialize) {
         self.say(LoggingLevel::Emergency, data);
     }

@@ -50,8 +50,12 @@ pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
 )]
 pub trait IntoOutcome<T, M = ()> {
     /// Makes the result.
+    ///
+    /// # Errors
+    /// A [`Failure`] is answered in place of a result.
     fn into_outcome(self) -> Result<T, Failure>;
 
-    /// Says what the handler gives, when it is registered.
+    /// Describes what the handler returns, such as its output schema, when it is registered. The
+    /// default describes nothing.
     fn describe(_description: &mut Description) {}
 }
