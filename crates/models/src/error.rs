@@ -7,6 +7,9 @@ use turnbuckle_transport::http::client::HttpError;
 use crate::format::AnswerError;
 
 /// Why a model gave no answer, or no whole one. No message holds the API key.
+///
+/// Use [`is_passing`](Self::is_passing) to decide whether to try again, and [`hint`](Self::hint) to
+/// tell the user what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -143,7 +146,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// What the user can do about it.
+    /// What the user can do about it, as a clause; `None` if nothing is known.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Unauthorized { .. } | Self::NoKey { .. } => {
@@ -188,7 +191,8 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may succeed later.
+    /// Whether the same request may succeed later: the API is busy or failed, or the network broke.
+    /// False for wrong keys, names and requests, and for an account without credit.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::RateLimited { is_spent, .. } => !is_spent,

@@ -15,13 +15,15 @@ use crate::format::{Answer, Rewrite};
 /// so a server's request can be passed on as it is. Adapters: [`OpenAi`](crate::OpenAi),
 /// [`Anthropic`](crate::Anthropic), and [`Scripted`](crate::Scripted) for tests and demos.
 pub trait Model: Send + Sync {
-    /// The name of the model, by which hints choose it.
+    /// The name of the model, by which hints choose it. It is shown to users and written into
+    /// answers.
     fn name(&self) -> &str;
 
-    /// Asks for the next turn, and reports its parts as they come.
+    /// Asks for the next turn, reports its parts as they come, and returns the whole.
     ///
     /// # Errors
-    /// If there is no answer, or no whole one.
+    /// [`ModelError`] if there is no answer, or no whole one. [`ModelError::is_passing`] says
+    /// whether trying again may help, and [`ModelError::hint`] what the user can do.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection to the API, which stops the model.

@@ -19,7 +19,7 @@ pub struct Entry {
     /// if it counts everywhere.
     pub scope: Option<String>,
     /// Whether the file has it switched on: true unless it says `enabled: false` or `disabled:
-    /// true`.
+    /// true`. If one of the two is not a boolean, [`launch`](Self::launch) fails.
     pub is_enabled: bool,
     /// Everything the file says about it, known here or not, as written.
     pub settings: Map<String, Value>,

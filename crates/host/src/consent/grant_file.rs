@@ -26,8 +26,9 @@ const HEAD: &str = "\
 /// Why the file of grants cannot be used.
 ///
 /// [`HostBuilder::grants`](crate::HostBuilder::grants) fails with it. When a running host cannot
-/// read a file that was changed, the error is logged and the grants stay as they were. When a new
-/// grant cannot be written, it counts once, and the user is asked again the next time.
+/// read a file that was changed, the error is logged, and nothing is granted until the file can be
+/// read. When a new grant cannot be written, it counts once, and the user is asked again the next
+/// time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantFileError {

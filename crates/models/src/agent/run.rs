@@ -75,7 +75,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A model with these tools: 32 rounds, 8 calls at the same time, 8,192 tokens an answer.
+    /// A model with these tools: 32 rounds, 8 calls at the same time, 8,192 tokens an answer, and
+    /// 256 KiB of text of one result, unless set. The `turnbuckle` crate has `HostTools` for the
+    /// tools of a host; implement [`Tools`] for others.
     pub fn new(model: impl Model + 'static, tools: impl Tools + 'static) -> Self {
         Self {
             model: Arc::new(model),
@@ -89,58 +91,66 @@ impl Agent {
         }
     }
 
-    /// Gives the model these tools from now on.
+    /// Replaces the tools that the model may call.
     pub fn with_tools(mut self, tools: impl Tools + 'static) -> Self {
         self.tools = Arc::new(tools);
         self
     }
 
-    /// Tells the model this first.
+    /// Sets the system prompt, which the model reads before the conversation. By default there is
+    /// none. The instructions of servers are not added by themselves.
     pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
     }
 
-    /// Sets the most tokens of one answer.
+    /// Sets the most tokens of one answer. Defaults to 8,192. An answer that reaches it ends with
+    /// [`StopReason::MaxTokens`].
     pub fn with_max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = tokens;
         self
     }
 
-    /// Sets how often the model is asked in one run.
+    /// Sets how often the model is asked in one run. Defaults to 32. After that the run ends with
+    /// [`AgentOutcome::RoundLimit`].
     pub fn with_max_rounds(mut self, rounds: usize) -> Self {
         self.max_rounds = rounds;
         self
     }
 
-    /// Sets how many tools run at the same time; 1 runs them in the model's order.
+    /// Sets how many tools of one answer run at the same time. Defaults to 8; 1 runs them in the
+    /// model's order.
     pub fn with_max_parallel_calls(mut self, calls: usize) -> Self {
         self.max_parallel = calls;
         self
     }
 
-    /// Sets how much text of one result the model is told, in bytes.
+    /// Sets how much text of one result the model is told, in bytes. Defaults to 256 KiB; the rest
+    /// is cut off.
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result = bytes;
         self
     }
 
-    /// Sets the most tokens, read and written, of one run. It ends after the answer that passes it.
+    /// Sets the most tokens, read and written, of one run. It ends after the answer that passes it,
+    /// with [`AgentOutcome::TokenLimit`]. By default there is no limit.
     pub fn with_token_budget(mut self, tokens: u64) -> Self {
         self.token_budget = Some(tokens);
         self
     }
 
-    /// The model.
+    /// The model that is asked, for example to show its name.
     pub fn model(&self) -> &Arc<dyn Model> {
         &self.model
     }
 
-    /// Runs a conversation of this one prompt until the model is done. [`run`](Self::run) is for
+    /// Runs a conversation of this one prompt until the model is done, and returns how it ended.
+    /// What the model says and does is reported by `report`. [`run`](Self::run) is for
     /// conversations that go on, and can be stopped.
     ///
     /// # Errors
-    /// If the model gives no answer.
+    /// [`ModelError`] if the model gives no answer. A tool that fails is not an error: the model is
+    /// told.
     ///
     /// # Cancel safety
     /// Dropping the future stops the model and cancels open calls.

@@ -2,7 +2,8 @@
 
 use tokio::sync::watch;
 
-/// Stops a run. Clones stop the same run.
+/// Stops a run of an [`Agent`](super::Agent) from outside, such as by a button. Clones stop the
+/// same run. Unlike dropping the run, it keeps what was said so far in the conversation.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Sender<bool>);
 
@@ -13,12 +14,13 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// For one run, which goes on until it is stopped.
+    /// A stop for one run, which goes on until it is stopped. Make a new one for the next run.
     pub fn new() -> Self {
         Self(watch::Sender::new(false))
     }
 
-    /// Stops the run: the model is silenced and open calls are cancelled.
+    /// Stops the run: the request to the model is given up, and open calls are cancelled. It does
+    /// not wait for the run to end.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }

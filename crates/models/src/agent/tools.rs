@@ -9,8 +9,11 @@ use turnbuckle_protocol::{CallToolResult, JsonObject, ProgressNotificationParams
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The tools that an agent may call: those of a host, or of anything else.
+///
+/// Names and arguments come from a model, so treat them as untrusted.
 pub trait Tools: Send + Sync {
-    /// The tools there are now, by the names under which they are called.
+    /// The tools there are now, by the names under which they are called. It is asked before each
+    /// round, so the list may change during a run.
     fn tools(&self) -> BoxFuture<'_, Vec<Tool>>;
 
     /// Calls a tool. Whether the call is allowed is decided here.
