@@ -36,7 +36,21 @@ pub type SamplingError = Box<dyn Error + Send + Sync>;
 ///
 /// The host has checked the request with the policy and the user before it gets here, and checks
 /// the answer before the server gets it. The crate `turnbuckle-models` implements it for the APIs
-/// of common providers.
+/// of common providers. An async function is a model too:
+///
+/// ```
+/// use turnbuckle_host::protocol::CreateMessageResult;
+/// use turnbuckle_host::{Host, SamplingError, SamplingRequest};
+///
+/// async fn answer(request: SamplingRequest) -> Result<CreateMessageResult, SamplingError> {
+///     println!("{} asks the model", request.server);
+///     // Ask your model here, with `request.params`.
+///     Ok(CreateMessageResult::new("my-model", "Hello!"))
+/// }
+///
+/// let builder = Host::builder("my-app", "1.0.0").model(answer);
+/// # drop(builder);
+/// ```
 pub trait SamplingModel: Send + Sync + 'static {
     /// Whether the model can be given tools. Servers send tools only where this is true. Defaults
     /// to false.

@@ -142,13 +142,27 @@ impl OAuth {
         self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
     }
 
-    /// The token of a caller is exchanged for one of the server, without asking the user (RFC 8693). The
-    /// client is registered by hand at the authorization server that both tokens are from: name it by
-    /// [`issuer`](Self::issuer). `audience` is what that server calls the other server, where it does not
-    /// go by its URL.
+    /// Exchanges the token of a caller for one of the server, without asking the user (RFC 8693).
+    /// The client is registered by hand at the authorization server that both tokens are from: name
+    /// it with [`issuer`](Self::issuer). `audience` is what that server calls the other server,
+    /// where it does not go by its URL.
     ///
-    /// Each caller needs an `OAuth` of its own, which this makes: what one caller's token was exchanged
-    /// for is kept in memory, apart from that of others, and used until shortly before it expires.
+    /// Each caller needs an `OAuth` of its own, which this makes: the token that one caller's was
+    /// exchanged for is kept in memory, apart from those of others, and used until shortly before
+    /// it expires.
+    ///
+    /// ```
+    /// use turnbuckle_auth::SubjectToken;
+    /// use turnbuckle_auth::client::{OAuth, Registered};
+    ///
+    /// /// The credentials for a server behind this one, on behalf of a caller.
+    /// fn for_caller(token: SubjectToken) -> OAuth {
+    ///     let client = Registered::new("my-gateway").with_secret("s3cret");
+    ///     OAuth::new("my-gateway")
+    ///         .exchange(client, token, None)
+    ///         .issuer("https://login.example.com")
+    /// }
+    /// ```
     #[cfg(feature = "server")]
     pub fn exchange(
         self,
@@ -184,8 +198,9 @@ impl OAuth {
         self.with(|settings| settings.scopes = scopes)
     }
 
-    /// Does not ask for tokens that outlive the user's presence. Without this, it is done where
-    /// the authorization server offers `offline_access`.
+    /// Does not ask for tokens that outlive the user's presence. Without this, `offline_access` is
+    /// asked for where the authorization server offers it, so that the user need not sign in again
+    /// soon.
     pub fn online_only(self) -> Self {
         self.with(|settings| settings.offline = Offline::DoNotAsk)
     }
@@ -247,7 +262,8 @@ impl OAuth {
     }
 
     /// Sends tokens over plain `http` to other machines too. Anyone on the network path can read
-    /// and use them, so enable it only in networks that you trust.
+    /// and use them, so enable it only in networks that you trust. Without it only `https` and this
+    /// machine are used.
     pub fn danger_allow_plain_http(self) -> Self {
         self.with(|settings| settings.reach.plain = true)
     }

@@ -120,7 +120,7 @@ impl Jwk {
     }
 
     /// Whether the key may be used with this algorithm: the kinds match, and the key is not
-    /// restricted to another algorithm.
+    /// restricted to another algorithm or to encryption.
     pub fn allows(&self, algorithm: Algorithm) -> bool {
         use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
         let fits = match (&self.material, algorithm) {

@@ -201,8 +201,26 @@ impl Guard {
         self
     }
 
-    /// Gives handlers the [token](crate::SubjectToken) of the caller, to be exchanged for tokens of other
-    /// servers. Without this the token goes no further than the guard.
+    /// Gives handlers the [token](crate::SubjectToken) of the caller, to be exchanged for tokens of
+    /// other servers. Without this the token goes no further than the guard.
+    ///
+    /// ```
+    /// use turnbuckle_auth::SubjectToken;
+    /// use turnbuckle_auth::server::Guard;
+    /// use turnbuckle_server::Caller;
+    ///
+    /// let guard = Guard::new("https://mcp.example.com/mcp")
+    ///     .issuer("https://login.example.com")
+    ///     .keep_subject_tokens();
+    ///
+    /// async fn handler(caller: Caller) -> &'static str {
+    ///     match caller.get::<SubjectToken>() {
+    ///         Some(_) => "the token can be exchanged",
+    ///         None => "there is no token",
+    ///     }
+    /// }
+    /// # drop(guard);
+    /// ```
     #[cfg(feature = "client")]
     pub fn keep_subject_tokens(mut self) -> Self {
         self.keeps_subjects = true;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 
 /// All config files that were found in a set of places, and the servers in them.
+/// [`load`](Self::load) reads the usual places, [`only`](Self::only) a single file. Nothing is
+/// started by it.
 #[derive(Debug)]
 pub struct Catalogue {
     /// Each file that is there, nearest first, or why it cannot be used. Files without servers are
@@ -54,7 +56,8 @@ fn near(nearest: Option<&str>) -> String {
 
 impl Catalogue {
     /// Reads every config file at the usual places. Files that cannot be read are kept with their
-    /// error, in [`files`](Self::files).
+    /// error, in [`files`](Self::files), so that one broken file does not hide the others. Files
+    /// without a section of servers, such as settings of an editor, are left out.
     pub fn load(places: &Places) -> Self {
         let (present, absent): (Vec<_>, Vec<_>) = places
             .all()

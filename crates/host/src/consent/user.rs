@@ -158,6 +158,7 @@ pub enum Review<T> {
 }
 
 /// A URL that a server asks the user to visit, with the host that it really leads to.
+/// [`UserInterface::visit`] is given it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Visit<'a> {

@@ -97,7 +97,8 @@ pub enum StateChange {
 }
 
 /// A stream of state changes of all servers, beginning when it was made. Made by
-/// [`Host::states`](crate::Host::states).
+/// [`Host::states`](crate::Host::states). Each reader has a queue of its own; one that does not
+/// keep up gets [`StateChange::Missed`].
 #[derive(Debug)]
 pub struct StateStream {
     receiver: broadcast::Receiver<(ServerId, ServerState)>,

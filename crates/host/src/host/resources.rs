@@ -237,7 +237,7 @@ pub enum ResourceUpdate {
 }
 
 /// A stream of the changes of one resource, made by [`Host::follow`]. Dropping it ends the
-/// subscription.
+/// subscription. It survives restarts of the server, and reports a change after each.
 pub struct UpdateStream {
     receiver: broadcast::Receiver<(ServerId, Arc<str>)>,
     uri: Arc<str>,

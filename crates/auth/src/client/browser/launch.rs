@@ -3,13 +3,15 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Opens a URL in the user's default browser.
+/// Opens a URL in the user's default browser, and returns without waiting for it.
 ///
 /// The URL is passed as one argument and never goes through a shell, because it may come from a
-/// server.
+/// server. On Linux the programs in `$BROWSER` are tried first, then `xdg-open` and others if there
+/// is a screen.
 ///
 /// # Errors
-/// If no program can open it, or there is no screen.
+/// If no program can be started, or there is no screen. That the browser shows the page is not
+/// checked.
 pub fn open_in_browser(url: &str) -> io::Result<()> {
     let mut last = io::Error::other("there is no program to open a browser with");
     for (program, arguments) in openers() {
