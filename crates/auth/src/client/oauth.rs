@@ -65,7 +65,7 @@ pub enum SignIn {
     Done,
     /// There were tokens that can still be used, or could be renewed. The user was not asked.
     Already,
-    /// The server does not ask for a token, so there is none.
+    /// The server does not ask for a token.
     NotNeeded,
 }
 
@@ -212,7 +212,7 @@ impl OAuth {
 
     /// Sends the user to the authorization server in this way. Defaults to
     /// [`Loopback`](super::Loopback), which opens the browser of this machine; use
-    /// [`Paste`](super::Paste) where there is none. The user has ten minutes.
+    /// [`Paste`](super::Paste) on machines without one. The user has ten minutes.
     pub fn browser(self, browser: impl Browser + 'static) -> Self {
         self.with(|settings| settings.browser = Arc::new(browser))
     }

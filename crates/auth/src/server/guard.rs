@@ -237,7 +237,8 @@ impl Guard {
     /// so a server starts even if its issuer is down.
     ///
     /// # Errors
-    /// [`GuardError`]: the first setting that is wrong. Each message names the setting and what is expected.
+    /// [`GuardError`]: the first setting that is wrong. Each message names the setting and what is
+    /// expected.
     pub fn build(self) -> Result<LiveGuard, GuardError> {
         let resource = self.parse_resource()?;
         for scope in self.scopes.iter().chain(&self.supported) {

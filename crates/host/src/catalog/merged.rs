@@ -97,7 +97,7 @@ impl Catalog {
         &self.tools
     }
 
-    /// Finds a tool by its name in the host. `None` if there is none;
+    /// Finds a tool by its name in the host. `None` if it is unknown;
     /// [`Host::why_missing`](crate::Host::why_missing) tells whether its server has failed.
     pub fn tool(&self, name: &str) -> Option<&Arc<CatalogTool>> {
         self.tools_by_name
@@ -110,7 +110,7 @@ impl Catalog {
         &self.prompts
     }
 
-    /// Finds a prompt by its name in the host; `None` if there is none.
+    /// Finds a prompt by its name in the host; `None` if it is unknown.
     pub fn prompt(&self, name: &str) -> Option<&Arc<CatalogPrompt>> {
         let index = self.prompts_by_name.get(name)?;
         Some(&self.prompts[*index])

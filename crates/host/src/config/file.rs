@@ -25,7 +25,8 @@ impl File {
     /// Reads a file from disk. Nothing is started, and variables are not expanded.
     ///
     /// # Errors
-    /// [`ConfigError`]: the file does not exist, has more than 16 MiB, is malformed, or is not a list of servers. A problem with one entry is reported when that entry is used.
+    /// [`ConfigError`]: the file does not exist, has more than 16 MiB, is malformed, or is not a
+    /// list of servers. A problem with one entry is reported when that entry is used.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.to_owned(),

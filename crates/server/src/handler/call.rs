@@ -76,7 +76,7 @@ impl Call<'_> {
         self.input.as_ref().map(|input| input.raw().value())
     }
 
-    /// The whole `_meta` of the request, unparsed; `None` if there is none.
+    /// The whole `_meta` of the request, unparsed; `None` if it has no `_meta`.
     /// [`MetaOf`](crate::MetaOf) parses it.
     pub fn raw_meta(&self) -> Option<&RawValue> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())

@@ -18,7 +18,9 @@ impl Server {
     /// is opened or started. [`Server::serve`] does this by itself.
     ///
     /// # Errors
-    /// [`SetupError`]: the first thing that cannot be served as it was written, such as a duplicate name, a missing state, a schema that is not an object, or a secret that is too short. The message says what to change.
+    /// [`SetupError`]: the first thing that cannot be served as it was written, such as a duplicate
+    /// name, a missing state, a schema that is not an object, or a secret that is too short. The
+    /// message says what to change.
     pub fn build(self) -> Result<LiveServer, SetupError> {
         #[cfg(feature = "http")]
         super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;

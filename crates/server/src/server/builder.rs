@@ -373,8 +373,9 @@ impl Server {
         self
     }
 
-    /// Sets how long a message of a connection may be, how much may be queued, and how long the
-    /// server waits for a client that does not read. The defaults are in [`Limits`].
+    /// Sets how long a message of a connection may be, how many values it may have, how much may be
+    /// queued, and how long late answers may take after the client's end of input. The defaults are
+    /// in [`Limits`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self

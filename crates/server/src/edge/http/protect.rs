@@ -51,8 +51,8 @@ pub trait Protect: Send + Sync + 'static {
     /// must not block.
     fn admit(&self, request: &Parts) -> Admission;
 
-    /// A public JSON document at this path, such as metadata under `/.well-known/`; `None` if there
-    /// is none there. Defaults to no documents.
+    /// A public JSON document at this path, such as metadata under `/.well-known/`; `None` for
+    /// other paths. Defaults to no documents.
     fn document(&self, path: &str) -> Option<Bytes> {
         let _ = path;
         None

@@ -63,8 +63,8 @@ type Find = dyn Fn(&Method, &Uri, &HeaderMap) -> Option<HttpText> + Send + Sync;
 pub struct HttpTexts(Arc<Find>);
 
 impl HttpTexts {
-    /// Asks this function for the text of a `GET`. It runs for every request, so it must be quick
-    /// and must not block.
+    /// Asks this function for the text of a `GET`. It runs for every `GET`, so it must be quick and
+    /// must not block.
     pub fn new(find: impl Fn(&Uri) -> Option<HttpText> + Send + Sync + 'static) -> Self {
         Self::of_requests(move |method, uri, _| {
             let is_get = method == Method::GET;
