@@ -38,7 +38,9 @@ const OWN_DEADLINE: Duration = Duration::from_secs(30);
 /// [`Guard::issuer`](super::Guard::issuer); a URL alone is enough if no setting is needed.
 ///
 /// Unless told otherwise its tokens are JWTs, verified with the keys that its metadata leads to.
-/// Keys are fetched when they are first needed, and again when a token names an unknown key.
+/// Keys are
+/// fetched when they are first needed, again after ten minutes, and when a token names an unknown
+/// key.
 ///
 /// ```
 /// use turnbuckle_auth::server::Issuer;

@@ -20,10 +20,10 @@ pub enum FailureKind {
     /// [`Host::reload`](crate::Host::reload) tries again.
     Misconfigured,
     /// It could not be started or reached, or did not answer within its start timeout. It is tried
-    /// again after a pause.
+    /// again after a pause; a server that is started on demand, when it is next needed.
     NotStarted,
     /// It was connected, and its process ended or the connection broke. It is started again after a
-    /// pause.
+    /// pause; a server that is started on demand, when it is next needed.
     Ended,
     /// It is disabled or was removed. It is not tried again.
     Removed,

@@ -26,7 +26,8 @@ pub enum ServerState {
     Starting,
     /// It answers, and its lists have been read.
     Ready(Arc<Ready>),
-    /// It failed and is started again after a pause. Calls wait for it.
+    /// It failed and is started again after a pause; a server that is started on demand becomes
+    /// idle then, unless it is needed. Calls wait for it.
     Restarting {
         /// Why it failed.
         failure: Arc<Failure>,

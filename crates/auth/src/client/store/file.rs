@@ -98,7 +98,7 @@ impl Sealing {
     }
 }
 
-/// Why a token store cannot be opened. Fails [`FileStore::open`] and
+/// Why a token store cannot be opened. Returned by [`FileStore::open`] and
 /// [`OAuth::remember`](super::super::OAuth::remember).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
