@@ -40,19 +40,22 @@ impl<M, F: Future> Future for Described<M, F> {
     }
 }
 
-/// Written by `#[tool]`.
+/// The description of a function with `#[tool]`, which the attribute implements. You do not
+/// implement it yourself.
 pub trait DescribeTool {
     /// The tool.
     fn tool() -> Tool;
 }
 
-/// Written by `#[prompt]`.
+/// The description of a function with `#[prompt]`, which the attribute implements. You do not
+/// implement it yourself.
 pub trait DescribePrompt {
     /// The prompt.
     fn prompt() -> Prompt;
 }
 
-/// Written by `#[resource]`.
+/// The description of a function with `#[resource]`, which the attribute implements. You do not
+/// implement it yourself.
 pub trait DescribeResource {
     /// The resource.
     fn resource() -> Resource;
@@ -164,11 +167,12 @@ functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16);
 
 /// A state type whose methods are tools, prompts and resources. Implemented by `#[handlers]`.
 pub trait Handlers: Send + Sync + 'static {
-    /// Puts each of them into the set.
+    /// Adds each tool, prompt and resource to the set. The handlers share `self`.
     fn register(self: std::sync::Arc<Self>, set: &mut HandlerSet);
 }
 
-/// The handlers of a state type, collected for the server.
+/// The handlers of a state type, collected for the server. `#[handlers]` fills it; fill it by hand
+/// to implement [`Handlers`].
 #[derive(Default)]
 pub struct HandlerSet {
     pub(crate) tools: Vec<Tool>,

@@ -17,7 +17,8 @@ pub struct Paging {
     /// What the callback gave as the start of the next page; `None` for the first. It comes from the
     /// client, which may have changed it.
     pub cursor: Option<String>,
-    /// How many entries are wanted. Fewer are fine, and so are a few more.
+    /// How many entries are wanted, from [`Server::page_size`](crate::Server::page_size). Fewer are
+    /// fine, and so are a few more.
     pub limit: usize,
 }
 
@@ -49,7 +50,7 @@ pub struct ResourcePage {
 }
 
 impl ResourcePage {
-    /// A last page with these resources.
+    /// A last page with these resources. Add [`with_next`](Self::with_next) if there are more.
     pub fn new(resources: impl Into<Vec<protocol::Resource>>) -> Self {
         Self {
             resources: resources.into(),

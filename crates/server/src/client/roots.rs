@@ -18,7 +18,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) type OnRootsChanged = Arc<dyn Fn(RootsChanged) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A client whose roots have changed, for
-/// [`Server::on_roots_changed`](crate::Server::on_roots_changed).
+/// [`Server::on_roots_changed`](crate::Server::on_roots_changed). Ask for the new ones with
+/// [`roots`](Self::roots).
 #[derive(Clone)]
 pub struct RootsChanged {
     peer: Arc<Peer>,
@@ -28,7 +29,7 @@ pub struct RootsChanged {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
-    /// The client answered with an error.
+    /// The client answered with an error, for example because its user declined.
     #[error("the client did not list its roots: {message} ({code})")]
     Refused {
         /// The error code.
@@ -36,7 +37,8 @@ pub enum RootsError {
         /// The client's message.
         message: String,
     },
-    /// The answer is not a list of roots.
+    /// The answer is not a list of roots. Single entries that cannot be read are left out and do
+    /// not fail it.
     #[error("the client's list of roots cannot be read: {0}")]
     Unreadable(String),
     /// The client did not answer within 30 seconds.
@@ -48,7 +50,7 @@ pub enum RootsError {
 }
 
 impl RootsChanged {
-    /// The caller that the client acts for.
+    /// The caller that the client acts for, to tell the clients of a server apart.
     pub fn caller(&self) -> &Caller {
         self.peer.caller()
     }

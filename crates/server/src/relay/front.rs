@@ -74,7 +74,8 @@ impl Front {
         self.peer.ask_raw(method, params).await
     }
 
-    /// Notifies the session when the visit with this id is over.
+    /// Notifies the session when the visit with this id is over, after
+    /// [`Changes::visited`](crate::Changes::visited). Does nothing without a session.
     pub fn expect_visit(&self, id: &str) {
         if let Some(mut listener) = self.peer.listener() {
             listener.add_visit(id);

@@ -54,7 +54,8 @@ pub trait Relay: Send + Sync + 'static {
     /// connection, so it must not block.
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>>;
 
-    /// Opens a subscription of a client of 2026-07-28, and says which part of it there is.
+    /// Opens a subscription of a client of 2026-07-28, and returns the part of it that the relay
+    /// accepts. It must not wait. Defaults to accepting nothing.
     fn listen(&self, _request: &Relayed<'_>, _wanted: &SubscriptionFilter) -> RelayListen {
         RelayListen::default()
     }
@@ -65,24 +66,27 @@ pub trait Relay: Send + Sync + 'static {
         None
     }
 
-    /// The arguments of a tool that clients mirror in headers.
+    /// The arguments of a tool that clients mirror in headers; `None` if there are none or the tool
+    /// is unknown. Defaults to `None`.
     fn param_headers(&self, _caller: &Caller, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None
     }
 
-    /// The session of a legacy client asks for log messages of this severity and above.
+    /// Is called when the session of a legacy client asks for log messages of this severity and
+    /// above. Defaults to doing nothing.
     fn log_level(&self, _front: &Front, _level: LoggingLevel) {}
 }
 
-/// What a relay offers to a caller: capabilities, a name and instructions.
+/// What a relay offers to a caller: capabilities, a name and instructions. [`Relay::offer`] returns
+/// it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOffer {
-    /// The capabilities.
+    /// The capabilities that the client is told, together with those of the server's own entries.
     pub capabilities: ServerCapabilities,
-    /// The description of the server; its own if `None`.
+    /// The description of the server that clients see; that of the server itself if `None`.
     pub info: Option<Implementation>,
-    /// How it is used, for a model to read.
+    /// How it is used, for a model to read; the instructions of the server itself if `None`.
     pub instructions: Option<String>,
 }
 
@@ -109,13 +113,13 @@ impl RelayOffer {
     }
 }
 
-/// The part of a subscription that the relay accepts.
+/// The part of a subscription that the relay accepts. The default accepts nothing.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct RelayListen {
-    /// The accepted part.
+    /// The accepted part, which the client is told.
     pub accepted: SubscriptionFilter,
-    /// Dropped when the subscription ends.
+    /// A value that is dropped when the subscription ends, to end what the relay has opened for it.
     pub guard: Option<Box<dyn Any + Send>>,
 }
 
@@ -146,13 +150,13 @@ impl RelayTasks {
     }
 }
 
-/// The relay's reply to a request.
+/// The relay's reply to a request. A [`Reject`] and an [`ErrorObject`] convert into it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RelayReply {
     /// A result: the text of a JSON object, whole, as the client's revision has it.
     Result(Vec<u8>),
-    /// An error as another server wrote it, with its code.
+    /// An error as another server wrote it, with its code. It is sent on unchanged.
     Error(i64, RawText),
     /// An error of the relay itself.
     Reject(Reject),
@@ -170,7 +174,8 @@ impl From<ErrorObject> for RelayReply {
     }
 }
 
-/// A request, borrowed from the message that it came in.
+/// A request that a [`Relay`] may serve, borrowed from the message that it came in.
+/// [`keep`](Self::keep) makes an owned copy.
 pub struct Relayed<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Members<'a>,
@@ -190,22 +195,22 @@ impl<'a> Relayed<'a> {
         self.params.raw()
     }
 
-    /// The members of the params, each unparsed.
+    /// The members of the params, each unparsed. Empty if the request has no params.
     pub fn members(&self) -> &'a Members<'a> {
         self.params
     }
 
-    /// The members of `_meta` that the protocol defines.
+    /// The members of `_meta` that the protocol defines; `None` if the request has no `_meta`.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.params.meta()
     }
 
-    /// The revision of the client.
+    /// The revision that the client speaks. Results must be in the form of this revision.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The caller of the request.
+    /// The caller of the request, as the guard or a layer identified it.
     pub fn caller(&self) -> &'a Caller {
         self.peer.caller()
     }
@@ -222,7 +227,7 @@ impl<'a> Relayed<'a> {
         client.map(|client| client.capabilities).unwrap_or_default()
     }
 
-    /// The client's description of itself.
+    /// The client's description of itself, unverified; `None` if it gave none.
     pub fn client_info(&self) -> Option<Implementation> {
         if self.revision.is_modern() {
             let info = self.meta().and_then(|meta| meta.client_info);
@@ -231,7 +236,8 @@ impl<'a> Relayed<'a> {
         self.peer.client()?.info
     }
 
-    /// The log level that the client asked for, with this request or for its session.
+    /// The log level that the client asked for, with this request or for its session; `None` if it
+    /// asked for none.
     pub fn log_level(&self) -> Option<LoggingLevel> {
         if self.revision.is_modern() {
             let level = self.meta().and_then(|meta| meta.log_level);
@@ -240,12 +246,12 @@ impl<'a> Relayed<'a> {
         self.peer.log_level()
     }
 
-    /// The way back to the client, which outlives the message.
+    /// The way back to the client, for notifications and questions. It outlives the message.
     pub fn front(&self) -> &Front {
         &self.front
     }
 
-    /// An owned copy of the request, to be served later.
+    /// An owned copy of the request, to be served later. It copies the params.
     pub fn keep(&self) -> KeptRequest {
         KeptRequest {
             method: self.method.into(),
@@ -279,7 +285,8 @@ impl KeptRequest {
         self
     }
 
-    /// Lets a relay serve the request.
+    /// Lets a relay serve the request, as if it had just arrived. `None` if the relay leaves it to
+    /// the server.
     pub fn serve(&self, relay: &dyn Relay) -> Option<BoxFuture<'static, RelayReply>> {
         let members = match &self.params {
             None => Members::default(),

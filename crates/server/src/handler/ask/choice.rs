@@ -22,26 +22,26 @@ use super::FormField;
             write `#[derive(Choice)]` on it"
 )]
 pub trait Choice: Sized {
-    /// All there is to choose from, in the order it is shown.
+    /// All options, in the order in which they are shown.
     fn options() -> Vec<ChoiceOption>;
 
-    /// The word for this one.
+    /// The text by which this option is sent.
     fn value(&self) -> &'static str;
 
-    /// The one that has this word.
+    /// The option with this text; `None` if there is no such option.
     fn from_value(value: &str) -> Option<Self>;
 }
 
 /// One option of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceOption {
-    /// The word for it.
+    /// The text by which the option is sent.
     pub value: &'static str,
     /// What people read instead. If one option has a title, those without show their word.
     pub title: Option<&'static str>,
 }
 
-/// A form field for one of several options.
+/// A form field for one of several options, made by `#[derive(Choice)]`.
 pub struct ChoiceField<C> {
     pub(super) default: Option<String>,
     of: PhantomData<C>,

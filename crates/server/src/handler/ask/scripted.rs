@@ -61,12 +61,14 @@ impl ScriptedAnswers {
         }
     }
 
-    /// A client that cannot be asked anything, to test a handler's fallbacks.
+    /// A client that cannot be asked anything, to test a handler's fallbacks: each question fails
+    /// with [`AskFailed::Impossible`](crate::AskFailed::Impossible).
     pub fn cannot_be_asked() -> Self {
         Self::of(ClientCapabilities::new())
     }
 
-    /// A client with these capabilities.
+    /// A client with these capabilities, to test what a handler does when some questions are
+    /// impossible.
     pub fn of(capabilities: ClientCapabilities) -> Self {
         Self {
             answers: Vec::new(),
@@ -92,7 +94,7 @@ impl ScriptedAnswers {
         self.answer(key, &json!({ "action": "cancel" }))
     }
 
-    /// The client's model returns this result.
+    /// The client's model returns this result for the sampling request with this key.
     pub fn sample(self, key: &str, result: &CreateMessageResult) -> Self {
         self.answer(key, result)
     }
