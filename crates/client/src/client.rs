@@ -81,13 +81,12 @@ impl Client {
     /// [`Answers::on_form`].
     ///
     /// ```
-    /// use std::collections::BTreeMap;
     /// use turnbuckle_client::{Client, protocol::ElicitResult};
     ///
     /// let client = Client::new("my-app", "0.3.0").on_form(|form| async move {
     ///     println!("{} asks: {}", form.server.name(), form.message);
     ///     // Show the fields of `form.requested_schema`, and return what the user filled in.
-    ///     Ok(ElicitResult::accept(BTreeMap::from([("seat".to_owned(), "12A".into())])))
+    ///     Ok(ElicitResult::accept([("seat", "12A")]))
     /// });
     /// # let _ = client;
     /// ```
