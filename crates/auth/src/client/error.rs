@@ -50,7 +50,7 @@ pub enum Step {
     /// Finding the metadata of the protected resource (RFC 9728), which name the authorization
     /// server.
     ResourceMetadata,
-    /// Finding the metadata of the authorization server (RFC 8414 or OpenID Connect).
+    /// Finding the metadata of the authorization server (RFC 8414, or `openid-configuration`).
     ServerMetadata,
     /// Registering the client at the authorization server (RFC 7591).
     Registration,
