@@ -50,7 +50,7 @@ impl RelayCall {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The same for those who poll by hand.
+    /// As [`next`](Self::next), for code that polls by hand.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<RelayEvent> {
         if let Poll::Ready(event) = self.queue.poll_next(context) {
             return Poll::Ready(event);

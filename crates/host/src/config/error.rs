@@ -56,10 +56,10 @@ pub enum EntryError {
     /// Neither a command nor a URL, or not the one that its `type` asks for.
     #[error("it has neither a `command` nor a `url`")]
     NothingToDo,
-    /// Both a command and a URL, and no type that chooses.
+    /// Both a command and a URL, and no `type` that chooses. Remove one of them.
     #[error("it has both a `command` and a `url`: remove one, or say `type`")]
     Both,
-    /// A setting has the wrong kind.
+    /// A setting has a value of the wrong type, such as a number where a text is expected.
     #[error("`{key}` must be {expected}")]
     WrongKind {
         /// The setting.
@@ -67,19 +67,20 @@ pub enum EntryError {
         /// The expected value.
         expected: &'static str,
     },
-    /// A type that is not known.
+    /// The `type` is not known. The message lists those that are.
     #[error("`type` is `{found}`; known are stdio, local, http, streamable-http, sse, remote")]
     UnknownType {
         /// The value that was found.
         found: String,
     },
-    /// A command line that cannot be taken apart.
+    /// A command line with a quote that is not closed.
     #[error("the command line has a quote that is not closed: {line}")]
     OpenQuote {
         /// The line.
         line: String,
     },
-    /// A variable without a value, and without a default.
+    /// An environment variable that is not set and has no default. Set it, or write
+    /// `${NAME:-default}`.
     #[error("the environment variable `{name}` is not set (`{key}` needs it)")]
     Unset {
         /// The variable.
@@ -87,7 +88,8 @@ pub enum EntryError {
         /// The setting that refers to it.
         key: String,
     },
-    /// An input that was not given.
+    /// An input that the user has not given and that has no default. Implement
+    /// [`Variables`](super::Variables) to ask for it.
     #[error("the input `{id}` ({description}) was not given (`{key}` needs it)")]
     InputMissing {
         /// Its id.

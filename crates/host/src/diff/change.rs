@@ -22,7 +22,7 @@ pub struct Change {
     pub effect: Effect,
     /// `tool`, `prompt`, `resource`, `template` or `server`.
     pub kind: &'static str,
-    /// Which of them.
+    /// The name of the tool or prompt, or the URI of the resource or template; empty for the server.
     pub name: String,
     /// Where in it, as a path of names such as `address.city`; empty for all of it.
     pub path: String,

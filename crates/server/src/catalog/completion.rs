@@ -79,7 +79,7 @@ pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
             after the text"
 )]
 pub trait Completer<X>: Send + Sync + 'static {
-    /// Collects what the extractors say of themselves.
+    /// Describes what the extractors of the completer need, when it is registered.
     fn describe(_description: &mut Description) {}
 
     /// Extracts, and gives the candidates to come. More than a hundred are cut off, and the client

@@ -27,10 +27,13 @@ pub(crate) type Erased<T> =
     note = "plain parameters such as `city: String` need `#[tool]`, `#[prompt]` or `#[resource]`"
 )]
 pub trait Handler<X, T>: Send + Sync + 'static {
-    /// Collects what the extractors and the output say of themselves.
+    /// Describes what the extractors need and what the output is, when the handler is registered.
     fn describe(description: &mut Description);
 
-    /// Extracts, and gives the running call.
+    /// Runs the extractors, and returns the future of the handler.
+    ///
+    /// # Errors
+    /// The [`Failure`] of an extractor; the handler does not run then.
     fn start(&self, call: &Call<'_>) -> Result<BoxFuture<'static, Result<T, Failure>>, Failure>;
 }
 

@@ -17,9 +17,9 @@ use crate::{Call, ExtensionReply, Failure};
 pub enum Reply {
     /// The result of a tool, also of one that failed (`isError`).
     Tool(CallToolResult),
-    /// A prompt.
+    /// The messages of a prompt.
     Prompt(GetPromptResult),
-    /// A resource's contents.
+    /// The contents of a resource.
     Resource(ReadResourceResult),
     /// The result of a method of an extension.
     Extension(ExtensionReply),

@@ -95,7 +95,8 @@ impl Front {
         }
     }
 
-    /// The opposite of [`subscribe`](Self::subscribe).
+    /// Ends the subscription of the session to a resource, which [`subscribe`](Self::subscribe)
+    /// began.
     pub fn unsubscribe(&self, uri: &str) {
         if let Some(mut listener) = self.peer.listener() {
             listener.remove_resource(uri);

@@ -12,7 +12,8 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::engine::budget::Charge;
 
-/// The body of an answer.
+/// The body of an answer of [`HttpService`](crate::HttpService): a whole message or a stream of
+/// events.
 pub struct HttpBody {
     kind: BodyKind,
     /// What was paid for the request, until the answer is sent.

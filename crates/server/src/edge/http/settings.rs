@@ -67,7 +67,7 @@ pub struct HttpSettings {
     /// Whether browsers are told that the allowed origins may read answers. Defaults to
     /// [`Cors::Silent`].
     pub cors: Cors,
-    /// What browsers are told beside that, where they are told at all.
+    /// Which methods, headers and credentials pages of the allowed origins may use, if CORS is on.
     pub cors_rules: CorsRules,
     /// Sessions that may be open at once. Defaults to 10,000. One more takes the place of the one
     /// that has been silent for longest, of the caller who has most.
@@ -110,7 +110,7 @@ pub struct HttpSettings {
 pub enum Allowed {
     /// All of them. Only behind something that checks them.
     Any,
-    /// These, and loopback.
+    /// These, and those of this machine (loopback).
     These(Vec<String>),
 }
 
@@ -119,7 +119,7 @@ pub enum Allowed {
 pub enum Cors {
     /// They are told nothing, so they let no page of another origin read an answer. The default.
     Silent,
-    /// That the allowed origins may.
+    /// They are told that pages of the allowed origins may read answers.
     Allowed,
 }
 

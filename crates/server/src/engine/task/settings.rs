@@ -44,7 +44,8 @@ pub struct TaskSettings {
     pub max_running: usize,
     /// Tasks of one caller that run at once, on this process. Defaults to 100.
     pub max_running_per_caller: usize,
-    /// Whether sessions of 2025-11-25 are asked by tasks of their own, where they have them.
+    /// Whether questions are sent as tasks of the client, in sessions of 2025-11-25 whose clients
+    /// support that. Defaults to false.
     pub asks_by_tasks: bool,
 }
 

@@ -37,7 +37,7 @@ pub trait Choice: Sized {
 pub struct ChoiceOption {
     /// The text by which the option is sent.
     pub value: &'static str,
-    /// What people read instead. If one option has a title, those without show their word.
+    /// The text that people read. If one option has a title, options without one show their value.
     pub title: Option<&'static str>,
 }
 

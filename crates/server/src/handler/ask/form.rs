@@ -41,7 +41,8 @@ pub trait Form: Sized {
     /// The fields, in the order they are shown.
     fn schema() -> ElicitSchema;
 
-    /// The same fields, from one place for all who ask. `#[derive(Form)]` keeps such a place.
+    /// The fields, made once and shared by all questions. The default makes them each time;
+    /// `#[derive(Form)]` keeps them.
     fn shared() -> Cow<'static, FormSchema> {
         Cow::Owned(FormSchema::new(Self::schema()))
     }

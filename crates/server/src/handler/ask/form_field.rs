@@ -23,13 +23,13 @@ pub trait FormField: Sized {
     /// The schema of the field.
     type Schema: Into<PrimitiveSchema>;
 
-    /// The value of a field that was left empty, for types that may be.
+    /// The value of a field that was left empty; `None` for types that must be filled in.
     const EMPTY: Option<fn() -> Self> = None;
 
     /// The schema of the field.
     fn schema() -> Self::Schema;
 
-    /// The value, if it is one of this type.
+    /// Converts what the user filled in; `None` if the value is not of this type.
     fn read(value: ElicitValue) -> Option<Self>;
 }
 
