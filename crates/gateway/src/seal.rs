@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use turnbuckle_base::wall_clock;
 use turnbuckle_server::Reject;
 use turnbuckle_session::round::{
     Binding, Journal, KeyRing, RequestDigest,
@@ -117,7 +118,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let since = wall_clock::now().duration_since(SystemTime::UNIX_EPOCH);
     millis(since.unwrap_or_default())
 }
 

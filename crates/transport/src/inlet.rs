@@ -1,7 +1,9 @@
 //! Hands what was read to the receiver, a batch at a time.
 
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::limits::Limits;
 use crate::line::{Line, LineBuffer};

@@ -15,6 +15,8 @@ mod differences;
 mod doctor;
 mod ending;
 mod ending_early;
+mod faults;
+mod faulty_libc;
 mod golden;
 mod inspect;
 mod lost_output;

@@ -153,6 +153,11 @@ impl HttpDemo {
         Self::start_at(&address)
     }
 
+    /// The id of its process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn address(&self) -> &str {
         let address = self.url.trim_start_matches("http://");
         address.trim_end_matches("/mcp")

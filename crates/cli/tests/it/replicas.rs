@@ -77,8 +77,12 @@ impl Replica {
     }
 
     fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
-            .args(["-TERM", &self.child.id().to_string()])
+            .args([signal, &self.child.id().to_string()])
             .status();
         assert!(sent.expect("`kill` is there").success());
     }
@@ -87,6 +91,18 @@ impl Replica {
         eventually("the process ends", || {
             self.child.try_wait().expect("it can be waited for")
         })
+    }
+
+    /// Opens a session, and gives its id.
+    fn open_session(&self) -> String {
+        let mut opened = self.post(None, &initialize());
+        opened.until("\r\n\r\n");
+        let session = opened.text.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            let is_session = name.eq_ignore_ascii_case("mcp-session-id");
+            is_session.then(|| value.to_owned())
+        });
+        session.expect("a session")
     }
 
     /// Posts a message of a session, or of no session yet.
@@ -197,14 +213,7 @@ fn one_session_on_two_processes(words: &[&str]) {
     let redis = Redis::start(&place);
     let mut one = Replica::start(&place, &redis, words);
     let other = Replica::start(&place, &redis, words);
-    let mut opened = one.post(None, &initialize());
-    opened.until("\r\n\r\n");
-    let session = opened.text.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        let is_session = name.eq_ignore_ascii_case("mcp-session-id");
-        is_session.then(|| value.to_owned())
-    });
-    let session = session.expect("a session");
+    let session = one.open_session();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let taken = other.post(Some(&session), &ready).whole();
     assert!(taken.starts_with("HTTP/1.1 202"), "{taken}");
@@ -293,6 +302,42 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     one.ended();
     let lost = other.call_text(&answered(&asked, "Eve"));
     assert!(lost.contains("is gone"), "{lost}");
+}
+
+/// A replica that is stopped answers nothing, and is not gone.
+#[test]
+fn a_stopped_replica_holds_up_no_other_and_goes_on_later() {
+    let place = Place::new();
+    place.write("secret", "0123456789abcdef0123456789abcdef");
+    let redis = Redis::start(&place);
+    for words in [
+        &["serve", "--no-page"][..],
+        &["up", "--no-page", "--", BINARY, "serve", "--stdio"],
+    ] {
+        let one = Replica::start(&place, &redis, words);
+        let other = Replica::start(&place, &redis, words);
+        let session = one.open_session();
+        one.signal("-STOP");
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let taken = other.post(Some(&session), &ready).whole();
+        assert!(taken.starts_with("HTTP/1.1 202"), "{taken}");
+        let echo = |id, replica: &Replica| {
+            let echo = call(id, "echo", &json!({ "text": "hello there" }));
+            let echoed = replica.post(Some(&session), &echo).whole();
+            assert!(echoed.contains("hello there"), "{echoed}");
+        };
+        echo(1, &other);
+        // The other replicas are told of this one, and the stopped one does not say that it knows.
+        let level = json!({ "level": "debug" });
+        let level =
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "logging/setLevel", "params": level });
+        let set = other.post(Some(&session), &level).whole();
+        assert!(set.contains("\"result\""), "{set}");
+        echo(3, &other);
+        one.signal("-CONT");
+        echo(4, &one);
+        echo(5, &other);
+    }
 }
 
 #[test]

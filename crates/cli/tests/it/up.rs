@@ -119,7 +119,7 @@ impl Drop for Gateway {
 }
 
 /// A server that leaves its process id behind when it starts.
-fn noted(place: &Place, note: &str) -> String {
+pub(crate) fn noted(place: &Place, note: &str) -> String {
     let note = place.file(note);
     format!(r#"{{"command":"sh","args":["-c","echo $$ >> {note}; exec {BINARY} serve --stdio"]}}"#)
 }

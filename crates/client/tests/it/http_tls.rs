@@ -20,7 +20,7 @@ use tokio::{
     task::JoinSet,
 };
 use turnbuckle_client::{
-    ConnectError, HttpTarget,
+    CallError, ConnectError, HttpTarget,
     transport::http::{Listener, Settings, Tls, serve},
 };
 
@@ -82,8 +82,13 @@ impl tower_service::Service<Request<Incoming>> for Modern {
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         self.0.lock().unwrap().push(request.version());
         Box::pin(async move {
-            let body = request.into_body().collect().await.unwrap().to_bytes();
-            let message: Value = serde_json::from_slice(&body).unwrap();
+            let body = request.into_body().collect().await.ok();
+            let message = body.and_then(|body| serde_json::from_slice(&body.to_bytes()).ok());
+            let Some(message): Option<Value> = message else {
+                // A request that is cut off, or one for the stream of an older revision.
+                let refusal = Response::builder().status(400);
+                return Ok(refusal.body(Full::default()).unwrap());
+            };
             let result = if message["method"] == "server/discover" {
                 discovered()
             } else {
@@ -202,4 +207,69 @@ async fn a_proxy_that_refuses_is_told() {
         "{error:?}"
     );
     assert!(chain(&error).contains("proxy"), "{}", chain(&error));
+}
+
+/// A way to a port on which every connection ends after so many bytes of the server.
+async fn cut_after(port: u16, bytes: u64) -> (u16, JoinSet<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let near = listener.local_addr().unwrap().port();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+                let (mut from_client, mut to_client) = client.into_split();
+                let (from_server, mut to_server) = server.into_split();
+                let asking = tokio::spawn(async move {
+                    // It ends with either connection.
+                    let _ = tokio::io::copy(&mut from_client, &mut to_server).await;
+                });
+                let _ = tokio::io::copy(&mut from_server.take(bytes), &mut to_client).await;
+                asking.abort();
+            });
+        }
+    });
+    (near, tasks)
+}
+
+#[tokio::test]
+async fn tls_that_ends_early_is_an_error_wherever_it_ends() {
+    let site = Secured::start().await;
+    let (mut refused, mut lost, mut answered) = (0, 0, 0);
+    for bytes in (0..6000).step_by(120) {
+        let (port, _tasks) = cut_after(site.port, bytes).await;
+        let target = HttpTarget::new(format!("https://localhost:{port}/mcp"))
+            .no_proxy()
+            .root_certificate(site.certificate.clone());
+        let work = async {
+            let server = match plain().connect(target).await {
+                Ok(server) => server,
+                Err(
+                    ConnectError::Unreachable { .. }
+                    | ConnectError::Refused { .. }
+                    | ConnectError::Ended { .. },
+                ) => return refused += 1,
+                Err(error) => panic!("after {bytes} bytes: {error:?}"),
+            };
+            match server.call("t", ()).await {
+                Ok(output) => {
+                    assert_eq!(output.text(), "hello");
+                    answered += 1;
+                }
+                // Nothing that was cut off is taken for an answer.
+                Err(
+                    error @ (CallError::Malformed { .. }
+                    | CallError::Rejected { .. }
+                    | CallError::Deadline { .. }),
+                ) => panic!("after {bytes} bytes: {error:?}"),
+                Err(_) => lost += 1,
+            }
+        };
+        let ended = tokio::time::timeout(std::time::Duration::from_mins(1), work).await;
+        assert!(
+            ended.is_ok(),
+            "after {bytes} bytes nothing happens any more"
+        );
+    }
+    assert!(refused > 0 && answered > 0, "{refused} {lost} {answered}");
 }

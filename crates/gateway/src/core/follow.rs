@@ -264,8 +264,9 @@ impl FollowedApart {
         self.changes.resource(&*self.uri);
         loop {
             let change = tokio::select! {
-                change = changes.next() => change,
+                biased;
                 () = &mut ended => return,
+                change = changes.next() => change,
             };
             let Some(Ok(change)) = change else { return };
             if matches!(change, Change::ResourceUpdated { .. } | Change::Missed(_)) {

@@ -7,9 +7,10 @@ use std::{
         Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{
     ServerId, ServerSpec, ServerState,

@@ -315,6 +315,7 @@ impl Exchange {
         };
         loop {
             let event = tokio::select! {
+                biased;
                 ask = open.ask() => RelayEvent::Ask(ask),
                 event = call.next() => event,
             };

@@ -1,7 +1,8 @@
 //! What callers use now: how often they called, and how many of their calls run.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, sync::Arc};
 
+use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 
 use super::policy::{Policy, Rate};

@@ -3,10 +3,11 @@
 use std::{
     fmt,
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
+use tokio::time::Instant;
 use turnbuckle_base::lock::RwLock;
 use turnbuckle_protocol::{
     LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, error::code, http::ParamHeaders,

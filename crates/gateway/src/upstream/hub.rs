@@ -10,10 +10,11 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use tokio::{
     sync::{Semaphore, mpsc},
     task::AbortHandle,

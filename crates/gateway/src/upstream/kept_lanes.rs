@@ -1,6 +1,6 @@
 //! The sessions of one server that are kept for calls of the same kind.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::OnceCell;
 
@@ -16,7 +16,7 @@ const MAX_LANES: usize = 64;
 const MAX_LANES_OF_CALLER: usize = 8;
 
 /// What a session is opened for.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LaneKey {
     pub(super) caller: Option<String>,
     pub(super) capabilities: String,
@@ -29,7 +29,8 @@ pub(super) struct KeptLane {
     pub(super) opener: Option<String>,
 }
 
-pub(super) type Lanes = HashMap<LaneKey, KeptLane>;
+/// In a fixed order, so that a simulation can replay every step.
+pub(super) type Lanes = BTreeMap<LaneKey, KeptLane>;
 
 /// Leaves out sessions that are over or were idle for too long. One that is being opened stays, and so
 /// does one in which resources are followed.

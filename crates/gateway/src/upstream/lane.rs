@@ -5,10 +5,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::{
+    sync::{OwnedSemaphorePermit, watch},
+    time::Instant,
+};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::{Connection, RelayEvent, RelayRequest};
 use turnbuckle_protocol::{

@@ -1,7 +1,7 @@
 //! What a server says in a session that belongs to no call, for those who listen to the gateway.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -22,7 +22,7 @@ const COLLECT: Duration = Duration::from_millis(50);
 const MAX_UPDATED: usize = 1_000;
 
 /// Something that is told to those who listen.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LaneNews {
     /// The visit with this id is over.
     Visited(String),
@@ -55,7 +55,7 @@ pub(crate) type OnNews = Arc<dyn Fn(&ServerId, LaneNews) + Send + Sync>;
 pub(super) struct Collected {
     server: ServerId,
     on_news: OnNews,
-    waiting: Mutex<HashSet<LaneNews>>,
+    waiting: Mutex<BTreeSet<LaneNews>>,
 }
 
 impl Collected {

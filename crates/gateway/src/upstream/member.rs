@@ -1,7 +1,7 @@
 //! One server of the gateway, and which of its sessions a call uses (G1, G17).
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Weak, atomic::Ordering},
     time::Duration,
 };
@@ -42,7 +42,7 @@ pub(crate) struct Member {
     main: Mutex<Option<Arc<Lane>>>,
     lanes: Mutex<Lanes>,
     /// All sessions that are open, by their numbers.
-    open: Mutex<HashMap<u64, Weak<Lane>>>,
+    open: Mutex<BTreeMap<u64, Weak<Lane>>>,
     processes: Arc<Semaphore>,
 }
 

@@ -17,6 +17,7 @@ mod reach;
 mod spec;
 mod state;
 mod supervise;
+mod unread;
 mod upstream;
 
 use aside::aside;

@@ -1,10 +1,9 @@
 //! How soon a server that failed is started again. Time is an argument.
 
-use std::{
-    collections::VecDeque,
-    hash::{BuildHasher, RandomState},
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, time::Duration};
+
+use tokio::time::Instant;
+use turnbuckle_base::jitter;
 
 /// How soon servers that fail are started again. Set it with
 /// [`HostBuilder::pacing`](crate::HostBuilder::pacing).
@@ -87,7 +86,6 @@ pub(crate) struct Pace {
     failures: VecDeque<Instant>,
     /// Failures since the server was last stable.
     in_a_row: u32,
-    jitter: RandomState,
 }
 
 impl Pace {
@@ -96,7 +94,6 @@ impl Pace {
             pacing,
             failures: VecDeque::new(),
             in_a_row: 0,
-            jitter: RandomState::new(),
         }
     }
 
@@ -127,12 +124,12 @@ impl Pace {
             self.failures.pop_front();
             return Pause::Rest(self.pacing.rest);
         }
-        Pause::Short(self.spread(doubled.min(self.pacing.longest_pause)))
+        Pause::Short(Self::spread(doubled.min(self.pacing.longest_pause)))
     }
 
     /// Up to a quarter less, so that servers that failed together do not start together.
-    fn spread(&self, pause: Duration) -> Duration {
-        let share = self.jitter.hash_one(self.in_a_row) % 256;
+    fn spread(pause: Duration) -> Duration {
+        let share = jitter::random() % 256;
         let share = u32::try_from(share).unwrap_or(0);
         pause.saturating_sub(pause / 4 * share / 256)
     }

@@ -15,16 +15,24 @@ use crate::{config::Launch, shown_uri::without_secrets};
 pub(crate) enum Reach {
     Launch(Launch),
     /// A way that the application opens by itself.
-    Custom(Arc<dyn Fn() -> Target + Send + Sync>),
+    Custom(Custom),
     /// An entry that cannot be used; the text says why.
     Unusable(String),
+}
+
+/// How the application reaches a server.
+#[derive(Clone)]
+pub(crate) struct Custom {
+    pub(crate) open: Arc<dyn Fn() -> Target + Send + Sync>,
+    /// Whether messages come on one pipe, all of them together.
+    pub(crate) is_pipe: bool,
 }
 
 impl PartialEq for Reach {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Launch(one), Self::Launch(other)) => one == other,
-            (Self::Custom(one), Self::Custom(other)) => Arc::ptr_eq(one, other),
+            (Self::Custom(one), Self::Custom(other)) => Arc::ptr_eq(&one.open, &other.open),
             (Self::Unusable(one), Self::Unusable(other)) => one == other,
             _ => false,
         }

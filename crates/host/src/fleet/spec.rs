@@ -8,7 +8,10 @@ use turnbuckle_client::Target;
 use turnbuckle_protocol::{LoggingLevel, Root};
 use turnbuckle_transport::Command;
 
-use super::{Failure, FailureKind, InheritedVariables, ToolFilter, reach::Reach};
+use super::{
+    Failure, FailureKind, InheritedVariables, ToolFilter,
+    reach::{Custom, Reach},
+};
 use crate::config::{Launch, Settings};
 #[cfg(feature = "http")]
 use crate::id::ServerId;
@@ -98,7 +101,20 @@ impl ServerSpec {
     /// A server that the application reaches by itself, such as one in the same process. The
     /// function is called for each start, and returns the [`Target`] to connect to.
     pub fn from_fn(open: impl Fn() -> Target + Send + Sync + 'static) -> Self {
-        Self::new(Reach::Custom(Arc::new(open)))
+        Self::new(Reach::Custom(Custom {
+            open: Arc::new(open),
+            is_pipe: true,
+        }))
+    }
+
+    /// A server at a URL that the application reaches in its own way, such as through a tunnel. The
+    /// function is called for each start.
+    #[cfg(feature = "http")]
+    pub fn from_http(open: impl Fn() -> HttpTarget + Send + Sync + 'static) -> Self {
+        Self::new(Reach::Custom(Custom {
+            open: Arc::new(move || open().into()),
+            is_pipe: false,
+        }))
     }
 
     /// An entry that cannot be used.
@@ -193,7 +209,11 @@ impl ServerSpec {
     /// Whether messages come on one pipe, all of them together.
     #[doc(hidden)]
     pub fn is_pipe(&self) -> bool {
-        !matches!(self.reach, Reach::Launch(Launch::Remote(_)))
+        match &self.reach {
+            Reach::Launch(Launch::Remote(_)) => false,
+            Reach::Custom(custom) => custom.is_pipe,
+            _ => true,
+        }
     }
 
     /// Whether some tools may not be used.
@@ -235,7 +255,7 @@ impl ServerSpec {
     /// The way to the server.
     pub(crate) fn target(&self, customise: &Customise<'_>) -> Result<Target, Failure> {
         match &self.reach {
-            Reach::Custom(open) => Ok(open()),
+            Reach::Custom(custom) => Ok((custom.open)()),
             Reach::Unusable(reason) => {
                 Err(Failure::new(FailureKind::Misconfigured, reason.clone()))
             }

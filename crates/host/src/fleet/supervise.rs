@@ -3,13 +3,10 @@
 //! The task of this function owns the server. When it ends, the connection is dropped, and the
 //! server's process with it.
 
-use std::{
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
+use tokio::time::Instant;
 use tokio::{sync::Semaphore, time};
 use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Listen, Target};
 use turnbuckle_protocol::Tool;
@@ -18,6 +15,7 @@ use super::{
     Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, aside, known,
     listing::{self, Kind, List},
     pace::{Attempt, Pace, Pause},
+    unread::Unread,
 };
 
 /// The least time between two readings of the lists. A server that says in a loop that its lists
@@ -77,8 +75,10 @@ pub(crate) async fn supervise(upstream: Arc<Upstream>, shared: Arc<FleetShared>)
     };
     let mut stopping = upstream.stopping.subscribe();
     tokio::select! {
-        () = supervisor.run() => {}
+        // In a fixed order, so that a simulation can replay every step.
+        biased;
         _ = stopping.wait_for(|is_stopping| *is_stopping) => {}
+        () = supervisor.run() => {}
     }
     if let Some(connection) = upstream.live() {
         upstream.set_live(None);
@@ -181,6 +181,7 @@ impl Supervisor<'_> {
             std::future::IntoFuture::into_future(connecting),
         ));
         let connected = tokio::select! {
+            biased;
             connected = &mut connected => connected,
             () = time::sleep(START_TURN) => {
                 drop(permit);
@@ -212,18 +213,26 @@ impl Supervisor<'_> {
             instructions: server.instructions().map(str::to_owned),
         })));
         let mut hearing = self.listen(connection).await;
+        let mut unread = Unread::new();
         loop {
+            unread.note(self.upstream.has_unread_lists());
             tokio::select! {
+                // In a fixed order, so that a simulation can replay every step. Clients can nudge
+                // without end, so nudges come last.
+                biased;
                 ending = connection.closed() => return Failure::ended(&ending),
-                change = hearing.next() => self.hear(connection, &mut hearing, change).await,
-                () = self.upstream.nudged.notified() => {
-                    self.read_lists(connection).await;
-                    time::sleep(MIN_RELIST_PAUSE).await;
-                }
                 () = self.upstream.followed_changed.notified() => {
                     hearing = self.listen(connection).await;
                     // What the old stream had to say of the lists is lost with it.
                     self.upstream.nudged.notify_one();
+                }
+                () = unread.is_due() => {
+                    self.read_lists(connection).await;
+                }
+                change = hearing.next() => self.hear(connection, &mut hearing, change).await,
+                () = self.upstream.nudged.notified() => {
+                    self.read_lists(connection).await;
+                    time::sleep(MIN_RELIST_PAUSE).await;
                 }
             }
         }

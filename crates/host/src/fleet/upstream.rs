@@ -1,17 +1,16 @@
 //! One server of the fleet: its state, its connection while it has one, and its lists.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
 };
 
 use tokio::{
     sync::{Notify, watch},
-    time,
+    time::{self, Instant},
 };
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_client::{Connection, Roots};
@@ -86,7 +85,9 @@ pub struct Upstream {
     pub(crate) roots: Roots,
     /// The roots that it may be told of, as far as they are there.
     allowed_roots: Mutex<Vec<AllowedRoot>>,
-    state: watch::Sender<StateRecord>,
+    state: RwLock<StateRecord>,
+    /// Told to all who wait for another state, in the order in which they came.
+    state_changed: Notify,
     live: RwLock<Option<Connection>>,
     lists: RwLock<Lists>,
     is_wanted: AtomicBool,
@@ -96,7 +97,7 @@ pub struct Upstream {
     pub(super) stopping: watch::Sender<bool>,
     pub(super) nudged: Notify,
     /// Resources whose changes are followed, with how many follow each.
-    pub(super) followed: Mutex<HashMap<Arc<str>, usize>>,
+    pub(super) followed: Mutex<BTreeMap<Arc<str>, usize>>,
     pub(super) followed_changed: Notify,
     /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
     pub(super) listed: watch::Sender<u64>,
@@ -117,11 +118,12 @@ impl Upstream {
             )),
             roots: Roots::from(Vec::new()),
             allowed_roots: Mutex::new(Vec::new()),
-            state: watch::Sender::new(StateRecord {
+            state: RwLock::new(StateRecord {
                 changes: 0,
                 state,
                 failure: None,
             }),
+            state_changed: Notify::new(),
             live: RwLock::new(None),
             lists: RwLock::new(Lists::default()),
             is_wanted: AtomicBool::new(spec.is_enabled && spec.start == Start::AtOnce),
@@ -129,7 +131,7 @@ impl Upstream {
             wanted: Notify::new(),
             stopping: watch::Sender::new(false),
             nudged: Notify::new(),
-            followed: Mutex::new(HashMap::new()),
+            followed: Mutex::new(BTreeMap::new()),
             followed_changed: Notify::new(),
             listed: watch::Sender::new(0),
             spec,
@@ -143,16 +145,22 @@ impl Upstream {
 
     /// Its state.
     pub fn state(&self) -> ServerState {
-        self.state.borrow().state.clone()
+        self.state.read().state.clone()
     }
 
     pub(super) fn set_state(&self, state: ServerState) {
-        self.state.send_modify(|record| record.become_state(state));
+        self.state.write().become_state(state);
+        self.state_changed.notify_waiters();
     }
 
     /// Its lists.
     pub fn lists(&self) -> Lists {
         self.lists.read().clone()
+    }
+
+    /// Whether a list could not be read.
+    pub(super) fn has_unread_lists(&self) -> bool {
+        !self.lists.read().failures.is_empty()
     }
 
     pub(super) fn set_lists(&self, lists: Lists) {
@@ -216,7 +224,6 @@ impl Upstream {
     /// Reads the lists again and waits until that is done, if the server is ready.
     pub async fn refresh(&self) {
         let mut listed = self.listed.subscribe();
-        let mut states = self.state.subscribe();
         // A reading that is under way began before this was asked; the next one counts.
         let now = *listed.borrow_and_update();
         let wanted = if now.is_multiple_of(2) {
@@ -226,13 +233,15 @@ impl Upstream {
         };
         self.nudge();
         loop {
-            if !states.borrow_and_update().state.is_ready() || *listed.borrow_and_update() >= wanted
-            {
+            // What changes from here on is heard.
+            let changed = self.state_changed.notified();
+            if !self.state.read().state.is_ready() || *listed.borrow_and_update() >= wanted {
                 return;
             }
             tokio::select! {
+                biased;
                 changed = listed.changed() => if changed.is_err() { return },
-                changed = states.changed() => if changed.is_err() { return },
+                () = changed => {}
             }
         }
     }
@@ -246,14 +255,25 @@ impl Upstream {
     /// As [`settled`](Self::settled), for those who have waited since `began`, perhaps for other
     /// servers.
     pub async fn settled_since(&self, began: time::Instant) -> ServerState {
-        let mut states = self.state.subscribe();
-        let settled = states.wait_for(|record| record.state.is_settled());
+        let settled =
+            |record: &StateRecord| record.state.is_settled().then(|| record.state.clone());
         tokio::select! {
-            settled = settled => match settled {
-                Ok(settled) => settled.state.clone(),
-                Err(_) => ServerState::Removed,
-            },
+            biased;
+            state = self.state_in(settled) => state,
             _ = self.failed_for_a_start(began) => self.state(),
+        }
+    }
+
+    /// Waits until the state is one that something can be found in.
+    async fn state_in<T>(&self, find: impl Fn(&StateRecord) -> Option<T>) -> T {
+        loop {
+            // What changes from here on is heard.
+            let changed = self.state_changed.notified();
+            let found = find(&self.state.read());
+            match found {
+                Some(found) => return found,
+                None => changed.await,
+            }
         }
     }
 
@@ -262,10 +282,7 @@ impl Upstream {
     /// time limit.
     async fn failed_for_a_start(&self, began: time::Instant) -> Arc<Failure> {
         time::sleep(self.spec.start_timeout.saturating_sub(began.elapsed())).await;
-        let mut states = self.state.subscribe();
-        let failed = states.wait_for(|record| record.failure.is_some()).await;
-        let failure = failed.ok().and_then(|record| record.failure.clone());
-        failure.unwrap_or_else(|| gone("it was removed"))
+        self.state_in(|record| record.failure.clone()).await
     }
 
     /// The connection, started if necessary.
@@ -280,9 +297,11 @@ impl Upstream {
         {
             return Ok(connection);
         }
-        let mut states = self.state.subscribe();
-        let first = states.borrow_and_update().changes;
-        match &states.borrow().state {
+        let (first, state) = {
+            let record = self.state.read();
+            (record.changes, record.state.clone())
+        };
+        match &state {
             ServerState::Failed {
                 failure,
                 retry_after: Some(_),
@@ -296,8 +315,10 @@ impl Upstream {
         self.want();
         let mut failed = std::pin::pin!(self.failed_for_a_start(time::Instant::now()));
         loop {
+            // What changes from here on is heard.
+            let changed = self.state_changed.notified();
             {
-                let now = states.borrow_and_update();
+                let now = self.state.read();
                 match &now.state {
                     ServerState::Failed { failure, .. } if now.changes > first => {
                         return Err(failure.clone());
@@ -312,9 +333,8 @@ impl Upstream {
                 return Ok(connection);
             }
             tokio::select! {
-                changed = states.changed() => if changed.is_err() {
-                    return Err(gone("it was removed"));
-                },
+                biased;
+                () = changed => {}
                 failure = &mut failed => return Err(failure),
             }
         }

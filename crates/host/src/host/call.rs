@@ -1,13 +1,11 @@
 //! `tools/call` through the host: found by name, allowed, sent, written down.
 
-use std::{
-    future::IntoFuture,
-    time::{Duration, Instant},
-};
+use std::{future::IntoFuture, time::Duration};
 
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use tokio::time::Instant;
 use turnbuckle_client::{Call, CallError, LogStream, Logged, ToolOutput};
 use turnbuckle_protocol::{LoggingLevel, ProgressNotificationParams};
 

@@ -8,6 +8,7 @@ mod context;
 mod entries;
 mod files;
 mod isolation;
+mod lists_again;
 mod names;
 mod person;
 mod program;

@@ -1,37 +1,64 @@
 //! Whether the roots of a session are being looked at.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use turnbuckle_base::lock::Mutex;
 
 /// Whether a session's roots are being looked at.
 #[derive(Debug, Default)]
-pub(crate) struct RootsWatch(AtomicU8);
+pub(crate) struct RootsWatch(Mutex<Look>);
 
-const IDLE: u8 = 0;
-const LOOKING: u8 = 1;
-/// They changed again meanwhile.
-const LOOKING_AGAIN: u8 = 2;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Look {
+    #[default]
+    Idle,
+    Looking,
+    /// They changed again meanwhile.
+    LookingAgain,
+}
 
 impl RootsWatch {
     /// Whether the caller has to begin fetching. Changes during a fetch count as one.
     pub(super) fn begin(&self) -> bool {
-        let next = |now| Some(if now == IDLE { LOOKING } else { LOOKING_AGAIN });
-        let before = self
-            .0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
-        before == Ok(IDLE)
+        let mut look = self.0.lock();
+        let is_idle = *look == Look::Idle;
+        *look = if is_idle {
+            Look::Looking
+        } else {
+            Look::LookingAgain
+        };
+        is_idle
     }
 
     /// Whether nothing has changed meanwhile; then the next change begins a new fetch.
     pub(super) fn end(&self) -> bool {
-        let next = |now| Some(if now == LOOKING_AGAIN { LOOKING } else { IDLE });
-        let before = self
-            .0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
-        before == Ok(LOOKING)
+        let mut look = self.0.lock();
+        let has_changed = *look == Look::LookingAgain;
+        *look = if has_changed {
+            Look::Looking
+        } else {
+            Look::Idle
+        };
+        !has_changed
     }
 
     /// The fetch was given up.
     pub(super) fn give_up(&self) {
-        self.0.store(IDLE, Ordering::Release);
+        *self.0.lock() = Look::Idle;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_during_a_fetch_count_as_one() {
+        let watch = RootsWatch::default();
+        assert!(watch.begin());
+        assert!(!watch.begin() && !watch.begin());
+        assert!(!watch.end(), "they are fetched once more");
+        assert!(watch.end());
+        assert!(watch.begin(), "the next change begins a new fetch");
+        watch.give_up();
+        assert!(watch.begin());
     }
 }

@@ -16,6 +16,17 @@ pub(crate) async fn spend(
     members: Vec<Member>,
     meanwhile: impl Future<Output = ()>,
 ) {
+    come_and_go(world, &members, meanwhile).await;
+    recover(world, members).await;
+}
+
+/// Lets members come and go while the network fails; `meanwhile` happens beside. Then the network is
+/// well.
+pub(crate) async fn come_and_go(
+    world: &World,
+    members: &[Member],
+    meanwhile: impl Future<Output = ()>,
+) {
     let coming: Vec<_> = members
         .iter()
         .map(|member| {
@@ -29,6 +40,10 @@ pub(crate) async fn spend(
         let _ = member.await;
     }
     world.network().calm();
+}
+
+/// Sees to it that all of them are served again.
+pub(crate) async fn recover(world: &World, members: Vec<Member>) {
     let recovering: Vec<_> = members
         .into_iter()
         .map(|member| {

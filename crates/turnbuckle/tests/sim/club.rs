@@ -118,21 +118,38 @@ async fn job(State(ledger): State<Ledger>, call: u64) -> String {
     format!("{call} is done")
 }
 
+/// Where the notes of a server are: the scheme of their URIs.
+#[derive(Clone, Copy)]
+struct Place(&'static str);
+
 /// Changes the note of its caller.
 #[tool]
-async fn touch(#[extract] caller: Caller, #[extract] changes: Changes) -> &'static str {
-    changes.resource(format!("note://{}", name_of(&caller)));
+async fn touch(
+    State(place): State<Place>,
+    #[extract] caller: Caller,
+    #[extract] changes: Changes,
+) -> &'static str {
+    changes.resource(format!("{}://{}", place.0, name_of(&caller)));
     "touched"
 }
 
 /// The names of those who have a note.
 pub(crate) const NAMES: [&str; 4] = ["ada", "bob", "cyd", "somebody"];
 
+/// Where the notes are if there is one server.
+pub(crate) const NOTES: &str = "note";
+
 /// The server.
 pub(crate) fn server(ledger: &Ledger) -> Server {
+    server_at(ledger, NOTES)
+}
+
+/// A server with its notes at this place.
+pub(crate) fn server_at(ledger: &Ledger, place: &'static str) -> Server {
     let server = Server::new("club", "1.0.0")
         .secret(&[7; 32])
         .state(ledger.clone())
+        .state(Place(place))
         .tasks(TaskSettings::default().poll_interval(std::time::Duration::from_millis(200)))
         .memory_budget(MemoryBudget::default().with_total(BUDGET))
         .tool(echo)
@@ -145,6 +162,9 @@ pub(crate) fn server(ledger: &Ledger) -> Server {
         .tool(touch)
         .tool(Tool::new("plain", async || json!({ "is": "plain" })));
     NAMES.iter().fold(server, |server, name| {
-        server.resource(Resource::new(format!("note://{name}"), async || "a note"))
+        server.resource(Resource::new(
+            format!("{place}://{name}"),
+            async || "a note",
+        ))
     })
 }

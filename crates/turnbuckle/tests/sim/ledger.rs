@@ -21,7 +21,8 @@ struct Shared {
 
 struct Entries {
     random: Random,
-    calls: u64,
+    /// The members that made the calls, first to last.
+    callers: Vec<u32>,
     begun: BTreeMap<u64, u64>,
     running: BTreeMap<u64, u64>,
     given_up: BTreeSet<u64>,
@@ -40,7 +41,7 @@ impl Ledger {
             world: world.clone(),
             entries: Mutex::new(Entries {
                 random: world.random(),
-                calls: 0,
+                callers: Vec::new(),
                 begun: BTreeMap::new(),
                 running: BTreeMap::new(),
                 given_up: BTreeSet::new(),
@@ -52,11 +53,22 @@ impl Ledger {
         self.0.entries.lock().expect("no handler panics here")
     }
 
-    /// A number for a call.
-    pub(crate) fn next_call(&self) -> u64 {
+    /// A number for a call of this member.
+    pub(crate) fn next_call(&self, member: u32) -> u64 {
         let mut entries = self.entries();
-        entries.calls += 1;
-        entries.calls
+        entries.callers.push(member);
+        entries.callers.len() as u64
+    }
+
+    /// Whether a question, which begins with the number of its call, is for this member.
+    pub(crate) fn is_for(&self, question: &str, member: u32) -> bool {
+        let number = question
+            .split(' ')
+            .next()
+            .and_then(|text| text.parse().ok());
+        let place = number.and_then(|number: usize| number.checked_sub(1));
+        let caller = place.and_then(|place| self.entries().callers.get(place).copied());
+        caller == Some(member)
     }
 
     /// A handler begins.

@@ -4,6 +4,7 @@
 
 mod afternoon;
 mod club;
+mod gateway;
 mod ledger;
 mod member;
 mod planted;

@@ -21,6 +21,13 @@ const RECOVERY: Duration = Duration::from_mins(5);
 /// Messages that are larger are answers of `big`, which need not be read.
 const LARGE_BYTES: usize = 10_000;
 
+/// What came of a call that was answered.
+enum Outcome {
+    Done,
+    /// A question was refused, because it may have been another caller's.
+    Refused,
+}
+
 /// What one member is.
 #[derive(Clone)]
 pub(crate) struct Member {
@@ -34,8 +41,15 @@ pub(crate) struct Member {
     pub(crate) reach: Arc<dyn Fn() -> Target + Send + Sync>,
     /// Whether nothing is between it and the one server.
     pub(crate) is_direct: bool,
-    /// Whether changes are promised to arrive.
-    pub(crate) hears_changes: bool,
+    /// The server that it uses, by where its notes are. Behind a gateway that is its name, too.
+    pub(crate) place: &'static str,
+    /// The revision that says what it can be asked: the older one of its own and the server's.
+    pub(crate) asked_in: Revision,
+    /// Whether each call is run once, even if it asks.
+    pub(crate) runs_once: bool,
+    /// Whether a question may be refused because it may be another caller's: servers on pipes do not say
+    /// which call they ask for. The next calls take turns.
+    pub(crate) may_be_refused: bool,
 }
 
 impl Member {
@@ -48,6 +62,7 @@ impl Member {
         let calls: Mutex<BTreeMap<String, u64>> = Mutex::default();
         let (asked, model) = (self.world.clone(), self.world.clone());
         let (number, known_as, is_direct) = (self.number, self.known_as, self.is_direct);
+        let (forms, samples) = (self.ledger.clone(), self.ledger.clone());
         Client::new("member", "1.0.0")
             .only(self.revision)
             .deadline(DEADLINE)
@@ -62,7 +77,8 @@ impl Member {
                 let mut calls = calls.lock().expect("nothing panics here");
                 let id = message["id"].to_string();
                 if passing.direction == Direction::Out {
-                    let tool = message["params"]["name"].as_str().unwrap_or_default();
+                    let name = message["params"]["name"].as_str().unwrap_or_default();
+                    let tool = name.rsplit("__").next().unwrap_or_default();
                     let call = message["params"]["arguments"]["call"].as_u64();
                     // Handlers that ask are dropped and run again, and tasks outlive their call.
                     if let (Some(call), "echo" | "wait" | "big" | "steps") = (call, tool) {
@@ -80,10 +96,12 @@ impl Member {
                 }
             })
             .on_sample(move |ask| {
-                let world = model.clone();
+                let (world, ledger) = (model.clone(), samples.clone());
                 async move {
-                    let question = format!("{:?}", ask.request.messages);
-                    if !question.contains(&format!("of {known_as}")) {
+                    let question = json!(ask.request.messages)[0]["content"]["text"].clone();
+                    let question = question.as_str().unwrap_or_default();
+                    let is_own = ledger.is_for(question, number);
+                    if !is_own || !question.ends_with(&format!("of {known_as}")) {
                         world.problem(format_args!(
                             "the model of {known_as} is asked what others are"
                         ));
@@ -93,9 +111,11 @@ impl Member {
                 }
             })
             .on_form(move |ask| {
-                let world = asked.clone();
+                let (world, ledger) = (asked.clone(), forms.clone());
                 async move {
-                    if !ask.request.message.ends_with(&format!("of {known_as}")) {
+                    let question = &*ask.request.message;
+                    let is_own = ledger.is_for(question, number);
+                    if !is_own || !question.ends_with(&format!("of {known_as}")) {
                         world.problem(format_args!("{known_as} is asked what others are"));
                     }
                     world.pause(Duration::from_secs(2)).await;
@@ -135,22 +155,35 @@ impl Member {
             let most = if self.number == 0 { usize::MAX } else { 2 };
             let tools = ["echo", "big", "steps", "sample", self.ask(), "job"];
             for tool in tools.into_iter().rev().take(most) {
-                if let Err(error) = self.call(&connection, tool).await {
-                    let revision = self.revision;
-                    self.world.problem(format_args!(
-                        "{tool} ({revision}) fails on a good network: {error:?}"
-                    ));
-                }
+                self.succeed(&connection, tool).await;
             }
-            if self.hears_changes {
-                self.hear(&connection).await;
-            }
+            self.hear(&connection).await;
             connection.close().await;
         };
         if tokio::time::timeout(RECOVERY, work).await.is_err() {
             self.world
                 .problem(format_args!("member {} is not served again", self.number));
         }
+    }
+
+    /// Calls a tool on a good network.
+    async fn succeed(&self, connection: &Connection, tool: &str) {
+        for _ in 0..10 {
+            match self.call(connection, tool).await {
+                Ok(Outcome::Done) => return,
+                Ok(Outcome::Refused) => tokio::time::sleep(Duration::from_secs(5)).await,
+                // What a gateway says that finds its session with a server over: it has opened another.
+                Err(error) if !self.is_direct && is_session_over(&error) => {}
+                Err(error) => {
+                    let revision = self.revision;
+                    return self.world.problem(format_args!(
+                        "{tool} ({revision}) fails on a good network: {error:?}"
+                    ));
+                }
+            }
+        }
+        self.world
+            .problem(format_args!("questions of {tool} are always refused"));
     }
 
     async fn act(&self, connection: &Connection, random: &mut Random) {
@@ -169,10 +202,19 @@ impl Member {
 
     /// The tool that asks the most that this revision knows.
     fn ask(&self) -> &'static str {
-        if self.revision < Revision::V2025_06_18 {
+        if self.asked_in < Revision::V2025_06_18 {
             "sample"
         } else {
             "ask"
+        }
+    }
+
+    /// What a tool is called. A gateway puts the name of the server before it.
+    fn name_of(&self, tool: &str) -> String {
+        if self.place == club::NOTES {
+            tool.to_owned()
+        } else {
+            format!("{}__{tool}", self.place)
         }
     }
 
@@ -185,11 +227,11 @@ impl Member {
     }
 
     /// Calls a tool, and judges its answer.
-    async fn call(&self, connection: &Connection, tool: &str) -> Result<(), CallError> {
-        let call = self.ledger.next_call();
+    async fn call(&self, connection: &Connection, tool: &str) -> Result<Outcome, CallError> {
+        let call = self.ledger.next_call(self.number);
         let mut reports = 0;
         let output = connection
-            .call(tool, json!({ "call": call }))
+            .call(self.name_of(tool), json!({ "call": call }))
             .progress(|_| reports += 1)
             .await;
         let output = match output {
@@ -207,6 +249,10 @@ impl Member {
             "sample" => format!("{call} says {}", self.number),
             _ => format!("{call} is done"),
         };
+        if self.may_be_refused && output.starts_with("the client did not answer") {
+            self.world.note(format_args!("{tool} {call} is refused"));
+            return Ok(Outcome::Refused);
+        }
         if output != expected {
             let shown: String = output.chars().take(80).collect();
             self.world
@@ -217,12 +263,17 @@ impl Member {
                 .problem(format_args!("{call}: {reports} reports of {}", club::STEPS));
         }
         let begun = self.ledger.times_begun(call);
-        if !asks(tool) && begun != 1 {
+        if begun != 1 && !self.may_run_again(tool) {
             self.world.problem(format_args!(
                 "the handler of {tool} {call} ran {begun} times"
             ));
         }
-        Ok(())
+        Ok(Outcome::Done)
+    }
+
+    /// Whether the handler of a tool may be run again for one call: in 2026-07-28 that is how it asks.
+    fn may_run_again(&self, tool: &str) -> bool {
+        !self.runs_once && matches!(tool, "ask" | "sample")
     }
 
     /// A call may be lost with its connection, and never for another reason.
@@ -232,7 +283,7 @@ impl Member {
         if let CallError::Malformed { .. } | CallError::OutputMismatch { .. } = error {
             self.world.problem(format_args!("{tool} {call}: {error}"));
         }
-        if self.ledger.times_begun(call) > 1 && !asks(tool) {
+        if self.ledger.times_begun(call) > 1 && !self.may_run_again(tool) {
             self.world
                 .problem(format_args!("the handler of {tool} {call} ran twice"));
         }
@@ -240,9 +291,9 @@ impl Member {
 
     /// Calls what never ends, and gives it up.
     async fn give_up(&self, connection: &Connection, random: &mut Random) {
-        let call = self.ledger.next_call();
+        let call = self.ledger.next_call(self.number);
         let patience = random.time(Duration::from_millis(200));
-        let calling = connection.call("wait", json!({ "call": call }));
+        let calling = connection.call(self.name_of("wait"), json!({ "call": call }));
         if let Ok(Ok(_)) = tokio::time::timeout(patience, calling.into_future()).await {
             self.world.problem("a call that never ends has ended");
         }
@@ -250,8 +301,9 @@ impl Member {
 
     /// Starts a task and follows it.
     async fn start_job(&self, connection: &Connection) {
-        let call = self.ledger.next_call();
-        let started = connection.call("job", json!({ "call": call })).task().await;
+        let call = self.ledger.next_call(self.number);
+        let calling = connection.call(self.name_of("job"), json!({ "call": call }));
+        let started = calling.task().await;
         let output = match started {
             Ok(started) => match started {
                 Started::Task(mut task) => task.result().await,
@@ -272,13 +324,13 @@ impl Member {
 
     /// Hears of a change of its own note, and of no other.
     async fn hear(&self, connection: &Connection) {
-        let own = format!("note://{}", self.known_as);
+        let own = format!("{}://{}", self.place, self.known_as);
         let listen = Listen::new().resource(&own);
         let mut changes = match connection.listen(listen).await {
             Ok(changes) => changes,
             Err(error) => return self.world.problem(format_args!("cannot listen: {error:?}")),
         };
-        if let Err(error) = connection.call("touch", json!({})).await {
+        if let Err(error) = connection.call(self.name_of("touch"), json!({})).await {
             return self.world.problem(format_args!("cannot touch: {error:?}"));
         }
         match changes.next().await {
@@ -290,9 +342,10 @@ impl Member {
     }
 }
 
-/// Whether the handler of a tool may be run again for one call.
-fn asks(tool: &str) -> bool {
-    matches!(tool, "ask" | "sample")
+/// Whether a call found the session between a gateway and a server over.
+fn is_session_over(error: &CallError) -> bool {
+    let said = error.rejection().map(|error| error.message.as_str());
+    said.is_some_and(|said| said.contains("call again if it may run twice"))
 }
 
 /// What an error is, without ids that differ from run to run.

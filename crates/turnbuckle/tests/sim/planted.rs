@@ -75,7 +75,10 @@ async fn club_with(world: World, spoil: Spoil) {
         revision: Revision::V2025_06_18,
         reach: Arc::new(move || spoiled(&away, &server, spoil)),
         is_direct: true,
-        hears_changes: false,
+        place: club::NOTES,
+        asked_in: Revision::V2025_06_18,
+        runs_once: false,
+        may_be_refused: false,
     };
     afternoon::spend(&world, vec![member], async {}).await;
     afternoon::end(&ledger).await;

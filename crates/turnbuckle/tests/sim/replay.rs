@@ -2,7 +2,7 @@
 
 use turnbuckle_testing::sim::{Sim, World};
 
-use crate::{sockets, stdio};
+use crate::{gateway, sockets, stdio};
 
 /// How many seeds of each program are run twice.
 const SEEDS: u64 = 10;
@@ -43,4 +43,9 @@ fn pipes_replay() {
 #[test]
 fn sockets_replay() {
     replays("sockets", sockets::club_on_sockets);
+}
+
+#[test]
+fn gateways_replay() {
+    replays("gateways", gateway::clubs_behind_a_gateway);
 }

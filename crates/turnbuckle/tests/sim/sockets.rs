@@ -37,7 +37,10 @@ pub(crate) fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Ve
             revision,
             reach: Arc::new(move || way(&away, "club", name, is_old)),
             is_direct: true,
-            hears_changes: true,
+            place: club::NOTES,
+            asked_in: revision,
+            runs_once: false,
+            may_be_refused: false,
         }
     });
     members.collect()
@@ -68,5 +71,5 @@ pub(crate) async fn club_on_sockets(world: World) {
 
 #[test]
 fn a_server_over_http_keeps_its_promises() {
-    println!("{}", Sim::new().seeds(50).run(club_on_sockets));
+    println!("{}", Sim::new().seeds(200).run(club_on_sockets));
 }

@@ -73,18 +73,20 @@ impl Keeper {
 
     pub(super) async fn keep(mut self, mut call: RelayCall) {
         let mut debounce = Some(Debounce::new());
-        let mut changed = self.parked.changed.subscribe();
+        let parked = Arc::clone(&self.parked);
         let outcome = loop {
+            // What happens from here on is heard.
+            let changed = parked.changed.notified();
             let publish_at = debounce.as_ref().map(|debounce| debounce.at);
             let answered_by = self.parked.state.lock().answered_by;
             tokio::select! {
-                event = Exchange::next(&mut call, &mut self.open) => match self.take(event).await {
-                    Taken::Asked => {
-                        debounce = Some(debounce.map_or_else(Debounce::new, Debounce::again));
-                    }
-                    Taken::Told => {}
-                    Taken::Ended(outcome) => break outcome,
-                },
+                // In a fixed order, so that a simulation can replay every step. A server can send
+                // events without end, so they come last.
+                biased;
+                () = self.parked.given_up.notified() => {
+                    call.cancel("the client gave the call up");
+                    return self.give_up();
+                }
                 () = at(publish_at) => {
                     debounce = None;
                     self.publish();
@@ -95,12 +97,15 @@ impl Keeper {
                         break unavailable(&self.parked.server, "the client did not answer in time");
                     }
                 }
-                () = self.parked.given_up.notified() => {
-                    call.cancel("the client gave the call up");
-                    return self.give_up();
-                }
                 // The time for answers may be another now.
-                _ = changed.changed() => {}
+                () = changed => {}
+                event = Exchange::next(&mut call, &mut self.open) => match self.take(event).await {
+                    Taken::Asked => {
+                        debounce = Some(debounce.map_or_else(Debounce::new, Debounce::again));
+                    }
+                    Taken::Told => {}
+                    Taken::Ended(outcome) => break outcome,
+                },
             }
         };
         self.end(outcome);

@@ -4,10 +4,7 @@ use std::{fmt::Write, sync::Arc};
 
 use indexmap::IndexMap;
 use serde_json::json;
-use tokio::{
-    sync::{Notify, watch},
-    time::Instant,
-};
+use tokio::{sync::Notify, time::Instant};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;
 use turnbuckle_protocol::Revision;
@@ -30,8 +27,8 @@ pub(super) struct ParkedCall {
     pub(super) caller: Option<String>,
     pub(super) server: String,
     pub(super) state: Mutex<ParkState>,
-    /// Counts what happened.
-    pub(super) changed: watch::Sender<u64>,
+    /// Told to all who wait, in the order in which they came, when something happened.
+    pub(super) changed: Notify,
     /// Told when it is given up.
     pub(super) given_up: Notify,
     /// What the server speaks.
@@ -107,7 +104,7 @@ impl ParkedCall {
             caller: caller.map(str::to_owned),
             server: server.to_owned(),
             state: Mutex::default(),
-            changed: watch::Sender::new(0),
+            changed: Notify::new(),
             given_up: Notify::new(),
             revision,
             turn,
@@ -123,7 +120,7 @@ impl ParkedCall {
     }
 
     pub(super) fn has_changed(&self) {
-        self.changed.send_modify(|count| *count += 1);
+        self.changed.notify_waiters();
     }
 
     /// The questions that the client is to answer, as a person sees them.

@@ -1,20 +1,21 @@
 //! The calls that wait for answers, and the outcomes of those that are over.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use indexmap::IndexMap;
-use turnbuckle_base::lock::Mutex;
+use tokio::time::Instant;
+use turnbuckle_base::{jitter, lock::Mutex};
 use turnbuckle_server::Reject;
 
 use super::parked_call::ParkedCall;
-use crate::{observe::WaitingQuestion, seal::random};
+use crate::observe::WaitingQuestion;
 
 /// How many calls are parked in one process.
 pub(crate) const MAX_PARKED: usize = 1_024;
@@ -44,7 +45,7 @@ pub(crate) struct ParkTable {
 
 #[derive(Default)]
 struct ParkedCalls {
-    open: HashMap<u64, Arc<ParkedCall>>,
+    open: BTreeMap<u64, Arc<ParkedCall>>,
     /// Oldest first.
     kept: IndexMap<u64, KeptOutcome>,
     is_closed: bool,
@@ -67,9 +68,9 @@ impl Default for ParkTable {
 }
 
 impl ParkTable {
-    /// Which process this is.
+    /// Which process this is. It tells processes apart and is no secret, so a simulation may choose it.
     pub(crate) fn node(&self) -> u64 {
-        *self.node.get_or_init(|| u64::from_le_bytes(random()))
+        *self.node.get_or_init(jitter::random)
     }
 
     /// Says by which number other replicas know this process. It counts before the first call.

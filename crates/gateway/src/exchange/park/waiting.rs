@@ -5,10 +5,7 @@ use std::sync::Arc;
 use turnbuckle_server::RelayReply;
 
 use super::parked_call::ParkedCall;
-use crate::{
-    exchange::call::Context,
-    translate::{FrontRequest, unavailable},
-};
+use crate::{exchange::call::Context, translate::FrontRequest};
 
 /// A request that waits for what comes of a parked call. If the last one goes away without an answer,
 /// the call is given up (G15).
@@ -27,9 +24,10 @@ impl Waiting {
     }
 
     pub(super) async fn wait(self, context: &Context, request: &FrontRequest) -> RelayReply {
-        let mut changed = self.parked.changed.subscribe();
+        let parked = Arc::clone(&self.parked);
         loop {
-            changed.mark_unchanged();
+            // What happens from here on is heard.
+            let changed = parked.changed.notified();
             let reply = {
                 let state = self.parked.state.lock();
                 match &state.outcome {
@@ -43,10 +41,7 @@ impl Waiting {
             if let Some(reply) = reply {
                 return self.answered(reply);
             }
-            if changed.changed().await.is_err() {
-                let reply = unavailable(&self.parked.server, "the call is over");
-                return self.answered(reply);
-            }
+            changed.await;
         }
     }
 

@@ -1,11 +1,9 @@
 //! The tasks that callers have, and what those ask.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use indexmap::IndexMap;
+use tokio::time::Instant;
 use tokio::{sync::Notify, task::AbortHandle};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;

@@ -1,0 +1,238 @@
+//! What can happen to processes: they are stopped, killed at any moment, and have few descriptors or little
+//! memory.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    io::Write as _,
+    net::TcpStream,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::{
+    program::{BINARY, HttpDemo, Place, eventually, stderr, stdout},
+    up::{Gateway, noted},
+};
+
+/// What a gateway may take while large requests come and are not read: as much as a server.
+const CEILING: u64 = 256 * 1024 * 1024;
+
+/// Two servers, of which the first leaves its process id behind in `first`.
+fn two_servers(place: &Place) {
+    let first = noted(place, "first");
+    let second = format!(r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#);
+    place.write(
+        "servers.json",
+        &format!(r#"{{"mcpServers":{{"first":{first},"second":{second}}}}}"#),
+    );
+}
+
+fn started(place: &Place) -> Gateway {
+    two_servers(place);
+    let gateway = Gateway::start(place, &["servers.json"]);
+    gateway.hears(&["ready", "first"]);
+    gateway.hears(&["ready", "second"]);
+    gateway
+}
+
+/// The process of the first server that was started last.
+fn last_process(place: &Place) -> u32 {
+    let all = place.read("first");
+    let last = all.lines().last().expect("it was started");
+    last.parse().expect("the id of a process")
+}
+
+fn send(signal: Signal, process: u32) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let process = process.expect("the id of a process");
+    kill_process(process, signal).expect("it is a process of this user");
+}
+
+#[track_caller]
+fn echoes(place: &Place, gateway: &Gateway, tool: &str) {
+    let output = place.run(&["call", &gateway.url, tool, "text=hi"]);
+    assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
+}
+
+#[test]
+fn a_stopped_server_holds_up_no_other_and_goes_on_later() {
+    let place = Place::new();
+    let gateway = started(&place);
+    let process = last_process(&place);
+    send(Signal::STOP, process);
+    echoes(&place, &gateway, "second__echo");
+    let words = ["call", &gateway.url, "first__echo", "text=hi"];
+    let output = place.run(&[&words[..], &["--timeout", "2"]].concat());
+    let said = stderr(&output);
+    assert!(!output.status.success(), "{}", stdout(&output));
+    assert!(said.contains("was not done within"), "{said}");
+    echoes(&place, &gateway, "second__echo");
+    send(Signal::CONT, process);
+    echoes(&place, &gateway, "first__echo");
+    assert_eq!(last_process(&place), process, "it was not started again");
+}
+
+#[test]
+fn a_stopped_server_at_a_url_costs_its_callers_a_clear_error() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let gateway = Gateway::start(&place, &[&demo.url]);
+    gateway.hears(&["ready"]);
+    for url in [&demo.url, &gateway.url] {
+        send(Signal::STOP, demo.process_id());
+        let output = place.run(&["call", url, "echo", "text=hi", "--timeout", "2"]);
+        let said = stderr(&output);
+        assert!(!output.status.success(), "{}", stdout(&output));
+        assert!(said.contains("was not done within"), "{said}");
+        send(Signal::CONT, demo.process_id());
+        let output = place.run(&["call", url, "echo", "text=hi"]);
+        assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
+    let place = Place::new();
+    let gateway = started(&place);
+    let mut longest = Duration::ZERO;
+    // Less often than a server has to fail before it is left alone for a minute.
+    for round in 0..4 {
+        let process = last_process(&place);
+        let mut command = place.command(BINARY);
+        let calling = command
+            .args(["call", &gateway.url, "first__echo", "text=hi"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        // At another moment each time: before the call, in the middle, or after it. Each is right.
+        thread::sleep(Duration::from_millis(round * 30));
+        send(Signal::KILL, process);
+        let killed = Instant::now();
+        let output = calling.wait_with_output().expect("it ends");
+        if output.status.success() {
+            assert_eq!(stdout(&output), "hi\n");
+        } else {
+            let said = stderr(&output);
+            assert!(said.contains("error:") && said.contains("first"), "{said}");
+        }
+        eventually("it is started again", || {
+            (last_process(&place) != process).then_some(())
+        });
+        eventually("it answers again", || {
+            let output = place.run(&["call", &gateway.url, "first__echo", "text=hi"]);
+            output.status.success().then_some(())
+        });
+        longest = longest.max(killed.elapsed());
+        echoes(&place, &gateway, "second__echo");
+    }
+    println!("a server that was killed answered again after {longest:?} at most");
+}
+
+#[test]
+fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() {
+    let place = Place::new();
+    for round in 0..4 {
+        let gateway = started(&place);
+        let server = last_process(&place);
+        let mut command = place.command(BINARY);
+        let calling = command
+            .args(["call", &gateway.url, "first__echo", "text=hi"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        thread::sleep(Duration::from_millis(round * 30));
+        send(Signal::KILL, gateway.process_id());
+        let output = calling.wait_with_output().expect("it ends");
+        if output.status.success() {
+            assert_eq!(stdout(&output), "hi\n");
+        } else {
+            let said = stderr(&output);
+            assert!(said.contains("error:"), "{said}");
+        }
+        eventually("its server ends", || {
+            let stat = std::fs::read_to_string(format!("/proc/{server}/stat"));
+            // One that has ended and was not waited for is a process no longer.
+            stat.map_or(true, |stat| stat.contains(") Z "))
+                .then_some(())
+        });
+    }
+}
+
+/// Connections with this at their beginning, which are not read.
+fn connections(gateway: &Gateway, count: usize, start: &[u8]) -> Vec<TcpStream> {
+    let host = gateway.url.trim_start_matches("http://");
+    let host = host.trim_end_matches("/mcp");
+    let one = |_| {
+        let mut stream = TcpStream::connect(host).expect("the system takes it");
+        stream.write_all(start).expect("it is taken");
+        stream
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn a_gateway_without_descriptors_serves_again_when_it_has_some() {
+    let place = Place::new();
+    two_servers(&place);
+    let mut command = place.command("sh");
+    command.args(["-c", r#"ulimit -n 48 && exec "$0" "$@""#, BINARY, "up"]);
+    command.args(["--listen", "127.0.0.1:0", "servers.json"]);
+    let gateway = Gateway::spawn(command);
+    gateway.hears(&["ready", "first"]);
+    gateway.hears(&["ready", "second"]);
+    let held = connections(&gateway, 60, b"GET /healthz HTTP/1.1\r\n");
+    gateway.hears(&["cannot take connections", "Too many open files"]);
+    drop(held);
+    echoes(&place, &gateway, "first__echo");
+}
+
+#[test]
+fn a_gateway_of_little_memory_serves_beside_large_calls_that_are_not_read() {
+    let place = Place::new();
+    let gateway = Gateway::start(&place, &["--", BINARY, "serve", "--stdio"]);
+    gateway.hears(&["ready"]);
+    let text = "x".repeat(3_000_000);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "_meta": meta, "name": "echo", "arguments": { "text": text } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let body = body.to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: tools/call\r\nmcp-name: echo\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let request = [head.as_bytes(), body.as_bytes()].concat();
+    // 192 MB of requests, and as much of answers.
+    let held: Vec<Vec<TcpStream>> = thread::scope(|scope| {
+        let sending: Vec<_> = (0..64)
+            .map(|_| scope.spawn(|| connections(&gateway, 1, &request)))
+            .collect();
+        let sent = sending
+            .into_iter()
+            .map(|one| one.join().expect("it is sent"));
+        sent.collect()
+    });
+    for _ in 0..5 {
+        echoes(&place, &gateway, "echo");
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.process_id()));
+    let status = status.expect("it runs");
+    let peak = status.lines().find_map(|line| {
+        let size = line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?;
+        size.parse::<u64>().ok()
+    });
+    let peak = peak.expect("the kernel says it") * 1024;
+    assert!(peak < CEILING, "{} MB", peak / 1024 / 1024);
+    drop(held);
+    echoes(&place, &gateway, "echo");
+}

@@ -1,0 +1,213 @@
+//! A gateway between clients and two servers, one of each era. All three crash and come back.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use turnbuckle::{
+    Caller, LiveServer, Revision,
+    client::Target,
+    gateway::{Gateway, Isolation, LiveGateway, UpstreamSettings},
+    host::ServerSpec,
+};
+use turnbuckle_testing::sim::{Machine, Random, Sim, World};
+
+use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
+
+/// How long the gateway keeps calls whose clients are gone without a word.
+const PARKED: Duration = Duration::from_mins(2);
+
+/// How long servers may take to be there again when the network is well: the longest rest after
+/// failures, and a start.
+const READY: Duration = Duration::from_mins(3);
+
+/// How long it may take until lists that could not be read are read again.
+const LISTED: Duration = Duration::from_mins(1);
+
+/// A server behind the gateway.
+struct Behind {
+    world: World,
+    ledger: Ledger,
+    name: &'static str,
+    revision: Revision,
+    isolation: Isolation,
+    is_pipe: bool,
+    /// The server, while it runs.
+    live: Arc<Mutex<Option<LiveServer>>>,
+    machine: Option<Machine>,
+}
+
+impl Behind {
+    fn new(world: &World, ledger: &Ledger, random: &mut Random, is_modern: bool) -> Self {
+        let all = [
+            Isolation::Shared,
+            Isolation::Caller,
+            Isolation::Client,
+            Isolation::Call,
+        ];
+        let (legacy, modern) = Revision::ALL.split_at(Revision::ALL.len() - 1);
+        Self {
+            world: world.clone(),
+            ledger: ledger.clone(),
+            name: if is_modern { "new" } else { "old" },
+            revision: *random.pick(if is_modern { modern } else { legacy }),
+            isolation: *random.pick(&all),
+            is_pipe: random.chance(400),
+            live: Arc::default(),
+            machine: None,
+        }
+    }
+
+    fn start(&mut self) {
+        let server = club::server_at(&self.ledger, self.name).build();
+        let server = server.expect("the club is set up");
+        if !self.is_pipe {
+            self.machine = Some(self.world.serve(self.name, &server));
+        }
+        *self.live.lock().expect("no panic") = Some(server);
+    }
+
+    fn crash(&mut self) {
+        self.machine.take().inspect(Machine::crash);
+        self.world.network().cut(self.name);
+        self.live.lock().expect("no panic").take();
+    }
+
+    /// How the gateway reaches it.
+    fn spec(&self) -> ServerSpec {
+        let (world, name) = (self.world.clone(), self.name);
+        if !self.is_pipe {
+            return ServerSpec::from_http(move || world.target(name));
+        }
+        let live = Arc::clone(&self.live);
+        ServerSpec::from_fn(move || match &*live.lock().expect("no panic") {
+            Some(server) => world.pipe(name, server, Caller::local()),
+            // The other end is closed at once, as that of a program which does not start.
+            None => Target::from(tokio::io::split(world.network().pair(name).0)),
+        })
+    }
+
+    fn settings(&self) -> UpstreamSettings {
+        UpstreamSettings::new()
+            .revision(self.revision)
+            .isolation(self.isolation)
+    }
+}
+
+/// The gateway, while it runs.
+struct Front {
+    gateway: LiveGateway,
+    machine: Machine,
+}
+
+impl Front {
+    fn start(world: &World, behind: &[Behind]) -> Self {
+        let gateway = Gateway::new("front", "1.0.0")
+            .secret(&[9; 32])
+            .park_for(PARKED);
+        let gateway = behind.iter().fold(gateway, |gateway, server| {
+            gateway.server_with(server.name, server.spec(), server.settings())
+        });
+        let gateway = gateway.open().expect("the gateway is set up");
+        let machine = world.serve_at("club", gateway.server(), |http| {
+            http.protect(sockets::door())
+        });
+        Self { gateway, machine }
+    }
+
+    /// The power fails: its connections to clients and to servers are cut.
+    fn crash(self, world: &World, behind: &[Behind]) {
+        self.machine.crash();
+        for server in behind {
+            world.network().cut(server.name);
+        }
+    }
+
+    /// Waits until all servers are there, with their lists.
+    async fn is_ready(&self, world: &World) {
+        tokio::time::sleep(LISTED).await;
+        let ready = async {
+            while !self
+                .gateway
+                .states()
+                .iter()
+                .all(|(_, state)| state.is_ready())
+            {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        };
+        if tokio::time::timeout(READY, ready).await.is_err() {
+            let states = self.gateway.states();
+            world.problem(format_args!("the servers do not come back: {states:?}"));
+        }
+    }
+
+    /// Sees to it that nothing is kept for clients that are gone.
+    async fn forgets(&self, world: &World) {
+        tokio::time::sleep(PARKED + Duration::from_secs(10)).await;
+        let count = self.gateway.parked();
+        if count > 0 {
+            world.problem(format_args!("{count} calls are parked for good"));
+        }
+    }
+}
+
+/// Members of every revision at the gateway, each of whom uses one of the servers.
+fn members(world: &World, ledger: &Ledger, random: &mut Random, behind: &[Behind]) -> Vec<Member> {
+    let mut members = sockets::members(world, ledger, random);
+    for member in &mut members {
+        let server = random.pick(behind);
+        // The server knows the gateway, and not who is behind it.
+        member.known_as = "somebody";
+        member.is_direct = false;
+        member.place = server.name;
+        member.asked_in = member.revision.min(server.revision);
+        member.runs_once = !server.revision.is_modern();
+        member.may_be_refused = server.is_pipe && !server.revision.is_modern();
+    }
+    members
+}
+
+pub(crate) async fn clubs_behind_a_gateway(world: World) {
+    let ledger = Ledger::new(&world);
+    let mut random = world.random();
+    let mut behind = [false, true].map(|era| Behind::new(&world, &ledger, &mut random, era));
+    behind.iter_mut().for_each(Behind::start);
+    let mut front = Front::start(&world, &behind);
+    let members = members(&world, &ledger, &mut random, &behind);
+    let crashes = async {
+        for _ in 0..random.below(4) {
+            world.pause(Duration::from_secs(8)).await;
+            match random.below(3) {
+                2 => {
+                    front.crash(&world, &behind);
+                    world.pause(Duration::from_secs(2)).await;
+                    front = Front::start(&world, &behind);
+                }
+                number => {
+                    let server = &mut behind[usize::from(number == 1)];
+                    server.crash();
+                    world.pause(Duration::from_secs(2)).await;
+                    server.start();
+                }
+            }
+        }
+        front
+    };
+    let mut left = None;
+    let meanwhile = async { left = Some(crashes.await) };
+    afternoon::come_and_go(&world, &members, meanwhile).await;
+    let front = left.expect("the crashes are over");
+    front.is_ready(&world).await;
+    afternoon::recover(&world, members).await;
+    front.forgets(&world).await;
+    front.crash(&world, &behind);
+    behind.iter_mut().for_each(Behind::crash);
+    afternoon::end(&ledger).await;
+}
+
+#[test]
+fn a_gateway_keeps_the_promises_of_the_servers_behind_it() {
+    println!("{}", Sim::new().seeds(200).run(clubs_behind_a_gateway));
+}
