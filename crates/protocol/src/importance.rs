@@ -121,6 +121,7 @@ mod tests {
     use super::*;
     use crate::ToolAnnotations;
 
+    // rule: RS13
     #[test]
     fn a_tool_is_shown_by_its_title_then_the_one_among_its_annotations_then_its_name() {
         let mut tool = Tool::new("get_weather", serde_json::Map::new());
@@ -149,6 +150,7 @@ mod tests {
             .collect()
     }
 
+    // rule: RS13
     #[test]
     fn what_matters_comes_first_and_then_what_is_new() {
         let mut all = vec![

@@ -117,6 +117,7 @@ mod tests {
         "Zürich",
     ];
 
+    // rule: RS11
     #[test]
     fn what_fits_best_comes_first() {
         for (typed, expected) in [
