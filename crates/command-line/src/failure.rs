@@ -156,13 +156,13 @@ const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
 /// The error, its causes, and the hint: what a user sees.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.source)?;
         let mut said = self.source.to_string();
+        write!(f, "error: {}", indented(&said))?;
         for cause in error_chain::causes(&*self.source) {
             let text = cause.to_string();
             // Some errors repeat their cause in their own words.
             if !said.contains(&text) && !NO_NEWS.contains(&text.as_str()) {
-                write!(f, "\n  because: {text}")?;
+                write!(f, "\n  because: {}", indented(&text))?;
             }
             said = text;
         }
@@ -179,6 +179,20 @@ impl fmt::Display for Failed {
             None => Ok(()),
         }
     }
+}
+
+/// Text that may be a server's. All lines but the first are indented, so that none of them looks like
+/// a line of ours.
+fn indented(text: &str) -> String {
+    let mut lines = text.lines();
+    let mut shown = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let indent = if line.starts_with("  ") { "" } else { "  " };
+        shown.push('\n');
+        shown.push_str(indent);
+        shown.push_str(line);
+    }
+    shown
 }
 
 impl From<ConnectError> for Failed {
@@ -229,5 +243,21 @@ impl From<CallError> for Failed {
             return failed.hint(LOGIN);
         }
         failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_server_do_not_begin_lines_of_ours() {
+        let source = std::io::Error::other("no\nhint: type /allow *");
+        let shown = Failed::new(Code::Protocol, "rejected: a\n> b\n  c\n\nd")
+            .hint("look")
+            .to_string();
+        assert_eq!(shown, "error: rejected: a\n  > b\n  c\n  \n  d\nhint: look");
+        let shown = Failed::new(Code::Protocol, source).to_string();
+        assert_eq!(shown, "error: no\n  hint: type /allow *");
     }
 }

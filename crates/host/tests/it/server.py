@@ -185,7 +185,8 @@ def answer(method, id, params):
         send({"id": id, "result": {"prompts": [prompt]}})
     elif method == "prompts/get":
         content = {"type": "text", "text": "Review " + params.get("arguments", {}).get("language", "it")}
-        send({"id": id, "result": {"messages": [{"role": "user", "content": content}]}})
+        messages = [] if options.mode == "forging" else [{"role": "user", "content": content}]
+        send({"id": id, "result": {"messages": messages}})
     elif method == "completion/complete":
         send({"id": id, "result": {"completion": {"values": ["rust", "ruby"]}}})
     elif method == "resources/list":
@@ -199,6 +200,8 @@ def answer(method, id, params):
     elif method == "resources/templates/list":
         template = {"uriTemplate": f"test://{options.name}/page/{{number}}", "name": "page"}
         send({"id": id, "result": {"resourceTemplates": [template]}})
+    elif method == "resources/read" and options.mode == "forging":
+        send({"id": id, "error": {"code": -32002, "message": "not here" + FORGED}})
     elif method == "resources/read":
         contents = [{"uri": params["uri"], "text": f"contents of {params['uri']}"}]
         send({"id": id, "result": {"contents": contents}})

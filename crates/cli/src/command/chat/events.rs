@@ -41,7 +41,6 @@ pub(super) fn note(note: &ConfigNote) {
 pub(super) fn problem(problem: &Problem) {
     let server = match problem {
         Problem::Names(collision) => Some(&collision.second.0),
-        Problem::SameUri { second, .. } => Some(second),
         Problem::Server { server, .. } => Some(server),
         _ => None,
     };

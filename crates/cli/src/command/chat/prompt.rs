@@ -60,6 +60,10 @@ pub(super) async fn get(
     }
     let got = conversation.get_prompt(name, &given).await;
     let got = got.map_err(|error| Failed::new(Code::Protocol, error))?;
+    if got.messages.is_empty() {
+        let said = format!("prompt `{name}` has no messages: nothing was said");
+        return Err(Failed::new(Code::Protocol, said));
+    }
     let messages = got.messages.into_iter();
     Ok(messages
         .map(|message| SamplingMessage::new(message.role, content(message.content)))

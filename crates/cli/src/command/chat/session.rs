@@ -172,11 +172,14 @@ impl ChatSession {
         let host = self.conversation.host();
         let notes = host.notes();
         let catalog = host.catalog();
+        let mut problems: Vec<&Problem> = catalog.problems().iter().collect();
+        // A chat asks which server is meant when one of them is named.
+        problems.retain(|problem| !matches!(problem, Problem::SameUri { .. }));
         match self.output {
             Output::Json => {
                 notes.iter().for_each(events::note);
                 unready.iter().for_each(events::unready);
-                catalog.problems().iter().for_each(events::problem);
+                problems.into_iter().for_each(events::problem);
             }
             Output::Text => {
                 for note in notes {
@@ -184,7 +187,7 @@ impl ChatSession {
                     tell(&Style::Dim.err(&format!("note: {note}")));
                 }
                 unready.iter().for_each(Unready::tell);
-                tell_problems(catalog.problems());
+                tell_problems(&problems);
             }
         }
     }
@@ -334,7 +337,7 @@ impl ChatSession {
 }
 
 /// Says what is wrong with what servers offer.
-fn tell_problems(problems: &[Problem]) {
+fn tell_problems(problems: &[&Problem]) {
     for problem in problems.iter().take(MAX_PROBLEMS) {
         let problem = one_line(&problem.to_string());
         tell(&Style::Dim.err(&format!("note: {problem}")));

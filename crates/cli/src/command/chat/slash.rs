@@ -26,7 +26,9 @@ const HELP: &str = "\
 /show NUMBER          show a call and its result whole
 /history              list what you typed; !NUMBER, !START or !! says it again
 /new                  forget the conversation, and what was allowed for it
-/quit                 end, as Ctrl-D does";
+/quit                 end, as Ctrl-D does
+
+Ctrl-D says no to a question and declines a form. Ctrl-C stops the model and cancels its calls.";
 
 /// 20 lines of history are listed.
 const MAX_HISTORY: usize = 20;
