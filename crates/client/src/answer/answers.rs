@@ -149,7 +149,8 @@ impl Answers {
     /// Sets a handler that returns the roots for one server, called each time the server asks.
     /// Different servers can get different roots. It replaces [`roots`](Self::roots). Call
     /// [`Connection::roots_changed`](crate::Connection::roots_changed) when a server would get
-    /// another answer.
+    /// another answer. The handler sees to it that they exist and can be read; only
+    /// [`Roots::folders`] watches folders.
     pub fn on_roots<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,

@@ -94,7 +94,8 @@ impl Roots {
     }
 
     /// Replaces the roots, and notifies the servers of all connections that use them. It does not
-    /// wait for the servers.
+    /// wait for the servers. Whether a root exists is not checked here: of the new roots, only those
+    /// that were given to [`folders`](Self::folders) before are watched.
     pub fn replace(&self, roots: Vec<Root>) {
         self.list.send_replace(roots);
     }

@@ -29,7 +29,7 @@ const LOG_MESSAGES: (u32, u32) = (1000, 200);
 /// itself.
 ///
 /// A caller is who a guard or a layer says it is, or the address that it calls from. The user who
-/// started the process, and whoever calls from this machine without a guard, is not counted.
+/// started the process, and callers on this machine that no guard identified, are not counted.
 ///
 /// ```
 /// use turnbuckle_server::{Rates, Server};
