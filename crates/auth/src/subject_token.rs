@@ -18,12 +18,20 @@ pub struct SubjectToken(Arc<Mutex<Held>>);
 
 #[derive(Clone)]
 struct Held {
+    current: HeldToken,
+    /// Another one that came, which is used if the authorization server refuses the current one: it may
+    /// have been revoked.
+    other: Option<HeldToken>,
+}
+
+#[derive(Clone)]
+struct HeldToken {
     token: Secret,
     /// When it expires, in seconds since 1970, where its issuer said so.
     expires: Option<u64>,
 }
 
-impl Held {
+impl HeldToken {
     /// Whether a token lasts longer. One that says nothing of its end may last for ever or a minute, so
     /// the one that came last is taken.
     fn is_outlasted_by(&self, other: &Self) -> bool {
@@ -37,11 +45,30 @@ impl Held {
 impl SubjectToken {
     pub(crate) fn new(token: &str, expires: Option<u64>) -> Self {
         let token = Secret::new(token);
-        Self(Arc::new(Mutex::new(Held { token, expires })))
+        let held = Held {
+            current: HeldToken { token, expires },
+            other: None,
+        };
+        Self(Arc::new(Mutex::new(held)))
     }
 
     pub(crate) fn secret(&self) -> Secret {
-        self.0.lock().token.clone()
+        self.0.lock().current.token.clone()
+    }
+
+    /// The authorization server refused this one. False if there is no other to be tried.
+    pub(crate) fn replace(&self, refused: &Secret) -> bool {
+        let mut held = self.0.lock();
+        if held.current.token != *refused {
+            return true;
+        }
+        match held.other.take() {
+            Some(other) => {
+                held.current = other;
+                true
+            }
+            None => false,
+        }
     }
 
     /// A copy with a token of its own: [renewing](Self::renew) one does not change the other. Plain
@@ -52,16 +79,21 @@ impl SubjectToken {
     }
 
     /// Takes over another token of the same caller, in all clones. A token that expires sooner than this
-    /// one changes nothing.
+    /// one is used only if this one is refused.
     pub fn renew(&self, other: &Self) {
         if Arc::ptr_eq(&self.0, &other.0) {
             return;
         }
-        let other = other.0.lock().clone();
+        let other = other.0.lock().current.clone();
         let mut held = self.0.lock();
-        if held.is_outlasted_by(&other) {
-            *held = other;
+        if held.current.token == other.token {
+            return;
         }
+        held.other = Some(if held.current.is_outlasted_by(&other) {
+            std::mem::replace(&mut held.current, other)
+        } else {
+            other
+        });
     }
 }
 
@@ -88,5 +120,21 @@ mod tests {
             kept.renew(&SubjectToken::new(token, expires));
             assert_eq!(kept.secret(), Secret::new(held), "{token}");
         }
+    }
+
+    #[test]
+    fn a_token_that_expires_sooner_is_used_once_the_other_is_refused() {
+        let kept = SubjectToken::new("evening", Some(1_800)).apart();
+        let (evening, noon) = (Secret::new("evening"), Secret::new("noon"));
+        assert!(!kept.replace(&evening), "there is no other");
+        kept.renew(&SubjectToken::new("noon", Some(1_200)));
+        assert_eq!(kept.secret(), evening);
+        assert!(kept.replace(&evening));
+        assert_eq!(kept.secret(), noon);
+        // The refused one comes again, from another client of the caller.
+        kept.renew(&SubjectToken::new("evening", Some(1_800)));
+        assert!(kept.replace(&evening));
+        assert_eq!(kept.secret(), noon);
+        assert!(!kept.replace(&noon));
     }
 }

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
-use turnbuckle_auth::jose::{Algorithm, Jws, digest};
+use turnbuckle_auth::jose::{Algorithm, Jws};
 
 use super::{
     form::Form,
@@ -40,7 +40,7 @@ fn opaque(site: &Site, token: &str) -> Option<Map<String, Value>> {
 
 fn signed(site: &Site, token: &str) -> Option<Map<String, Value>> {
     let state = site.state();
-    if state.revoked.get(&digest(token)).is_some() {
+    if state.is_revoked(token) {
         return None;
     }
     let keys = state.public_keys();

@@ -83,6 +83,11 @@ impl LiveAuthorizationServer {
         Minting::new(&self.site, subject)
     }
 
+    /// Takes a token back: from now on it is not active, and is not exchanged.
+    pub fn revoke(&self, token: &str) {
+        self.site.state().revoke(token);
+    }
+
     /// Signs with a new key from now on. The one before is still published.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Tokens that are given back (RFC 7009).
 
 use http::{HeaderMap, StatusCode};
-use turnbuckle_auth::jose::digest;
 
 use super::{
     form::Form,
@@ -20,8 +19,7 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
     if let Some(family) = refresh.map(|known| known.family.clone()) {
         state.refresh.retain(|other| other.family != family);
     }
-    state.access.take(token);
-    state.revoked.put(digest(token), ());
+    state.revoke(token);
     // RFC 7009, 2.2: a token that is not known is as good as revoked.
     Ok(reply::text(StatusCode::OK, ""))
 }

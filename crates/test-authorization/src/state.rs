@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use turnbuckle_auth::jose::{Jwk, JwkSet, KeyError, SigningKey};
+use turnbuckle_auth::jose::{self, Jwk, JwkSet, KeyError, SigningKey};
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::{client::Client, fault::Orders, settings::AuthorizationServer};
@@ -101,6 +101,16 @@ impl Site {
 }
 
 impl State {
+    /// A token that was issued is not active any more.
+    pub(super) fn revoke(&mut self, token: &str) {
+        self.access.take(token);
+        self.revoked.put(jose::digest(token), ());
+    }
+
+    pub(super) fn is_revoked(&self, token: &str) -> bool {
+        self.revoked.get(&jose::digest(token)).is_some()
+    }
+
     /// Signs with a new key from now on; the old one is published for as long as there are not too
     /// many.
     pub(super) fn rotate(&mut self) -> Result<(), KeyError> {
@@ -199,7 +209,7 @@ impl<T> Table<T> {
 pub(super) fn random() -> String {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes).expect("the machine has randomness");
-    turnbuckle_auth::jose::digest(bytes)
+    jose::digest(bytes)
 }
 
 /// Seconds since 1970.

@@ -317,8 +317,9 @@ impl OAuth {
     }
 
     /// Gets tokens for a server that are good for these scopes too, beside those that were asked
-    /// for before. The user is asked even if there are tokens already. Use it after a call failed
-    /// for want of a scope, where [`Browser::allows_step_up`] says no.
+    /// for before. The user is asked even if there are tokens already, or the server answers
+    /// without any. Use it after a call failed for want of a scope, where
+    /// [`Browser::allows_step_up`] says no.
     ///
     /// # Errors
     /// [`AuthError`] if no tokens can be had. Those from before stay.
@@ -333,11 +334,14 @@ impl OAuth {
         let scopes: Scopes = scopes.into_iter().collect();
         let session = self.session_at(server)?;
         session.load().await;
-        let Some(headers) = session.engine.fetcher.refusal().await? else {
-            return Ok(SignIn::NotNeeded);
+        // A server may refuse some requests only. Its metadata says where tokens are then.
+        let mut wanted = match session.engine.fetcher.refusal().await? {
+            Some(headers) => {
+                let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
+                Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()))
+            }
+            None => Wanted::default(),
         };
-        let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
-        let mut wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
         wanted.scope = Some(wanted.scope.unwrap_or_default().union(&scopes));
         session.get(Cause::TooNarrow, wanted).await?;
         Ok(SignIn::Done)

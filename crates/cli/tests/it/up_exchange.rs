@@ -166,6 +166,28 @@ fn a_token_is_exchanged_again_before_it_expires() {
 }
 
 #[test]
+fn a_token_that_was_revoked_makes_way_for_the_callers_other_one() {
+    let place = Place::new();
+    // So short that it is exchanged for each call.
+    let server = Guarded::start(Duration::from_secs(20));
+    let gateway = server.gateway(&place, FRONT, "exchange = \"ISSUER\"");
+    let token = |minutes| {
+        let _entered = server.runtime.enter();
+        let token = server.issuer.token("ann").audience("the-gateway");
+        token.expires_in(Duration::from_mins(minutes)).mint()
+    };
+    let (first, second) = (token(8 * 60), token(60));
+    let said = whoami_of(&place, &gateway, &first, "2026-07-28");
+    assert!(said.starts_with("ann by the-gateway"), "{said}");
+    // The user has signed out and in again.
+    server.issuer.revoke(&first);
+    for _ in 0..2 {
+        let said = whoami_of(&place, &gateway, &second, "2026-07-28");
+        assert!(said.starts_with("ann by the-gateway"), "{said}");
+    }
+}
+
+#[test]
 fn a_gateway_has_a_token_of_its_own_by_client_credentials() {
     let place = Place::new();
     let server = Guarded::start(Duration::from_mins(10));

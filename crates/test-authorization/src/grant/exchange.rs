@@ -86,7 +86,11 @@ fn for_access(
         return Err(Problem::new("invalid_request", message));
     }
     let keys = site.state().public_keys();
-    let subject = Jws::parse(form.need("subject_token")?)
+    let token = form.need("subject_token")?;
+    if site.state().is_revoked(token) {
+        return Err(bad("the token was revoked".into()));
+    }
+    let subject = Jws::parse(token)
         .and_then(|token| token.verify(&keys, &Algorithm::ALL))
         .map_err(|error| bad(error.to_string()))?;
     let text = |name| subject.get(name).and_then(Value::as_str);

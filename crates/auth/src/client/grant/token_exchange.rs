@@ -1,10 +1,12 @@
 //! A token of the caller becomes a token of the server (RFC 8693).
 
 use super::super::engine::{Asked, Engine};
+use super::super::identity::ClientIdentity;
 use super::super::settings::Exchange;
 use super::super::tokens::Tokens;
 use super::super::{AuthError, Problem, Step};
 use super::enterprise::TOKEN_EXCHANGE;
+use crate::Secret;
 
 /// RFC 8693, 3.
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -24,6 +26,24 @@ impl Engine {
                 .hint("give the client's id with a secret or a key"));
         };
         let subject = exchange.subject.secret();
+        let exchanged = self.exchanged(asked, &identity, exchange, &subject).await;
+        match exchanged {
+            // It may have been revoked, and the caller has sent another one since.
+            Err(error) if is_refused(&error) && exchange.subject.replace(&subject) => {
+                let subject = exchange.subject.secret();
+                self.exchanged(asked, &identity, exchange, &subject).await
+            }
+            exchanged => exchanged,
+        }
+    }
+
+    async fn exchanged(
+        &self,
+        asked: &Asked<'_>,
+        identity: &ClientIdentity,
+        exchange: &Exchange,
+        subject: &Secret,
+    ) -> Result<Tokens, AuthError> {
         let mut form = vec![
             ("grant_type", TOKEN_EXCHANGE),
             ("subject_token", subject.expose()),
@@ -33,6 +53,15 @@ impl Engine {
         if let Some(audience) = &exchange.audience {
             form.push(("audience", audience));
         }
-        self.tokens(asked, Some(&identity), &form).await
+        self.tokens(asked, Some(identity), &form).await
     }
+}
+
+/// Whether the subject token was refused. RFC 8693, 2.2.2, says `invalid_request`; many servers say
+/// `invalid_grant`.
+fn is_refused(error: &AuthError) -> bool {
+    matches!(
+        error.oauth_error(),
+        Some("invalid_grant" | "invalid_request")
+    )
 }

@@ -1,7 +1,7 @@
 //! What tokens are asked for, and for more when they do not do.
 
 use serde_json::json;
-use turnbuckle_auth::client::{Problem, Step};
+use turnbuckle_auth::client::{Problem, SignIn, Step};
 
 use super::world::{Answer, Seen, World, oauth};
 
@@ -96,6 +96,18 @@ async fn a_server_that_is_never_content_is_given_up() {
         assert_eq!(error.oauth_error(), Some("insufficient_scope"));
     }
     assert_eq!(asked(&world), [None, Some("admin".to_owned())]);
+}
+
+/// Some servers want a token for single tools only, and answer everything else without.
+#[tokio::test]
+async fn scopes_are_asked_for_at_a_server_that_answers_without_a_token() {
+    let world = World::new().await;
+    world.rule(|seen| (seen.path == "/mcp").then(|| Answer::json(200, &json!({}))));
+    let oauth = oauth();
+    let url = format!("{}/mcp", world.url);
+    let signed_in = oauth.sign_in_for(&url, ["admin"]).await;
+    assert_eq!(signed_in.unwrap(), SignIn::Done);
+    assert_eq!(asked(&world), [Some("admin".to_owned())]);
 }
 
 #[tokio::test]
