@@ -127,6 +127,12 @@ pub enum ModelError {
         /// The name.
         model: String,
     },
+    /// There is no name of a model behind the name of its maker.
+    #[error("`{model}` names no model")]
+    NoName {
+        /// What was given.
+        model: String,
+    },
     /// The maker of the model wants a key, and no key was given.
     #[error("there is no key for model `{model}`")]
     MissingKey {
@@ -169,7 +175,7 @@ impl ModelError {
             }
             Self::Unavailable { .. } | Self::BrokenOff { .. } => "try again".to_owned(),
             Self::Http { .. } => "check the API's URL, and that the server runs".to_owned(),
-            Self::UnknownPlace { .. } => {
+            Self::UnknownPlace { .. } | Self::NoName { .. } => {
                 "name it `anthropic:NAME`, `openai:NAME`, `ollama:NAME` or `scripted:FILE`, or give the \
                  URL of its API"
                     .to_owned()

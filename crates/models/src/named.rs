@@ -82,7 +82,7 @@ impl NamedModel {
         };
         if name.is_empty() {
             let model = model.to_owned();
-            return Err(ModelError::UnknownPlace { model });
+            return Err(ModelError::NoName { model });
         }
         let name = name.to_owned();
         Ok(Self { maker, name })
@@ -192,9 +192,13 @@ mod tests {
             assert_eq!(named.key_account(), Some(account), "{model}");
             assert_eq!(named.name(), name);
         }
-        for model in ["", "llama", "openai:", "oops"] {
+        for model in ["", "llama", "oops"] {
             let error = NamedModel::parse(model, None).unwrap_err();
             assert!(matches!(error, ModelError::UnknownPlace { .. }), "{error}");
+        }
+        for model in ["openai:", "anthropic:", "ollama:", "scripted:"] {
+            let error = NamedModel::parse(model, None).unwrap_err();
+            assert_eq!(error.to_string(), format!("`{model}` names no model"));
         }
         let script = NamedModel::parse("scripted:x", None).unwrap();
         assert_eq!((script.key_variable(), script.key_account()), (None, None));

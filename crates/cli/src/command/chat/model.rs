@@ -36,7 +36,8 @@ pub(super) fn failed(error: ModelError) -> Failed {
         ModelError::Silent { .. } => Code::Timeout,
         ModelError::Script { .. }
         | ModelError::PlainHttp { .. }
-        | ModelError::UnknownPlace { .. } => Code::Usage,
+        | ModelError::UnknownPlace { .. }
+        | ModelError::NoName { .. } => Code::Usage,
         _ => Code::Protocol,
     };
     let hint = match &error {
