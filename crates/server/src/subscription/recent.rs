@@ -5,7 +5,7 @@
 //! replica remembers which resources changed, and tells the client when it hears of the subscription.
 
 use std::{
-    collections::VecDeque,
+    collections::HashMap,
     hash::{BuildHasher as _, RandomState},
     time::Duration,
 };
@@ -18,11 +18,12 @@ const REMEMBERED: Duration = Duration::from_mins(1);
 /// How many are remembered. With more, each resource may have changed.
 const MAX_REMEMBERED: usize = 4096;
 
-/// Resources that changed, the last one at the end.
+/// Resources that changed.
 #[derive(Default)]
 pub(super) struct RecentChanges {
-    /// Until when each is remembered, and the hash of its URI. Two with the same hash cost a notification that says too much.
-    changes: VecDeque<(Instant, u64)>,
+    /// Until when each is remembered, by the hash of its URI. Two with the same hash cost a notification
+    /// that says too much.
+    changes: HashMap<u64, Instant>,
     hashes: RandomState,
     /// Until when each resource may have changed.
     all_until: Option<Instant>,
@@ -31,19 +32,16 @@ pub(super) struct RecentChanges {
 impl RecentChanges {
     /// The resource at this URI changed.
     pub(super) fn add(&mut self, uri: &str, now: Instant) {
-        while self.changes.front().is_some_and(|(until, _)| *until <= now) {
-            self.changes.pop_front();
-        }
         let hash = self.hashes.hash_one(uri);
-        let until = now + REMEMBERED;
         // A resource that changes all the time does not displace the others.
-        self.changes.retain(|(_, known)| *known != hash);
-        if self.changes.len() >= MAX_REMEMBERED
-            && let Some((until, _)) = self.changes.pop_front()
-        {
-            self.all_until = self.all_until.max(Some(until));
+        if self.changes.len() >= MAX_REMEMBERED && !self.changes.contains_key(&hash) {
+            self.changes.retain(|_, until| *until > now);
+            if self.changes.len() >= MAX_REMEMBERED {
+                self.changes.clear();
+                self.add_all(now);
+            }
         }
-        self.changes.push_back((until, hash));
+        self.changes.insert(hash, now + REMEMBERED);
     }
 
     /// Anything may have changed.
@@ -56,9 +54,8 @@ impl RecentChanges {
         if self.all_until.is_some_and(|until| until > now) {
             return true;
         }
-        let hash = self.hashes.hash_one(uri);
-        let mut changes = self.changes.iter();
-        changes.any(|(until, known)| *known == hash && *until > now)
+        let until = self.changes.get(&self.hashes.hash_one(uri));
+        until.is_some_and(|until| *until > now)
     }
 }
 
@@ -73,8 +70,18 @@ mod tests {
         assert!(recent.has("note://a", now));
         assert!(!recent.has("note://b", now));
         assert!(!recent.has("note://a", now + REMEMBERED));
-        recent.add("note://b", now + REMEMBERED);
+    }
+
+    #[test]
+    fn what_is_over_makes_room() {
+        let (mut recent, now) = (RecentChanges::default(), Instant::now());
+        for number in 0..MAX_REMEMBERED {
+            recent.add(&format!("note://{number}"), now);
+        }
+        let later = now + REMEMBERED;
+        recent.add("note://late", later);
         assert_eq!(recent.changes.len(), 1, "what is over is forgotten");
+        assert!(!recent.has("note://another", later));
     }
 
     #[test]
@@ -84,7 +91,7 @@ mod tests {
             recent.add(&format!("note://{number}"), now);
             recent.add("note://often", now);
         }
-        assert_eq!(recent.changes.len(), MAX_REMEMBERED);
+        assert!(recent.changes.len() <= MAX_REMEMBERED);
         let later = now + REMEMBERED / 2;
         assert!(recent.has("note://0", later), "it was forgotten too early");
         assert!(recent.has("note://another", later));

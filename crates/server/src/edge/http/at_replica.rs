@@ -43,6 +43,8 @@ struct ChangeCount {
     known: u64,
     /// The store could not be read, and is not tried again before this.
     again_at: Option<Instant>,
+    /// Whether a task tries again until it can be read.
+    is_catching_up: bool,
 }
 
 impl AtReplica {
@@ -57,6 +59,7 @@ impl AtReplica {
                 made: 0,
                 known: 0,
                 again_at: None,
+                is_catching_up: false,
             }),
             turn: AsyncMutex::new(()),
             has_gap: AtomicBool::new(false),
@@ -103,12 +106,23 @@ impl AtReplica {
         self.turn.lock().await
     }
 
-    /// How long to wait before the changes that could not be read are tried again; `None` if all are
-    /// known.
-    pub(super) fn again_in(&self) -> Option<Duration> {
-        let changes = self.changes.lock();
+    /// Whether there are changes that could not be read, and no task yet that tries again. The caller
+    /// starts one.
+    pub(super) fn begin_catching_up(&self) -> bool {
+        let mut changes = self.changes.lock();
+        let is_behind = changes.known < changes.made;
+        is_behind && !std::mem::replace(&mut changes.is_catching_up, true)
+    }
+
+    /// How long that task waits before its next try; `None` if it ends, because all changes are known or
+    /// no tries are left.
+    pub(super) fn next_try(&self, left: usize) -> Option<Duration> {
+        let mut changes = self.changes.lock();
+        changes.is_catching_up = changes.known < changes.made && left > 0;
         let again_at = changes.again_at.unwrap_or_else(Instant::now);
-        (changes.known < changes.made).then(|| again_at.saturating_duration_since(Instant::now()))
+        changes
+            .is_catching_up
+            .then(|| again_at.saturating_duration_since(Instant::now()))
     }
 
     /// The changes that have to be read, if there are any and it is time to try.

@@ -1,6 +1,10 @@
 //! What a client changes in its session, for all replicas that serve it.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{ErrorObject, LoggingLevel, envelope::Request};
@@ -141,15 +145,34 @@ fn set_log_level(session: &HttpSession, level: String) {
 }
 
 /// Reads what another replica said that it changed. A client that listens here may not call for long,
-/// so while the store is away it is tried again.
-pub(super) async fn catch_up(site: &Site, session: &HttpSession) {
-    for _ in 0..MAX_TRIES {
-        if !refresh(site, session).await {
-            return site.sessions.end(session);
-        }
-        let pause = session.at.as_ref().and_then(AtReplica::again_in);
-        let Some(pause) = pause else { return };
+/// so while the store is away it is tried again, by one task for each session.
+pub(super) async fn catch_up(site: &Arc<Site>, session: &Arc<HttpSession>) {
+    if !refresh(site, session).await {
+        return site.sessions.end(session);
+    }
+    let is_behind = session
+        .at
+        .as_ref()
+        .is_some_and(AtReplica::begin_catching_up);
+    if is_behind {
+        // Ends with the session, or after the last try.
+        tokio::spawn(try_again(Arc::downgrade(site), Arc::downgrade(session)));
+    }
+}
+
+async fn try_again(site: Weak<Site>, session: Weak<HttpSession>) {
+    for left in (0..MAX_TRIES).rev() {
+        let next_try = |session: &HttpSession| session.at.as_ref()?.next_try(left);
+        let Some(pause) = session.upgrade().as_deref().and_then(next_try) else {
+            return;
+        };
         tokio::time::sleep(pause).await;
+        let (Some(site), Some(session)) = (site.upgrade(), session.upgrade()) else {
+            return;
+        };
+        if !refresh(&site, &session).await {
+            return site.sessions.end(&session);
+        }
     }
 }
 
