@@ -55,6 +55,9 @@ impl<W: Write> LogWriter<W> {
             }
             self.write();
             if is_over {
+                // There is no later try for these.
+                let left = memchr::memchr_iter(b'\n', &self.unwritten).count();
+                self.lost.fetch_add(left as u64, Ordering::Relaxed);
                 return;
             }
         }
@@ -81,10 +84,11 @@ impl<W: Write> LogWriter<W> {
             }
             Err(error) if !self.is_failing => {
                 self.is_failing = true;
+                let advice = advice(&error);
                 tracing::error!(
                     %error,
                     "the access log cannot be written: some lines are kept until it can, others \
-                     are lost; make room on its disk"
+                     are lost{advice}"
                 );
             }
             Ok(()) | Err(_) => {}
@@ -107,6 +111,16 @@ impl<W: Write> LogWriter<W> {
         };
         self.unwritten.drain(..written);
         ended
+    }
+}
+
+/// What to do about it, where that is known.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "; make room on its disk"
+        }
+        _ => "",
     }
 }
 
@@ -173,6 +187,25 @@ mod tests {
         }
         assert_eq!(writer.sink.written.len(), (64 + 100) * 1024);
         assert_eq!(writer.lost.load(Ordering::Relaxed), 36);
+    }
+
+    #[test]
+    fn lines_that_are_left_at_the_end_are_counted() {
+        let (sender, lines) = std::sync::mpsc::channel();
+        for line in ["one\n", "two\n", "three\n"] {
+            sender.send(line.as_bytes().to_vec()).expect("it is read");
+        }
+        drop(sender);
+        let writer = writer(6);
+        let lost = Arc::clone(&writer.lost);
+        writer.run(&lines);
+        assert_eq!(lost.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn room_is_asked_for_where_it_helps() {
+        assert_ne!(advice(&io::ErrorKind::StorageFull.into()), "");
+        assert_eq!(advice(&io::ErrorKind::BrokenPipe.into()), "");
     }
 
     #[test]
