@@ -5,14 +5,16 @@
 
 use std::{fmt::Write as _, time::Duration};
 
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{FileStore, MemoryStore, OAuth, StoreKey, TokenStore as _},
+        client::{FileStore, MemoryStore, OAuth, StoreKey, TokenStore},
     },
+    transport::http::client::BoxError,
 };
 
 /// How long an authorization server may take to take tokens of a former caller back. Nothing but the
@@ -75,10 +77,15 @@ impl CallerTokens {
         &self.name
     }
 
+    /// Whether there is a store, of this caller or of another one.
+    pub(crate) fn exists(&self) -> bool {
+        FileStore::exists(&self.name)
+    }
+
     /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are given back
     /// by this client and deleted. A store whose owner cannot be read is left alone: its keyring may be locked.
     pub(crate) async fn find(&self, client: &OAuth) -> Option<FileStore> {
-        if !FileStore::exists(&self.name) {
+        if !self.exists() {
             return None;
         }
         let store = FileStore::open(&self.name).ok()?;
@@ -103,7 +110,7 @@ impl CallerTokens {
         if let Some(store) = self.find(client).await {
             return Ok(Some(store));
         }
-        if FileStore::exists(&self.name) {
+        if self.exists() {
             return Ok(None);
         }
         self.create().await.map(Some)
@@ -162,6 +169,31 @@ pub(crate) async fn all() -> std::io::Result<Vec<(TokenOwner, FileStore)>> {
         (&one.caller, &one.server).cmp(&(&other.caller, &other.server))
     });
     Ok(all)
+}
+
+/// A store that nothing is removed from, so that tokens that could not be given back can be tried again.
+pub(crate) struct UnchangedStore(pub(crate) FileStore);
+
+impl TokenStore for UnchangedStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>> {
+        self.0.load(key)
+    }
+
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.0.save(key, value)
+    }
+
+    fn remove<'a>(&'a self, _: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
+        self.0.hold(key)
+    }
 }
 
 async fn owner(store: &FileStore) -> Option<TokenOwner> {

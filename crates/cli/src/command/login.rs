@@ -13,7 +13,7 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Launch;
 
-use super::caller_tokens::{self, TokenOwner};
+use super::caller_tokens::{self, TokenOwner, UnchangedStore};
 use crate::{
     runtime::block_on,
     show::{print, print_json},
@@ -53,6 +53,10 @@ pub(crate) struct Login {
 
 /// Sign out of a protected server: tokens are given back and forgotten.
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct Logout {
     /// The server: a URL, or a name from a config file.
     #[arg(value_name = "SERVER", required_unless_present_any = ["callers", "caller"])]
@@ -65,6 +69,10 @@ pub(crate) struct Logout {
     /// Sign this caller of `turnbuckle up` out, of all servers or of SERVER.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "trust"])]
     caller: Option<String>,
+
+    /// Delete the tokens of the caller even if the authorization server does not take them back.
+    #[arg(long, requires = "caller")]
+    force: bool,
 
     /// Print JSON.
     #[arg(long, requires = "callers")]
@@ -128,7 +136,7 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
     }
     let server = logout.server.as_deref();
     if let Some(caller) = &logout.caller {
-        return block_on(leave_as_caller(caller, server));
+        return block_on(leave_as_caller(caller, server, logout.force));
     }
     let url = url(
         server.unwrap_or_default(),
@@ -170,7 +178,7 @@ async fn list_callers(is_json: bool) -> Outcome {
     Ok(())
 }
 
-async fn leave_as_caller(caller: &str, server: Option<&str>) -> Outcome {
+async fn leave_as_caller(caller: &str, server: Option<&str>, is_forced: bool) -> Outcome {
     let all = caller_tokens::all().await.map_err(unreadable)?;
     let is_meant = |owner: &TokenOwner| {
         owner.caller.as_deref().unwrap_or_default() == caller
@@ -181,16 +189,21 @@ async fn leave_as_caller(caller: &str, server: Option<&str>) -> Outcome {
             .hint("`turnbuckle logout --callers` lists who has signed in"),
     );
     for (owner, store) in all.into_iter().filter(|(owner, _)| is_meant(owner)) {
-        let oauth = sign_in::kept_in(store.clone()).allow_private_networks();
-        let revoked = oauth.sign_out(&owner.url).await;
-        store.delete().map_err(unreadable)?;
+        let unchanged = UnchangedStore(store.clone());
+        let oauth = sign_in::kept_in(unchanged).allow_private_networks();
         let TokenOwner { server, .. } = &owner;
-        eprintln!("signed caller `{caller}` out of `{server}`");
-        if let Err(error) = revoked {
-            eprintln!(
-                "warning: the authorization server did not take the tokens of `{server}` back: {error}"
+        if let Err(error) = oauth.sign_out(&owner.url).await {
+            let said = format!(
+                "the authorization server did not take the tokens of `{server}` back: {error}"
             );
+            if !is_forced {
+                let hint = "they are still there; `--force` deletes them all the same";
+                return Err(Failed::new(Code::Authorization, said).hint(hint));
+            }
+            eprintln!("warning: {said}");
         }
+        store.delete().map_err(unreadable)?;
+        eprintln!("signed caller `{caller}` out of `{server}`");
         outcome = Ok(());
     }
     outcome

@@ -1,12 +1,33 @@
 //! What a policy asks of the gateway.
 
+use turnbuckle_server::Reject;
+
 use super::Core;
 use crate::{
-    operation::{EntryFacts, EntryKind},
+    exchange::Route,
+    operation::{EntryFacts, EntryKind, Judged},
     routes::Kind,
 };
 
 impl Core {
+    /// Refuses a request if its entry, or where it goes, is not what a rule has judged.
+    pub(super) fn check(
+        &self,
+        judged: Option<&Judged>,
+        route: Option<&Route>,
+    ) -> Result<(), Reject> {
+        let Some(judged) = judged else {
+            return Ok(());
+        };
+        let facts = self.facts(judged.kind, &judged.name);
+        let goes_there =
+            |facts: &EntryFacts| route.is_none_or(|route| route.member.id.as_str() == facts.server);
+        if judged.is(facts.as_ref()) && facts.as_ref().is_none_or(goes_there) {
+            return Ok(());
+        }
+        Err(Judged::outdated())
+    }
+
     /// What a policy may know about an entry.
     pub(crate) fn facts(&self, kind: EntryKind, name: &str) -> Option<EntryFacts> {
         let routes = self.routes();

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, OnceLock, Weak, atomic::Ordering},
 };
 
+use tokio::sync::futures::Notified;
 use turnbuckle_host::{Pacing, ServerId, ServerState, shared::Fleet};
 use turnbuckle_server::{Caller, Changes};
 
@@ -44,6 +45,11 @@ impl Core {
     /// A number that changes with the servers and their lists.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
+    }
+
+    /// Waits until lists are merged anew, from now on: servers become ready, or change.
+    pub(crate) fn rerouted(&self) -> Notified<'_> {
+        self.rerouted.notified()
     }
 
     /// Has these servers from now on, beside those of the caller's own.

@@ -19,6 +19,7 @@ use crate::{
     exchange,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
+    operation::Judged,
     routes::Kind,
     translate::FrontRequest,
     upstream::Member,
@@ -99,6 +100,7 @@ impl Core {
             return Box::pin(std::future::ready(reject.into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
+        let judged = request.note::<Judged>();
         if let Some(kind) = Kind::of(request.method())
             && !self.passes_lists()
         {
@@ -127,6 +129,9 @@ impl Core {
                 Some(uri) if method == "resources/subscribe" => {
                     let (core, front) = (Arc::clone(self), request.front().clone());
                     let (follower, uri) = (Follower::of(request), uri.into_owned());
+                    if let Err(reject) = self.check(judged, None) {
+                        return Box::pin(std::future::ready(reject.into()));
+                    }
                     return Box::pin(async move { core.subscribe(&front, &follower, &uri).await });
                 }
                 Some(uri) => Core::unsubscribe(request.front(), &uri),
@@ -139,20 +144,27 @@ impl Core {
             return Box::pin(exchange::serve_task(context, request, members));
         }
         let route = match self.route(method, params) {
-            Ok(route) => route,
+            Ok(route) => match self.check(judged, Some(&route)) {
+                Ok(()) => route,
+                Err(reject) => return Box::pin(std::future::ready(reject.into())),
+            },
             Err(reject) => {
                 let Some(time) = self.settling() else {
                     return Box::pin(std::future::ready(reject.into()));
                 };
                 // The server that has it may be about to say so.
                 let (core, params) = (Arc::clone(self), RawText::from(params));
+                let judged = judged.cloned();
                 let request = FrontRequest::new(request, record);
                 return Box::pin(async move {
                     let _ = time::timeout(time, core.settled()).await;
                     match core.route(&request.method, params.raw()) {
-                        Ok(route) => {
-                            exchange::serve(Arc::clone(&core.context), request, route).await
-                        }
+                        Ok(route) => match core.check(judged.as_ref(), Some(&route)) {
+                            Ok(()) => {
+                                exchange::serve(Arc::clone(&core.context), request, route).await
+                            }
+                            Err(reject) => reject.into(),
+                        },
                         Err(reject) => reject.into(),
                     }
                 });

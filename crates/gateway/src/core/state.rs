@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{
     ServerId, ServerSpec, ServerState,
@@ -45,6 +45,8 @@ pub(crate) struct Core {
     /// Held while lists are merged, so that what is merged last is newest.
     pub(super) merging: Mutex<()>,
     pub(super) generation: AtomicU64,
+    /// Told when lists were merged.
+    pub(super) rerouted: Notify,
     pub(super) fleet: OnceLock<Fleet>,
     pub(super) opened: Instant,
     pub(super) changes: Arc<OnceLock<Changes>>,
@@ -89,6 +91,7 @@ impl Core {
             routes: RwLock::default(),
             merging: Mutex::default(),
             generation: AtomicU64::new(1),
+            rerouted: Notify::new(),
             fleet: OnceLock::new(),
             opened: Instant::now(),
             changes,
@@ -238,6 +241,7 @@ impl Core {
         }
         let routes = Arc::new(routes);
         let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
+        self.rerouted.notify_waiters();
         let Some(changes) = self.changes.get() else {
             return;
         };

@@ -64,6 +64,11 @@ impl LiveGateway {
         self.0.callers.add(server);
     }
 
+    #[cfg(test)]
+    pub(crate) fn callers(&self) -> &Callers {
+        &self.0.callers
+    }
+
     /// Removes a server and waits for its end. False if there was none.
     pub async fn remove(&self, name: impl Into<ServerId>) -> bool {
         let name = name.into();

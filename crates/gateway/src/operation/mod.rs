@@ -13,6 +13,7 @@ mod condition;
 #[cfg(not(feature = "cel"))]
 #[path = "no_condition.rs"]
 mod condition;
+mod course;
 mod list_filter;
 mod log_writer;
 mod metrics;
@@ -30,4 +31,4 @@ pub use metrics::Metrics;
 pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
-pub(crate) use subject::{Directory, EntryFacts};
+pub(crate) use subject::{Directory, EntryFacts, Judged};

@@ -3,28 +3,23 @@
 use std::{
     fmt,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 use futures_core::future::BoxFuture;
-use tokio::time::Instant;
-use turnbuckle_base::lock::RwLock;
-use turnbuckle_protocol::{
-    LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, error::code, http::ParamHeaders,
-};
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_protocol::{LoggingLevel, SubscriptionFilter, http::ParamHeaders};
 use turnbuckle_server::{
     Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 use turnbuckle_session::round::KeyRing;
 
 use super::{
-    AccessLog, AccessRecord, EntryKind, Metrics, Policy, access_log,
-    ask::{self, Confirm},
+    AccessLog, EntryKind, Metrics, Policy, ask,
     asking::{Asking, CallIdentity},
-    caller_use::{CallerUses, Running, TooMuch},
+    caller_use::CallerUses,
+    course::Course,
     list_filter,
     policy::Verdict,
-    request::{About, subject},
     subject::{Directory, Moment, Subject},
 };
 use crate::observe::Recorder;
@@ -33,11 +28,11 @@ use crate::observe::Recorder;
 #[derive(Default)]
 pub struct Operation {
     policy: RwLock<Arc<Policy>>,
-    uses: Arc<CallerUses>,
-    metrics: Arc<Metrics>,
-    log: Option<AccessLog>,
+    pub(super) uses: Arc<CallerUses>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) log: Option<AccessLog>,
     bound: OnceLock<Bound>,
-    recorder: Option<Arc<Recorder>>,
+    pub(super) recorder: Option<Arc<Recorder>>,
 }
 
 /// What a gateway gives to its operation.
@@ -106,7 +101,7 @@ impl Operation {
         let _ = self.bound.set(Bound { directory, asking });
     }
 
-    fn directory(&self, policy: &Policy) -> Option<&Arc<dyn Directory>> {
+    pub(super) fn directory(&self, policy: &Policy) -> Option<&Arc<dyn Directory>> {
         let bound = self.bound.get()?;
         policy.needs_facts().then_some(&bound.directory)
     }
@@ -130,61 +125,32 @@ struct Operated {
 impl Operated {
     /// Waits until the facts of an entry are known that a rule may ask for; `None` if there is nothing to
     /// wait for.
-    fn settling(&self, request: &Relayed<'_>) -> Option<BoxFuture<'static, ()>> {
+    fn settling(&self, course: &Course) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let policy = Arc::clone(&self.operation.policy.read());
         let directory = self.operation.directory(&policy)?;
-        let (kind, name) = subject(request.method(), request.members())?;
-        if directory.facts(request.caller(), kind, &name).is_some() {
+        let (kind, name) = course.about.subject.as_ref()?;
+        let caller = &course.about.caller;
+        if directory.facts(caller, *kind, name).is_some() {
             return None;
         }
-        directory.settling(request.caller())
-    }
-}
-
-/// The same relay for a request that has waited.
-struct Settled(Operated);
-
-impl Relay for Settled {
-    fn offer(&self, caller: &Caller) -> RelayOffer {
-        self.0.offer(caller)
+        directory.settling(caller)
     }
 
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
-        if self.0.settling(&request).is_some() {
-            let said = "a server is still starting, and a rule needs to know it; try again later";
-            return Some(Box::pin(std::future::ready(Reject::internal(said).into())));
-        }
-        self.0.serve(request)
-    }
-}
-
-impl Relay for Operated {
-    fn offer(&self, caller: &Caller) -> RelayOffer {
-        self.inner.offer(caller)
-    }
-
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
-        if let Some(settling) = self.settling(&request) {
-            let (kept, settled) = (request.keep(), Settled(self.clone()));
-            return Some(Box::pin(async move {
-                settling.await;
-                match kept.serve(&settled) {
-                    Some(work) => work.await,
-                    None => Reject::internal("the gateway does not serve this").into(),
-                }
-            }));
-        }
+    /// Decides about a request and serves it.
+    fn run(
+        &self,
+        mut course: Course,
+        mut request: Relayed<'_>,
+    ) -> Option<BoxFuture<'static, RelayReply>> {
         let operation = &self.operation;
         let policy = Arc::clone(&operation.policy.read());
-        let mut course = Course::begin(operation, &request);
         let confirm = match course.admit(&policy, &request) {
             Ok(confirm) => confirm,
-            Err((outcome, reject)) => {
-                course.outcome = outcome;
-                course.code = Some(reject.code());
-                return Some(Box::pin(std::future::ready(reject.into())));
-            }
+            Err((outcome, reject)) => return Some(course.refuse(outcome, reject)),
         };
+        if let Some(judged) = course.judged.take() {
+            request = request.with_note(judged);
+        }
         let work = match (confirm, operation.bound.get()) {
             (Some(confirm), Some(bound)) => {
                 Some(ask::serve(&bound.asking, confirm, &request, &self.inner))
@@ -230,6 +196,56 @@ impl Relay for Operated {
             reply
         }))
     }
+}
+
+/// The same relay for a request that has waited.
+struct Settled {
+    operated: Operated,
+    course: Mutex<Option<Course>>,
+}
+
+impl Relay for Settled {
+    fn offer(&self, caller: &Caller) -> RelayOffer {
+        self.operated.offer(caller)
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        let course = self.course.lock().take()?;
+        if self.operated.settling(&course).is_some() {
+            let said = "a server is still starting, and a rule needs to know it; try again later";
+            return Some(course.refuse("error", Reject::internal(said)));
+        }
+        self.operated.run(course, request)
+    }
+}
+
+impl Relay for Operated {
+    fn offer(&self, caller: &Caller) -> RelayOffer {
+        self.inner.offer(caller)
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        let mut course = Course::begin(&self.operation, &request);
+        let Some(settling) = self.settling(&course) else {
+            return self.run(course, request);
+        };
+        // Requests that wait count as well.
+        let policy = Arc::clone(&self.operation.policy.read());
+        if let Err((outcome, reject)) = course.enter(&policy) {
+            return Some(course.refuse(outcome, reject));
+        }
+        let (kept, operated) = (request.keep(), self.clone());
+        Some(Box::pin(async move {
+            if let Err(reject) = settling.await {
+                return course.refuse("error", reject).await;
+            }
+            let course = Mutex::new(Some(course));
+            match kept.serve(&Settled { operated, course }) {
+                Some(work) => work.await,
+                None => Reject::internal("the gateway does not serve this").into(),
+            }
+        }))
+    }
 
     fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         let policy = Arc::clone(&self.operation.policy.read());
@@ -267,173 +283,4 @@ impl Relay for Operated {
     fn log_level(&self, front: &Front, level: LoggingLevel) {
         self.inner.log_level(front, level);
     }
-}
-
-/// One request from its beginning to its end, which is written down when it is dropped.
-struct Course {
-    operation: Arc<Operation>,
-    about: About,
-    revision: Revision,
-    trace: Option<String>,
-    began: Instant,
-    running: Option<Running>,
-    /// The rule that denied it.
-    reason: Option<String>,
-    outcome: &'static str,
-    code: Option<i64>,
-    bytes: Option<usize>,
-}
-
-impl Course {
-    fn begin(operation: &Arc<Operation>, request: &Relayed<'_>) -> Self {
-        operation.metrics.began();
-        let is_logged = operation.log.is_some();
-        let trace = is_logged.then(|| trace_of(request)).flatten();
-        Self {
-            operation: Arc::clone(operation),
-            about: About::new(request),
-            revision: request.revision(),
-            trace,
-            began: Instant::now(),
-            running: None,
-            reason: None,
-            outcome: "cancelled",
-            code: None,
-            bytes: None,
-        }
-    }
-
-    /// Decides about the request. Gives what the user has to be asked, if there is something.
-    fn admit(
-        &mut self,
-        policy: &Policy,
-        request: &Relayed<'_>,
-    ) -> Result<Option<Confirm>, (&'static str, Reject)> {
-        let caller = &self.about.caller;
-        // Lists are cheap, and a client reads them before its first call.
-        let Some((kind, name)) = &self.about.subject else {
-            return Ok(None);
-        };
-        let mut confirm = None;
-        if !policy.is_empty() {
-            let directory = self.operation.directory(policy);
-            let subject = Subject::entry(caller, *kind, name, directory);
-            let arguments = match directory {
-                Some(_) => request.members().get("arguments"),
-                None => None,
-            };
-            let subject = subject.called(request.method(), arguments);
-            match policy.judge(&subject, Moment::Call) {
-                Verdict::Allow => {}
-                Verdict::Deny(rule) => {
-                    tracing::info!(caller = caller.id(), name, rule, "denied a request");
-                    let reject = absent(*kind, name);
-                    self.reason = Some(rule);
-                    return Err(("denied", reject));
-                }
-                Verdict::Ask(rule) => {
-                    tracing::info!(caller = caller.id(), name, rule, "asking before a call");
-                    confirm = Some(Confirm::new(&subject));
-                }
-            }
-        }
-        let entered = self.operation.uses.enter(policy, caller.id(), self.began);
-        self.running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
-        Ok(confirm)
-    }
-
-    fn end(&mut self, reply: &RelayReply) {
-        match reply {
-            RelayReply::Result(result) => {
-                self.bytes = Some(result.len());
-                let is_failed = self.about.method == "tools/call" && is_tool_error(result);
-                self.outcome = if is_failed { "tool_error" } else { "ok" };
-            }
-            RelayReply::Error(code, _) => self.fail(*code),
-            RelayReply::Reject(reject) => self.fail(reject.code()),
-            _ => self.outcome = "ok",
-        }
-    }
-
-    fn fail(&mut self, code: i64) {
-        self.outcome = "error";
-        self.code = Some(code);
-    }
-}
-
-impl Drop for Course {
-    fn drop(&mut self) {
-        let took = self.began.elapsed();
-        let metrics = &self.operation.metrics;
-        metrics.ended();
-        metrics.request(self.about.method, self.outcome, took);
-        if let Some(recorder) = &self.operation.recorder
-            && matches!(self.outcome, "denied" | "limited")
-        {
-            let reason = self.reason.as_deref().unwrap_or("too many requests");
-            let name = self.about.name().unwrap_or(self.about.method);
-            recorder.denied(name, self.about.caller.id(), reason.to_owned());
-        }
-        let Some(log) = &self.operation.log else {
-            return;
-        };
-        log.write(&AccessRecord {
-            time: access_log::now(),
-            method: self.about.method,
-            name: self.about.name().map(without_query),
-            caller: self.about.caller.id(),
-            reason: self.reason.as_deref(),
-            revision: self.revision.as_str(),
-            outcome: self.outcome,
-            code: self.code,
-            milliseconds: milliseconds(took),
-            bytes: self.bytes,
-            trace: self.trace.as_deref(),
-        });
-    }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e6).round() / 1e3
-}
-
-/// A URI may have a secret in its query.
-fn without_query(name: &str) -> &str {
-    name.split(['?', '#']).next().unwrap_or(name)
-}
-
-fn trace_of(request: &Relayed<'_>) -> Option<String> {
-    let parent = request.members().get("_meta")?.member("traceparent")?;
-    let parent = turnbuckle_protocol::envelope::text_of(parent)?;
-    // 00-<trace>-<parent>-<flags>
-    Some(parent.split('-').nth(1)?.to_owned())
-}
-
-/// What is denied cannot be told from what does not exist.
-fn absent(kind: EntryKind, name: &str) -> Reject {
-    match kind {
-        EntryKind::Tool => Reject::invalid_params(format!("unknown tool `{name}`")),
-        EntryKind::Prompt => Reject::invalid_params(format!("unknown prompt `{name}`")),
-        EntryKind::Resource => Reject::resource_not_found(name),
-    }
-}
-
-fn limited(too_much: TooMuch) -> Reject {
-    let said = match too_much {
-        TooMuch::Often => "too many requests; wait a while and try again",
-        TooMuch::AtOnce => "too many requests at once; wait for some to finish",
-    };
-    Reject::new(code::TOO_MANY_REQUESTS, said)
-}
-
-/// Whether a result says that the tool failed. Most results are not read for it.
-fn is_tool_error(result: &[u8]) -> bool {
-    if memchr::memmem::find(result, b"\"isError\"").is_none() {
-        return false;
-    }
-    let value: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(result);
-    value.is_ok_and(|value| {
-        let said = Raw::from(value).member("isError");
-        said.is_some_and(|said| said.get() == "true")
-    })
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
-use turnbuckle_server::Caller;
+use turnbuckle_server::{Caller, Reject};
 
 use super::EntryKind;
 
 /// What is known about a tool, a prompt or a resource.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EntryFacts {
     pub(crate) server: String,
     /// What the server calls it.
@@ -23,14 +23,44 @@ pub(crate) struct EntryFacts {
     pub(crate) annotations: Value,
 }
 
+/// The entry of a request, as rules have judged it: a note with the request. Its server may be another
+/// when the request is sent, after a question to the user or a change of the config.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    pub(crate) kind: EntryKind,
+    pub(crate) name: String,
+    pub(super) facts: Option<EntryFacts>,
+}
+
+impl Judged {
+    pub(super) fn new(kind: EntryKind, name: &str, facts: Option<EntryFacts>) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            facts,
+        }
+    }
+
+    /// Whether this is what was judged.
+    pub(crate) fn is(&self, facts: Option<&EntryFacts>) -> bool {
+        self.facts.as_ref() == facts
+    }
+
+    /// The error for a request whose entry is another one now.
+    pub(crate) fn outdated() -> Reject {
+        Reject::internal("the servers changed while rules were checked for this; try again")
+    }
+}
+
 /// Knows the entries of a gateway.
 pub(crate) trait Directory: Send + Sync {
     /// What is known about an entry, by the name that clients see.
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts>;
 
     /// Waits until it is known what this caller is offered; `None` if it is. Until then a call of an entry
-    /// without facts must not be judged: the entry may appear before the call is made.
-    fn settling(&self, _caller: &Caller) -> Option<BoxFuture<'static, ()>> {
+    /// without facts must not be judged: the entry may appear before the call is made. An error says why it
+    /// cannot become known.
+    fn settling(&self, _caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         None
     }
 }
@@ -70,6 +100,16 @@ impl<'a> Subject<'a> {
         directory: Option<&Arc<dyn Directory>>,
     ) -> Self {
         let facts = directory.and_then(|directory| directory.facts(caller, kind, name));
+        Self::of(caller, kind, name, facts)
+    }
+
+    /// An entry of which this is known.
+    pub(super) fn of(
+        caller: &'a Caller,
+        kind: EntryKind,
+        name: &'a str,
+        facts: Option<EntryFacts>,
+    ) -> Self {
         Self {
             caller: caller.id(),
             scopes: caller.scopes(),

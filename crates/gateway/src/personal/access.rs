@@ -31,10 +31,11 @@ pub trait CallerAccess: Send + Sync + 'static {
         false
     }
 
-    /// Whether the caller has other credentials since its [way](Self::way) was made. The next request then
-    /// starts the server again with them.
-    fn is_renewed(&self, _caller: &Caller) -> bool {
-        false
+    /// A number that changes with the credentials of the caller, other than by renewing them: when it has
+    /// signed in for more, or has signed out. The next request then finds the [way](Self::way) anew, and
+    /// starts the server again, or ends its sessions if there is no way any more.
+    fn credentials(&self, _caller: &Caller) -> u64 {
+        0
     }
 
     /// Starts a sign-in of the caller, or returns the one under way.

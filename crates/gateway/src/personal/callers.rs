@@ -179,11 +179,6 @@ impl Callers {
             server.access.note(caller);
         }
         own.look_ups.run(&servers, &own.core, caller).await;
-        for server in &servers {
-            if server.access.is_renewed(caller) && own.core.contains(&server.id) {
-                self.connect_anew(&own, server, caller).await;
-            }
-        }
         *own.last_used.lock() = Instant::now();
         self.sync(&own);
         own.is_opened.store(true, Ordering::Release);
@@ -233,51 +228,33 @@ impl Callers {
         Ok(own)
     }
 
-    /// Starts a server for a caller that has credentials for it.
-    async fn connect(&self, own: &CallerCore, server: &PersonalServer, caller: &Caller) -> bool {
-        let Some(spec) = server.access.way(caller).await else {
-            return false;
-        };
-        own.core.add(&server.id, spec, server.settings.clone());
-        true
-    }
-
-    /// Starts a server after a sign-in, and waits a while for it. False if there are no credentials.
+    /// Starts a server with the newest credentials after a sign-in, and waits a while for it. False if
+    /// there are no credentials.
     pub(super) async fn connect_now(
-        &self,
         own: &CallerCore,
-        server: &PersonalServer,
+        server: &Arc<PersonalServer>,
         caller: &Caller,
     ) -> bool {
-        if !own.core.has(&server.id) && !self.connect(own, server, caller).await {
+        // Other requests may have started it already.
+        if !own.core.has(&server.id) || !own.look_ups.is_current(server, caller) {
+            own.look_ups.run_now(server, &own.core, caller).await;
+        }
+        if !own.core.contains(&server.id) {
             return false;
         }
-        own.look_ups.forget(&server.id);
         let _ = time::timeout(STARTS_WITHIN, own.core.settled_one(&server.id)).await;
         true
-    }
-
-    /// Starts a server again with the credentials of a sign-in, and waits a while for it. False if there
-    /// are no credentials.
-    pub(super) async fn connect_anew(
-        &self,
-        own: &CallerCore,
-        server: &PersonalServer,
-        caller: &Caller,
-    ) -> bool {
-        self.connect(own, server, caller).await && self.connect_now(own, server, caller).await
     }
 
     /// Whether a call of the tool that signs in is for the server itself: a server that the caller is
     /// signed in to may have a tool of this name.
     pub(super) fn has_own_tool(&self, caller: &Caller, server: &PersonalServer) -> bool {
         let core = self.core(caller);
-        let has_tool = || core.lists_tool(&server.tool);
-        core.has(&server.id) && (!server.access.wants_more(caller) || has_tool())
+        core.has(&server.id) && core.lists_tool(&server.tool)
     }
 
     /// Takes over changes of the servers that all share.
-    fn sync(&self, own: &CallerCore) {
+    pub(super) fn sync(&self, own: &CallerCore) {
         // Held until the servers are in place, so that no request puts older ones there after newer ones.
         let mut seen = own.seen.lock();
         // It is read before the servers, so that a change in between is taken over the next time.
@@ -292,7 +269,7 @@ impl Callers {
     pub(crate) fn sessions(&self) -> Vec<(ServerId, Vec<Arc<Member>>)> {
         let all = self.all();
         let of_server = |server: &Arc<PersonalServer>| {
-            let members = all.iter().filter_map(|own| own.core.member(&server.id));
+            let members = all.iter().filter_map(|core| core.member(&server.id));
             (server.id.clone(), members.collect())
         };
         self.servers().iter().map(of_server).collect()
@@ -302,8 +279,8 @@ impl Callers {
     pub(crate) fn restart(&self, id: &ServerId) -> bool {
         let is_known = self.servers.read().iter().any(|server| server.id == *id);
         if is_known {
-            for own in self.all() {
-                own.core.restart(id);
+            for core in self.all() {
+                core.restart(id);
             }
         }
         is_known
@@ -317,15 +294,15 @@ impl Callers {
 
     /// Looks at the servers of all callers anew.
     pub(crate) fn observe_all(&self) {
-        for own in self.all() {
-            own.core.observe_all();
+        for core in self.all() {
+            core.observe_all();
         }
     }
 
     /// Merges the lists of all callers anew.
     pub(crate) fn reroute(&self) {
-        for own in self.all() {
-            own.core.reroute();
+        for core in self.all() {
+            core.reroute();
         }
     }
 
@@ -342,8 +319,8 @@ impl Callers {
         };
         drop(gone);
         self.shared.tidy();
-        for own in self.all() {
-            own.core.tidy_members();
+        for core in self.all() {
+            core.tidy_members();
         }
     }
 
@@ -355,8 +332,10 @@ impl Callers {
         }
     }
 
-    fn all(&self) -> Vec<Arc<CallerCore>> {
-        self.known.lock().values().cloned().collect()
+    /// What each caller is offered. A caller counts as idle while this is kept.
+    fn all(&self) -> Vec<Arc<Core>> {
+        let known = self.known.lock();
+        known.values().map(|own| Arc::clone(&own.core)).collect()
     }
 }
 
@@ -395,22 +374,26 @@ pub(crate) struct CallersDirectory(pub(crate) Weak<Callers>);
 impl Directory for CallersDirectory {
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts> {
         let callers = self.0.upgrade()?;
+        if callers.share_all() {
+            return callers.shared.facts(kind, name);
+        }
         let servers = callers.servers();
-        let core = callers.core(caller);
         let meant = sign_in::find(&servers, name)
             .filter(|server| kind == EntryKind::Tool && !callers.has_own_tool(caller, server));
         match meant {
             Some(server) => Some(sign_in::facts(server)),
-            None => core.facts(kind, name),
+            // What the shared servers have is not all that this caller has.
+            None => callers.known(caller)?.core.facts(kind, name),
         }
     }
 
-    fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, ()>> {
+    fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let callers = self.0.upgrade()?;
         if callers.share_all() {
             let time = callers.shared.settling()?;
             return Some(Box::pin(async move {
                 let _ = time::timeout(time, callers.shared.settled()).await;
+                Ok(())
             }));
         }
         if callers.known(caller).is_some_and(|own| own.is_settled()) {
@@ -418,9 +401,48 @@ impl Directory for CallersDirectory {
         }
         let caller = caller.clone();
         Some(Box::pin(async move {
-            if let Ok(own) = callers.open(&caller).await {
-                let _ = time::timeout(STARTS_WITHIN, own.core.settled()).await;
-            }
+            let own = callers.open(&caller).await?;
+            let _ = time::timeout(STARTS_WITHIN, own.core.settled()).await;
+            Ok(())
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_host::ServerSpec;
+
+    use super::{super::SignIn, *};
+    use crate::Gateway;
+
+    /// A server that no caller has.
+    struct Closed;
+
+    impl CallerAccess for Closed {
+        fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+            Box::pin(async { None })
+        }
+
+        fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+            Box::pin(async { Err("it is closed".to_owned()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn reading_the_metrics_keeps_no_caller() {
+        let gateway = Gateway::new("gateway", "1")
+            .server_per_caller("own", Arc::new(Closed), UpstreamSettings::new())
+            .open()
+            .expect("a gateway");
+        let callers = gateway.callers();
+        for number in 0..MAX_CALLERS {
+            let caller = Caller::new(format!("caller-{number}"));
+            callers.open(&caller).await.expect("there is room");
+        }
+        let read = callers.all();
+        let late = callers.open(&Caller::new("late")).await;
+        assert!(late.is_ok(), "an idle caller makes room");
+        assert_eq!(read.len(), MAX_CALLERS);
+        gateway.close().await;
     }
 }

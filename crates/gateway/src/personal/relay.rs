@@ -16,7 +16,7 @@ use super::{
 use crate::{
     core::{CoreRelay, Follower},
     exchange,
-    operation::Asking,
+    operation::{Asking, Judged},
 };
 
 /// How long a subscription waits before it looks for a place among the callers again, at first.
@@ -73,6 +73,7 @@ impl Relay for PersonalRelay {
             // A server may have a tool of this name itself. A policy knows it only if the caller had the
             // server before this request; otherwise the gateway's tool answers.
             let is_servers_own = callers.has_own_tool(&caller, call.server());
+            let judged = request.note::<Judged>().cloned();
             return Some(Box::pin(async move {
                 let own = match callers.open(&caller).await {
                     Ok(own) => own,
@@ -81,7 +82,10 @@ impl Relay for PersonalRelay {
                 if is_servers_own && own.core.has(&call.server().id) {
                     return served(&kept, &own).await;
                 }
-                call.run(&callers, &own, &caller).await
+                if judged.is_some_and(|judged| !judged.is(Some(&sign_in::facts(call.server())))) {
+                    return Judged::outdated().into();
+                }
+                call.run(&own, &caller).await
             }));
         }
         let is_tools = request.method() == "tools/list";
@@ -184,17 +188,29 @@ impl ListenLater {
             }
             pause = (pause * 2).min(MAX_OPEN_AGAIN);
         };
-        own.core.settled().await;
-        let mut followed = Vec::new();
-        for uri in &self.rest {
-            if let Some(follow) = own.core.follow(&self.follower, uri) {
+        let (mut rest, mut followed) = (self.rest, Vec::new());
+        loop {
+            let (ours, shared) = (own.core.rerouted(), self.callers.shared.rerouted());
+            rest.retain(|uri| {
+                let Some(follow) = own.core.follow(&self.follower, uri) else {
+                    return true;
+                };
                 followed.push(follow);
                 // It may have changed since the client was answered.
                 own.core.tell_changed(uri);
+                false
+            });
+            if rest.is_empty() {
+                // Both are kept for as long as the subscription is open.
+                return std::future::pending().await;
+            }
+            // The server of a resource may be starting, or be found later.
+            tokio::select! {
+                biased;
+                () = ours => {}
+                () = shared => self.callers.sync(&own),
             }
         }
-        // Both are kept for as long as the subscription is open.
-        std::future::pending::<()>().await;
     }
 }
 

@@ -140,16 +140,11 @@ impl SignInCall {
         &self.server
     }
 
-    pub(super) async fn run(
-        self,
-        callers: &Callers,
-        own: &CallerCore,
-        caller: &Caller,
-    ) -> RelayReply {
-        let server = &*self.server;
+    pub(super) async fn run(self, own: &CallerCore, caller: &Caller) -> RelayReply {
+        let server = &self.server;
         // It may have ended since the caller was told where to go.
         if !server.access.wants_more(caller)
-            && callers.connect_now(own, server, caller).await
+            && Callers::connect_now(own, server, caller).await
             && own.core.has(&server.id)
         {
             return self.done(own);
@@ -165,7 +160,7 @@ impl SignInCall {
             return reply;
         }
         match time::timeout(SIGNED_IN_WITHIN, sign_in.ended()).await {
-            Ok(Ok(())) if callers.connect_anew(own, server, caller).await => self.done(own),
+            Ok(Ok(())) if Callers::connect_now(own, server, caller).await => self.done(own),
             Ok(Ok(())) => self.failed("there are no tokens after the sign-in"),
             Ok(Err(reason)) => self.failed(&reason),
             Err(_) => self.failed("the user did not sign in in time; call this tool again"),

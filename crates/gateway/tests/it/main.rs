@@ -12,6 +12,7 @@ mod lock;
 mod observe;
 mod parking;
 mod personal;
+mod personal_changes;
 mod policy;
 mod raw_child;
 mod raw_site;

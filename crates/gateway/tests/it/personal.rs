@@ -289,7 +289,7 @@ fn gateway_with(own: &[(&str, &Arc<Sometimes>)]) -> LiveGateway {
     gateway.open().expect("a gateway")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn credentials_that_were_not_found_are_looked_for_again() {
     let own = Arc::new(Sometimes::default());
     own.can_look_up.store(true, Ordering::SeqCst);

@@ -63,6 +63,7 @@ pub(crate) fn serve(
         revision: incoming.revision,
         peer: incoming.peer,
         front: Front::new(incoming.peer, incoming.revision),
+        note: None,
     };
     let future = relay.serve(request)?;
     let mut future = match relay_span(incoming) {

@@ -182,7 +182,11 @@ pub struct Relayed<'a> {
     pub(crate) revision: Revision,
     pub(crate) peer: &'a Arc<Peer>,
     pub(crate) front: Front,
+    pub(crate) note: Option<RelayNote>,
 }
+
+/// What one relay leaves with a request for another.
+pub(crate) type RelayNote = Arc<dyn Any + Send + Sync>;
 
 impl<'a> Relayed<'a> {
     /// The method of the request.
@@ -251,6 +255,19 @@ impl<'a> Relayed<'a> {
         &self.front
     }
 
+    /// Leaves a note with the request, in place of an earlier one: a relay around another tells it
+    /// something. It is not sent anywhere.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Any + Send + Sync) -> Self {
+        self.note = Some(Arc::new(note));
+        self
+    }
+
+    /// The note that was left with the request, if it has this type.
+    pub fn note<T: Any>(&self) -> Option<&T> {
+        self.note.as_ref()?.downcast_ref()
+    }
+
     /// An owned copy of the request, to be served later. It copies the params.
     pub fn keep(&self) -> KeptRequest {
         KeptRequest {
@@ -259,6 +276,7 @@ impl<'a> Relayed<'a> {
             revision: self.revision,
             peer: Arc::clone(self.peer),
             front: self.front.clone(),
+            note: self.note.clone(),
         }
     }
 }
@@ -271,6 +289,7 @@ pub struct KeptRequest {
     revision: Revision,
     peer: Arc<Peer>,
     front: Front,
+    note: Option<RelayNote>,
 }
 
 impl KeptRequest {
@@ -299,6 +318,7 @@ impl KeptRequest {
             revision: self.revision,
             peer: &self.peer,
             front: self.front.clone(),
+            note: self.note.clone(),
         })
     }
 }

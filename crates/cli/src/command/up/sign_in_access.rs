@@ -24,8 +24,9 @@ use turnbuckle::{
 use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, locked, parameter};
 use crate::command::caller_tokens::CallerTokens;
 
-/// How many callers are remembered that have to sign in again. One more is told so by the server.
-const MAX_NEEDED: usize = 1_024;
+/// How many callers are remembered that have to sign in again. One more is told so by the server. Those
+/// that have signed in are remembered beyond that: each took a user.
+const MAX_NOTES: usize = 1_024;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -38,8 +39,8 @@ pub(super) struct SignInAccess {
     pending: PendingSignIns,
     /// Sign-ins that have begun, by the names of the callers' stores: one for each caller.
     begun: Mutex<HashMap<String, BegunSignIn>>,
-    /// What the next sign-in is for, by the names of the callers' stores.
-    needed: Arc<Mutex<HashMap<String, Needed>>>,
+    /// What callers have signed in for and have to sign in for, by the names of their stores.
+    sign_ins: Arc<Mutex<HashMap<String, SignInNote>>>,
     server: String,
 }
 
@@ -57,7 +58,7 @@ impl SignInAccess {
             client,
             pending,
             begun: Mutex::default(),
-            needed: Arc::default(),
+            sign_ins: Arc::default(),
             server: server.to_owned(),
         }
     }
@@ -67,14 +68,12 @@ impl SignInAccess {
         CallerTokens::new(&self.server, &self.url, caller)
     }
 
-    /// What the caller has to sign in for, if anything.
-    fn needed_of(&self, caller: &Caller) -> Option<Needed> {
-        let needed = locked(&self.needed);
-        // Most callers need nothing, and a name takes longer to make than this.
-        if needed.is_empty() {
-            return None;
-        }
-        needed.get(self.place(caller).name()).cloned()
+    /// What is known about the sign-ins of a caller.
+    fn note_of(&self, store: &str) -> SignInNote {
+        locked(&self.sign_ins)
+            .get(store)
+            .cloned()
+            .unwrap_or_default()
     }
 }
 
@@ -82,18 +81,16 @@ impl CallerAccess for SignInAccess {
     fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
             let place = self.place(caller);
+            let note = self.note_of(place.name());
             let store = place.find(&self.client).await?;
             // A call never sends a user to a browser: there is a tool for that.
             let browser = NoBrowser {
                 store: place.name().to_owned(),
-                needed: Arc::clone(&self.needed),
+                number: note.number,
+                sign_ins: Arc::clone(&self.sign_ins),
             };
             let tokens = self.client.clone().store(store).browser(browser);
-            let is_refused = {
-                let mut needed = locked(&self.needed);
-                needed.retain(|name, needed| name != place.name() || *needed != Needed::NewSession);
-                needed.get(place.name()) == Some(&Needed::Tokens)
-            };
+            let is_refused = note.needed == Some(Needed::Tokens);
             if is_refused || !tokens.is_signed_in(&self.url).await {
                 return None;
             }
@@ -105,11 +102,21 @@ impl CallerAccess for SignInAccess {
     }
 
     fn wants_more(&self, caller: &Caller) -> bool {
-        matches!(self.needed_of(caller), Some(Needed::Scopes(_)))
+        // Most callers need nothing, and a name takes longer to make than this.
+        if locked(&self.sign_ins).is_empty() {
+            return false;
+        }
+        let note = self.note_of(self.place(caller).name());
+        matches!(note.needed, Some(Needed::Scopes(_)))
     }
 
-    fn is_renewed(&self, caller: &Caller) -> bool {
-        self.needed_of(caller) == Some(Needed::NewSession)
+    fn credentials(&self, caller: &Caller) -> u64 {
+        let place = self.place(caller);
+        // They are gone after `turnbuckle logout --caller`.
+        if !place.exists() {
+            return 0;
+        }
+        self.note_of(place.name()).number + 1
     }
 
     fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
@@ -178,8 +185,8 @@ impl SignInAccess {
         };
         let browser = CallbackBrowser(visit);
         let (client, url_of_server) = (self.client.clone(), self.url.clone());
-        let needed = Arc::clone(&self.needed);
-        let (name, needs) = (key.clone(), locked(&self.needed).get(&key).cloned());
+        let sign_ins = Arc::clone(&self.sign_ins);
+        let (name, needs) = (key.clone(), self.note_of(&key).needed);
         let task = tokio::spawn(async move {
             let _place = place;
             let outcome = async {
@@ -195,11 +202,10 @@ impl SignInAccess {
             };
             let outcome = outcome.await;
             if outcome.is_ok() {
-                let mut needed = locked(&needed);
-                let before = needed.remove(&name);
-                if matches!(before, Some(Needed::Scopes(_))) {
-                    needed.insert(name, Needed::NewSession);
-                }
+                let mut sign_ins = locked(&sign_ins);
+                let note = sign_ins.entry(name).or_default();
+                note.needed = None;
+                note.number += 1;
             }
             tell.send_replace(SignInState::Ended(outcome));
         });
@@ -216,6 +222,14 @@ type BegunChannels = (
     watch::Receiver<SignInState>,
 );
 
+/// What is known about the sign-ins of one caller.
+#[derive(Clone, Debug, Default)]
+struct SignInNote {
+    /// How often the caller has signed in since the start of the gateway.
+    number: u64,
+    needed: Option<Needed>,
+}
+
 /// What a caller has to sign in again for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Needed {
@@ -223,8 +237,6 @@ enum Needed {
     Tokens,
     /// The tokens are good, and the server wants these scopes too.
     Scopes(Scopes),
-    /// Nothing: the caller has new tokens, and its session with the server has the old ones.
-    NewSession,
 }
 
 /// Signs in for what is needed.
@@ -237,7 +249,7 @@ async fn sign_in_anew(tokens: &OAuth, server: &str, needed: Option<Needed>) -> R
                 let _ = tokens.sign_out(server).await;
                 tokens.sign_in(server).await
             }
-            Some(Needed::NewSession) | None => tokens.sign_in(server).await,
+            None => tokens.sign_in(server).await,
         }
     };
     match tokio::time::timeout(WITHIN, signing_in).await {
@@ -301,15 +313,21 @@ impl Visit for CallbackVisit {
 /// Users do not sign in in the middle of a call: it is noted what they have to sign in for.
 struct NoBrowser {
     store: String,
-    needed: Arc<Mutex<HashMap<String, Needed>>>,
+    /// The number of the sign-in that the tokens are from.
+    number: u64,
+    sign_ins: Arc<Mutex<HashMap<String, SignInNote>>>,
 }
 
 impl NoBrowser {
     fn note(&self, needs: impl FnOnce(Option<Needed>) -> Needed) {
-        let mut needed = locked(&self.needed);
-        if needed.len() < MAX_NEEDED || needed.contains_key(&self.store) {
-            let before = needed.remove(&self.store);
-            needed.insert(self.store.clone(), needs(before));
+        let mut sign_ins = locked(&self.sign_ins);
+        if sign_ins.len() >= MAX_NOTES && !sign_ins.contains_key(&self.store) {
+            return;
+        }
+        let note = sign_ins.entry(self.store.clone()).or_default();
+        // What is wrong with older tokens says nothing of those that the caller has now.
+        if note.number == self.number {
+            note.needed = Some(needs(note.needed.take()));
         }
     }
 }
@@ -326,7 +344,6 @@ impl Browser for NoBrowser {
                 Needed::Scopes(before.iter().chain(scopes.iter()).collect())
             }
             Some(Needed::Tokens) => Needed::Tokens,
-            Some(Needed::NewSession) => Needed::NewSession,
             None => Needed::Scopes(scopes.clone()),
         });
         false

@@ -92,6 +92,7 @@ fn relayed<'a>(incoming: &'a Incoming<'_>) -> Relayed<'a> {
         revision: incoming.revision,
         peer: incoming.peer,
         front: Front::new(incoming.peer, incoming.revision),
+        note: None,
     }
 }
 

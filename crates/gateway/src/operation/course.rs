@@ -1,0 +1,214 @@
+//! One request of a gateway: whether it may be made, what becomes of it, and what is written down.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_core::future::BoxFuture;
+use tokio::time::Instant;
+use turnbuckle_protocol::{Revision, envelope::Raw, error::code};
+use turnbuckle_server::{Reject, RelayReply, Relayed};
+
+use super::{
+    AccessRecord, EntryKind, Operation, Policy, access_log,
+    ask::Confirm,
+    caller_use::{Running, TooMuch},
+    policy::Verdict,
+    request::About,
+    subject::{Judged, Moment, Subject},
+};
+
+/// One request from its beginning to its end, which is written down when it is dropped.
+pub(super) struct Course {
+    pub(super) operation: Arc<Operation>,
+    pub(super) about: About,
+    revision: Revision,
+    trace: Option<String>,
+    began: Instant,
+    running: Option<Running>,
+    /// Whether it was counted against the limits of its caller.
+    is_counted: bool,
+    /// What rules with expressions have judged.
+    pub(super) judged: Option<Judged>,
+    /// The rule that denied it.
+    reason: Option<String>,
+    pub(super) outcome: &'static str,
+    code: Option<i64>,
+    bytes: Option<usize>,
+}
+
+impl Course {
+    pub(super) fn begin(operation: &Arc<Operation>, request: &Relayed<'_>) -> Self {
+        operation.metrics.began();
+        let is_logged = operation.log.is_some();
+        let trace = is_logged.then(|| trace_of(request)).flatten();
+        Self {
+            operation: Arc::clone(operation),
+            about: About::new(request),
+            revision: request.revision(),
+            trace,
+            began: Instant::now(),
+            running: None,
+            is_counted: false,
+            judged: None,
+            reason: None,
+            outcome: "cancelled",
+            code: None,
+            bytes: None,
+        }
+    }
+
+    /// Decides about the request. Gives what the user has to be asked, if there is something.
+    pub(super) fn admit(
+        &mut self,
+        policy: &Policy,
+        request: &Relayed<'_>,
+    ) -> Result<Option<Confirm>, (&'static str, Reject)> {
+        let caller = &self.about.caller;
+        // Lists are cheap, and a client reads them before its first call.
+        let Some((kind, name)) = &self.about.subject else {
+            return Ok(None);
+        };
+        let mut confirm = None;
+        if !policy.is_empty() {
+            let directory = self.operation.directory(policy);
+            let facts = directory.and_then(|directory| directory.facts(caller, *kind, name));
+            self.judged = directory.map(|_| Judged::new(*kind, name, facts.clone()));
+            let subject = Subject::of(caller, *kind, name, facts);
+            let arguments = match directory {
+                Some(_) => request.members().get("arguments"),
+                None => None,
+            };
+            let subject = subject.called(request.method(), arguments);
+            match policy.judge(&subject, Moment::Call) {
+                Verdict::Allow => {}
+                Verdict::Deny(rule) => {
+                    tracing::info!(caller = caller.id(), name, rule, "denied a request");
+                    let reject = absent(*kind, name);
+                    self.reason = Some(rule);
+                    return Err(("denied", reject));
+                }
+                Verdict::Ask(rule) => {
+                    tracing::info!(caller = caller.id(), name, rule, "asking before a call");
+                    confirm = Some(Confirm::new(&subject));
+                }
+            }
+        }
+        self.enter(policy)?;
+        Ok(confirm)
+    }
+
+    /// Counts the request against the limits of its caller, once.
+    pub(super) fn enter(&mut self, policy: &Policy) -> Result<(), (&'static str, Reject)> {
+        if !std::mem::replace(&mut self.is_counted, true) {
+            let caller = self.about.caller.id();
+            let entered = self.operation.uses.enter(policy, caller, self.began);
+            self.running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the request with an error.
+    pub(super) fn refuse(
+        mut self,
+        outcome: &'static str,
+        reject: Reject,
+    ) -> BoxFuture<'static, RelayReply> {
+        self.outcome = outcome;
+        self.code = Some(reject.code());
+        Box::pin(std::future::ready(reject.into()))
+    }
+
+    pub(super) fn end(&mut self, reply: &RelayReply) {
+        match reply {
+            RelayReply::Result(result) => {
+                self.bytes = Some(result.len());
+                let is_failed = self.about.method == "tools/call" && is_tool_error(result);
+                self.outcome = if is_failed { "tool_error" } else { "ok" };
+            }
+            RelayReply::Error(code, _) => self.fail(*code),
+            RelayReply::Reject(reject) => self.fail(reject.code()),
+            _ => self.outcome = "ok",
+        }
+    }
+
+    fn fail(&mut self, code: i64) {
+        self.outcome = "error";
+        self.code = Some(code);
+    }
+}
+
+impl Drop for Course {
+    fn drop(&mut self) {
+        let took = self.began.elapsed();
+        let metrics = &self.operation.metrics;
+        metrics.ended();
+        metrics.request(self.about.method, self.outcome, took);
+        if let Some(recorder) = &self.operation.recorder
+            && matches!(self.outcome, "denied" | "limited")
+        {
+            let reason = self.reason.as_deref().unwrap_or("too many requests");
+            let name = self.about.name().unwrap_or(self.about.method);
+            recorder.denied(name, self.about.caller.id(), reason.to_owned());
+        }
+        let Some(log) = &self.operation.log else {
+            return;
+        };
+        log.write(&AccessRecord {
+            time: access_log::now(),
+            method: self.about.method,
+            name: self.about.name().map(without_query),
+            caller: self.about.caller.id(),
+            reason: self.reason.as_deref(),
+            revision: self.revision.as_str(),
+            outcome: self.outcome,
+            code: self.code,
+            milliseconds: milliseconds(took),
+            bytes: self.bytes,
+            trace: self.trace.as_deref(),
+        });
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// A URI may have a secret in its query.
+fn without_query(name: &str) -> &str {
+    name.split(['?', '#']).next().unwrap_or(name)
+}
+
+fn trace_of(request: &Relayed<'_>) -> Option<String> {
+    let parent = request.members().get("_meta")?.member("traceparent")?;
+    let parent = turnbuckle_protocol::envelope::text_of(parent)?;
+    // 00-<trace>-<parent>-<flags>
+    Some(parent.split('-').nth(1)?.to_owned())
+}
+
+/// What is denied cannot be told from what does not exist.
+fn absent(kind: EntryKind, name: &str) -> Reject {
+    match kind {
+        EntryKind::Tool => Reject::invalid_params(format!("unknown tool `{name}`")),
+        EntryKind::Prompt => Reject::invalid_params(format!("unknown prompt `{name}`")),
+        EntryKind::Resource => Reject::resource_not_found(name),
+    }
+}
+
+fn limited(too_much: TooMuch) -> Reject {
+    let said = match too_much {
+        TooMuch::Often => "too many requests; wait a while and try again",
+        TooMuch::AtOnce => "too many requests at once; wait for some to finish",
+    };
+    Reject::new(code::TOO_MANY_REQUESTS, said)
+}
+
+/// Whether a result says that the tool failed. Most results are not read for it.
+fn is_tool_error(result: &[u8]) -> bool {
+    if memchr::memmem::find(result, b"\"isError\"").is_none() {
+        return false;
+    }
+    let value: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(result);
+    value.is_ok_and(|value| {
+        let said = Raw::from(value).member("isError");
+        said.is_some_and(|said| said.get() == "true")
+    })
+}
