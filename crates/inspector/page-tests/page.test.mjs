@@ -348,6 +348,31 @@ await claim("prompts complete while one types; templates give an address", () =>
   }),
 );
 
+// rule: RS7
+await claim("a server is asked for completions when the typing pauses, and once for the same", () =>
+  on({ hash: "#/lab/prompts/review" }, async (page, fake) => {
+    const asked = () =>
+      [...fake.exchanges.values()]
+        .filter((exchange) => exchange.method === "completion/complete")
+        .map((exchange) => exchange.params.argument.value);
+    const input = page.getByLabel("language *");
+    await input.evaluate((field) => {
+      for (const value of ["r", "ru", "rub"]) {
+        field.value = value;
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+    });
+    const ruby = page.locator("datalist option[value=ruby]");
+    await ruby.waitFor({ state: "attached" });
+    await input.fill("go");
+    await page.locator("datalist option[value=go]").waitFor({ state: "attached" });
+    await input.fill("rub");
+    await ruby.waitFor({ state: "attached" });
+    const values = asked().filter((value) => value.startsWith("r"));
+    if (values.join() !== "rub") throw new Error(`the server was asked for ${values}`);
+  }),
+);
+
 await claim("the keyboard alone calls a tool", () =>
   on({}, async (page) => {
     // The key leads to the filter of a list, so the list is waited for, as a person would.

@@ -4,7 +4,7 @@
 //! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
 //! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -204,6 +204,7 @@ impl Mender<'_> {
             inner => format!("`{inner}`: {problem}"),
         };
         let mut fault = (path, problem);
+        let mut places = Places::default();
         for _ in 0..MAX_FIXES {
             let (path, problem) = fault;
             let inner = &path[2..];
@@ -213,7 +214,7 @@ impl Mender<'_> {
                 return None;
             }
             let removed = remove(&mut alone, &path)?;
-            let pointer = format!("{place}{}", pointer(inner));
+            let pointer = format!("{place}{}", places.note_removed(inner));
             self.warn(pointer, format!("{problem}; left out"), removed);
             match attempt::<T>(&alone) {
                 Err(next) if next.0.len() >= 2 => fault = next,
@@ -232,6 +233,7 @@ impl Mender<'_> {
     /// Reads a message whose entries can be read.
     fn mend_whole<T: DeserializeOwned>(&mut self, result: JsonObject) -> Option<T> {
         let mut result = Value::Object(result);
+        let mut places = Places::default();
         for _ in 0..MAX_FIXES {
             let (path, problem) = match attempt::<T>(&result) {
                 Ok(read) => return Some(read),
@@ -243,7 +245,8 @@ impl Mender<'_> {
                 return None;
             }
             let removed = remove(&mut result, &path)?;
-            self.warn(pointer(&path), format!("{problem}; left out"), removed);
+            let pointer = places.note_removed(&path);
+            self.warn(pointer, format!("{problem}; left out"), removed);
         }
         None
     }
@@ -254,6 +257,44 @@ impl Mender<'_> {
 enum Step {
     Member(String),
     Element(usize),
+}
+
+/// Where parts were when they came: what is taken out of an array moves those that follow.
+#[derive(Default)]
+struct Places {
+    /// The elements that were taken out: the pointer of their array, and the index that they had.
+    removed: BTreeSet<(String, usize)>,
+}
+
+impl Places {
+    /// The pointer that a part had when it came.
+    fn original(&self, path: &[Step]) -> String {
+        path.iter().fold(String::new(), |pointer, step| match step {
+            Step::Element(index) => {
+                let mut index = *index;
+                // They are in order, so that each moves it by one.
+                for (array, removed) in &self.removed {
+                    if *array == pointer && *removed <= index {
+                        index += 1;
+                    }
+                }
+                format!("{pointer}/{index}")
+            }
+            Step::Member(name) => format!("{pointer}/{}", escaped(name)),
+        })
+    }
+
+    /// Notes that a part is taken out, and gives the pointer that it had.
+    fn note_removed(&mut self, path: &[Step]) -> String {
+        let pointer = self.original(path);
+        if let Some(Step::Element(_)) = path.last()
+            && let Some((array, index)) = pointer.rsplit_once('/')
+            && let Ok(index) = index.parse()
+        {
+            self.removed.insert((array.to_owned(), index));
+        }
+        pointer
+    }
 }
 
 /// Reads a value, or says where it cannot be read and why.
@@ -307,13 +348,12 @@ fn taken(mut alone: Value, name: &str) -> Option<Value> {
 }
 
 fn pointer(path: &[Step]) -> String {
-    path.iter().fold(String::new(), |pointer, step| match step {
-        Step::Element(index) => format!("{pointer}/{index}"),
-        Step::Member(name) => {
-            let name = name.replace('~', "~0").replace('/', "~1");
-            format!("{pointer}/{name}")
-        }
-    })
+    Places::default().original(path)
+}
+
+/// A name as a part of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]
@@ -387,6 +427,20 @@ mod tests {
         let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
         assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(1));
         assert_eq!(warned, ["/prompts/0/arguments/1", "/prompts/1"]);
+
+        // Places are those of the answer as it came, whatever was taken out before.
+        let odd = json!([{}, 3, { "name": "x" }, { "name": "y", "required": "yes" }]);
+        let listed = json!({ "prompts": [{ "name": "a", "arguments": odd }] });
+        let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
+        assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(2));
+        assert_eq!(
+            warned,
+            [
+                "/prompts/0/arguments/0",
+                "/prompts/0/arguments/1",
+                "/prompts/0/arguments/3/required"
+            ]
+        );
 
         let contents = json!({ "contents": [{ "uri": "a:b" }, { "uri": "a:b", "text": "" }] });
         let (read_result, warned) =

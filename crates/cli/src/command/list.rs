@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{
     Connection,
-    protocol::{Named as _, Prompt, Tool},
+    protocol::{Named, Prompt, Tool},
     schema::nearest_name,
 };
 use turnbuckle_command_line::{
@@ -167,14 +167,20 @@ impl Offer {
             table.row(vec![
                 (signature::short(&tool.name, &schema, MAX_PARAMETERS), None),
                 (marks(tool).to_owned(), Some(Style::Warn)),
-                (first_line(tool.description.as_deref()), Some(Style::Dim)),
+                (
+                    about(tool, &tool.name, tool.description.as_deref()),
+                    Some(Style::Dim),
+                ),
             ]);
         }
         for prompt in &self.prompts {
             table.row(vec![
                 (prompt_signature(prompt), None),
                 ("prompt".to_owned(), Some(Style::Ask)),
-                (first_line(prompt.description.as_deref()), Some(Style::Dim)),
+                (
+                    about(prompt, &prompt.name, prompt.description.as_deref()),
+                    Some(Style::Dim),
+                ),
             ]);
         }
         for resource in &self.resources {
@@ -182,7 +188,7 @@ impl Offer {
                 (resource.uri.clone(), None),
                 ("resource".to_owned(), Some(Style::Good)),
                 (
-                    first_line(resource.description.as_deref().or(Some(&resource.name))),
+                    about(resource, &resource.uri, resource.description.as_deref()),
                     Some(Style::Dim),
                 ),
             ]);
@@ -192,7 +198,11 @@ impl Offer {
                 (template.uri_template.clone(), None),
                 ("template".to_owned(), Some(Style::Good)),
                 (
-                    first_line(template.description.as_deref().or(Some(&template.name))),
+                    about(
+                        template,
+                        &template.uri_template,
+                        template.description.as_deref(),
+                    ),
                     Some(Style::Dim),
                 ),
             ]);
@@ -246,6 +256,13 @@ fn prompt_signature(prompt: &Prompt) -> String {
         prompt.name,
         arguments.collect::<Vec<_>>().join(", ")
     )
+}
+
+/// What is said of an entry beside what it is called by: its description, or else its name for
+/// people, if that says more.
+fn about(entry: &impl Named, called: &str, description: Option<&str>) -> String {
+    let name = Some(entry.display_name()).filter(|name| *name != called);
+    first_line(description.or(name))
 }
 
 fn first_line(text: Option<&str>) -> String {

@@ -1,6 +1,6 @@
 //! Blocks of content: text as it is, everything else by what it is.
 
-use turnbuckle::{CallToolResult, ContentBlock, ResourceContents};
+use turnbuckle::{CallToolResult, ContentBlock, ResourceContents, protocol::Named as _};
 use turnbuckle_command_line::{argument::Tree, control::for_stdout};
 
 use super::Media;
@@ -53,7 +53,8 @@ pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
         ContentBlock::Image(image) => media.shown("image", &image.mime_type, &image.data),
         ContentBlock::Audio(audio) => media.shown("audio", &audio.mime_type, &audio.data),
         ContentBlock::ResourceLink(link) => {
-            let line = format!("[link {} ({})]", link.resource.uri, link.resource.name);
+            let name = link.resource.display_name();
+            let line = format!("[link {} ({name})]", link.resource.uri);
             for_stdout(&line).into_owned()
         }
         ContentBlock::Resource(embedded) => contents(&embedded.resource, media),

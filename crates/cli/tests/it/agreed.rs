@@ -114,6 +114,31 @@ fn what_a_task_asks_is_answered() {
     );
 }
 
+// rule: RS13
+#[test]
+fn what_has_no_description_is_listed_with_its_name_for_people() {
+    for (members, shown) in [
+        (r#"TOOL["title"] = "Weather""#, "Weather"),
+        (
+            r#"TOOL["annotations"] = {"title": "Weather of old"}"#,
+            "Weather of old",
+        ),
+        (
+            r#"TOOL.update(title="Weather", description="Tells it")"#,
+            "Tells it",
+        ),
+    ] {
+        let output = run(
+            &["list"],
+            &format!("{members}\nfor asked in messages(): pass"),
+        );
+        let listed = stdout(&output);
+        let line = listed.lines().find(|line| line.contains("t()"));
+        let line = line.unwrap_or_else(|| panic!("{output:?}"));
+        assert!(line.trim_end().ends_with(shown), "{line}");
+    }
+}
+
 // rule: T4
 #[test]
 fn a_result_that_breaks_its_schema_is_a_warning_or_an_error() {

@@ -14,17 +14,14 @@ use turnbuckle_protocol::{
 use turnbuckle_session::progress::{Coalesced, Pace};
 use turnbuckle_transport::{Pacer, Rate};
 
-/// Reports of one answer: more than a progress bar can show.
-const RATE: (u32, u32) = (200, 50);
-
 /// How long a report that came too soon waits for a newer one: too short for a user to notice.
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Tells a server how far the answer to its question is, if it wants to know.
 ///
-/// Servers can ask for it in sessions, until 2025-11-25. Report as often as you like: beyond 50
-/// reports in a second only the newest is sent, a moment later, and the last one always is. Reports
-/// that do not grow, and those after the answer, are not sent.
+/// Servers can ask for it in sessions, until 2025-11-25. Report as often as you like: beyond
+/// [`AskRates::progress`](crate::AskRates::progress) only the newest is sent, a moment later, and the
+/// last one always is. Reports that do not grow, and those after the answer, are not sent.
 ///
 /// ```
 /// use turnbuckle_client::{Client, protocol::CreateMessageResult};
@@ -68,16 +65,17 @@ impl AskProgress {
         }
     }
 
-    /// Reports go to `send`.
+    /// Reports go to `send`, no oftener than the rate.
     pub(crate) fn new(
         token: ProgressToken,
+        rate: Rate,
         send: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
     ) -> Self {
         Self(Some(Arc::new(Reporter {
             token,
             send: Box::new(send),
             state: Mutex::default(),
-            pacer: Pacer::new(Rate::new(RATE.0, RATE.1)),
+            pacer: Pacer::new(rate),
         })))
     }
 
@@ -167,7 +165,9 @@ mod tests {
     fn the_last_report_is_sent_and_none_after_the_end() {
         let sent: Arc<Mutex<Vec<f64>>> = Arc::default();
         let kept = Arc::clone(&sent);
-        let progress = AskProgress::new(7.into(), move |report| kept.lock().push(report.progress));
+        let progress = AskProgress::new(7.into(), Rate::new(200, 50), move |report| {
+            kept.lock().push(report.progress);
+        });
         for step in 0..100_000 {
             progress.report(f64::from(step), None, None);
         }

@@ -217,8 +217,9 @@ impl Reporting {
         let Some(token) = token_of(asked) else {
             return Self(AskProgress::default());
         };
+        let rate = link.profile().settings.ask_rates.progress;
         let link = Arc::downgrade(link);
-        Self(AskProgress::new(token, move |report| {
+        Self(AskProgress::new(token, rate, move |report| {
             if let Some(link) = link.upgrade() {
                 let mut report = report.clone();
                 report.lower(link.revision());

@@ -9,8 +9,12 @@ const SAMPLING: (u32, u32) = (100, 20);
 /// Questions to a user: more than a user can read.
 const ELICITATION: (u32, u32) = (100, 20);
 
-/// How often one server may use sampling and elicitation. A request beyond the rate is answered
-/// with an error, or fails the call in whose middle it was sent.
+/// Progress of one answer: more than a progress bar can show.
+const PROGRESS: (u32, u32) = (200, 50);
+
+/// How often one server may use sampling and elicitation, and how often it is told how far an answer
+/// is. A request beyond the rate is answered with an error, or fails the call in whose middle it was
+/// sent.
 ///
 /// ```
 /// use turnbuckle_client::{AskRates, Client, transport::Rate};
@@ -26,6 +30,10 @@ pub struct AskRates {
     pub sampling: Rate,
     /// The rate of `elicitation/create`. Defaults to 100 at once and 20 in a second.
     pub elicitation: Rate,
+    /// The rate of progress notifications about one answer. Defaults to 200 at once and 50 in a
+    /// second. What comes too soon is sent a moment later, or not at all if something newer has come
+    /// meanwhile. The last report is always sent.
+    pub progress: Rate,
 }
 
 impl Default for AskRates {
@@ -33,6 +41,7 @@ impl Default for AskRates {
         Self {
             sampling: Rate::new(SAMPLING.0, SAMPLING.1),
             elicitation: Rate::new(ELICITATION.0, ELICITATION.1),
+            progress: Rate::new(PROGRESS.0, PROGRESS.1),
         }
     }
 }
@@ -47,6 +56,12 @@ impl AskRates {
     /// Sets how often a server may ask the user (elicitation).
     pub fn with_elicitation(mut self, rate: Rate) -> Self {
         self.elicitation = rate;
+        self
+    }
+
+    /// Sets how often a server is told how far one answer is.
+    pub fn with_progress(mut self, rate: Rate) -> Self {
+        self.progress = rate;
         self
     }
 }

@@ -122,6 +122,35 @@ async fn a_server_that_wants_to_know_hears_how_far_the_answer_is() {
     }
 }
 
+// rule: PC7
+#[tokio::test(start_paused = true)]
+async fn reports_about_an_answer_have_a_rate_and_the_last_is_sent() {
+    let client = plain()
+        .on_sample(|asked| async move {
+            for tokens in 1..=1000 {
+                asked.progress.report(f64::from(tokens), None, None);
+            }
+            Ok(CreateMessageResult::new("m", "hi"))
+        })
+        .ask_rates(AskRates::default().with_progress(Rate::new(3, 1)));
+    let (_connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let mut params = sample();
+    params["_meta"] = json!({"progressToken": "p"});
+    server
+        .say(json!({"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": params}))
+        .await;
+    let mut reports = Vec::new();
+    loop {
+        let heard = server.hear().await.unwrap();
+        if heard["id"] == "q" {
+            break;
+        }
+        assert_eq!(heard["method"], "notifications/progress");
+        reports.push(heard["params"]["progress"].as_f64().unwrap());
+    }
+    assert_eq!(reports, [1.0, 2.0, 3.0, 1000.0]);
+}
+
 // rule: PC5
 #[tokio::test(start_paused = true)]
 async fn progress_of_a_call_that_was_started_as_a_task_arrives() {

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 use tokio::time::Instant;
-use turnbuckle_client::{CallError, ServerNotification, protocol::Revision};
+use turnbuckle_client::{CallError, KeepAlive, ServerNotification, protocol::Revision};
 
 use crate::http_site::{Answer, Handling, Heard, Site, initialized, plain, text};
 
@@ -314,6 +314,47 @@ async fn an_expired_session_is_opened_anew_and_what_is_safe_repeated() {
         Some("session-2")
     );
     site.wait_for("GET", 2).await;
+}
+
+// rule: PG2
+#[tokio::test]
+async fn a_session_whose_pings_have_no_answer_is_opened_anew() {
+    let site = legacy(Revision::V2025_11_25, |heard, answer| {
+        Box::pin(async move {
+            let is_first = heard.header("mcp-session-id") == Some("session-1");
+            match heard.line().as_str() {
+                "POST ping" if is_first => answer.hung_up().await,
+                "POST ping" => answer.json(200, &heard.result(json!({}))).await,
+                _ => usual(heard, answer).await,
+            }
+        })
+    })
+    .await;
+    let pings = KeepAlive::every(Duration::from_millis(10))
+        .timeout(Duration::from_millis(500))
+        .failures(2);
+    let server = plain().keep_alive(pings).connect(site.url()).await.unwrap();
+    site.wait_for("POST initialize", 2).await;
+    let before: Vec<_> = site
+        .lines()
+        .into_iter()
+        .filter(|line| line == "POST ping" || line == "POST initialize")
+        .take(4)
+        .collect();
+    assert_eq!(
+        before,
+        [
+            "POST initialize",
+            "POST ping",
+            "POST ping",
+            "POST initialize"
+        ]
+    );
+    assert_eq!(server.call("safe", ()).await.unwrap().text(), "hello");
+    assert_ne!(
+        site.last("tools/call").header("mcp-session-id"),
+        Some("session-1")
+    );
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ import { asList, isObject, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
 import { looksMarked, markdown } from "./markdown.js";
 import { about } from "./prose.js";
+import { displayName } from "./subject.js";
 import { columnsOf, table } from "./table.js";
 import { tree } from "./tree.js";
 import { openApp } from "./app-frame.js";
@@ -214,7 +215,7 @@ const BLOCKS = {
   },
   resource_link: (block) => [
     h("div.kind", null, "link to a resource"),
-    h("div", null, h("code", null, block.uri), block.name ? ` ${block.title ?? block.name}` : ""),
+    h("div", null, h("code", null, block.uri), ` ${displayName(block)}`),
     block.description ? about(block.description) : "",
   ],
 };

@@ -185,8 +185,14 @@ function ofTemplate(template, server) {
   };
 }
 
+/** How long the typing has to pause before the server is asked, in milliseconds: shorter than a person notices. */
+const PAUSE = 150;
+
+/** How long an answer is kept, in milliseconds: about as long as a person needs to fill in a form. */
+const KEPT_FOR = 60_000;
+
 /**
- * Completion by the server, when it says that it does that.
+ * Completion by the server, when it says that it does that. It is asked when the typing pauses, and once for the same.
  *
  * @param {Server} server
  * @param {object} ref
@@ -194,9 +200,21 @@ function ofTemplate(template, server) {
  */
 function completing(server, ref) {
   if (!server.capabilities?.completions) return undefined;
+  /** @type {Map<string, { values: string[], until: number }>} */
+  const kept = new Map();
+  let turn = 0;
   return async (/** @type {string} */ name, /** @type {string} */ value) => {
+    turn += 1;
+    const own = turn;
+    const key = JSON.stringify([name, value]);
+    const known = kept.get(key);
+    if (known && known.until > Date.now()) return known.values;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    if (own !== turn) return [];
     const done = await finish(server.id, "completion/complete", { ref, argument: { name, value } }).catch(() => null);
     const { completion } = /** @type {{ completion?: { values?: string[] } }} */ (done?.result ?? {});
-    return completion?.values ?? [];
+    const values = completion?.values ?? [];
+    if (done) kept.set(key, { values, until: Date.now() + KEPT_FOR });
+    return values;
   };
 }

@@ -422,7 +422,7 @@ impl Drop for Unasked<'_> {
             return;
         }
         let params = CancelledNotificationParams::new(self.waiting.id.clone())
-            .with_reason("the call that asked is over");
+            .with_reason("the answer is not awaited any more");
         let mut message = Vec::new();
         let method = "notifications/cancelled";
         if envelope::write_notification(&mut message, method, &params).is_ok() {

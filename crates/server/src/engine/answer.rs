@@ -122,9 +122,7 @@ impl WireResult for CallToolResult {
     }
 
     fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
-        self.content
-            .iter_mut()
-            .filter_map(content_check::block_meta)
+        self.content.iter_mut().flat_map(content_check::block_metas)
     }
 }
 
@@ -145,7 +143,7 @@ impl WireResult for GetPromptResult {
 
     fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
         let content = self.messages.iter_mut().map(|message| &mut message.content);
-        content.filter_map(content_check::block_meta)
+        content.flat_map(content_check::block_metas)
     }
 }
 
@@ -264,15 +262,31 @@ impl Responder {
         }
     }
 
-    /// What a client gets of an outcome: an answer, or an error of the protocol.
+    /// Leaves out what may not be sent, and reports what should not be there.
+    fn tidy<T: WireResult>(&self, result: &mut T) {
+        result
+            .meta_mut()
+            .iter_mut()
+            .for_each(content_check::drop_bad_keys);
+        result.inner_meta().for_each(content_check::drop_bad_keys);
+        if result.has_resources() {
+            self.report_resources();
+        }
+    }
+
+    /// What a client gets of an outcome: an answer, or an error of the protocol. The results of
+    /// tasks come by here as well.
     pub(crate) fn settle<T: WireResult>(
         &self,
         outcome: Result<T, Failure>,
         revision: Revision,
     ) -> Result<T, Reject> {
         match outcome {
-            Ok(result) => match result.problem() {
-                None => Ok(result),
+            Ok(mut result) => match result.problem() {
+                None => {
+                    self.tidy(&mut result);
+                    Ok(result)
+                }
                 Some(problem) => Err(Fault::new(problem).into_reject()),
             },
             Err(Failure::Arguments(text)) => T::misfit(text, revision),
@@ -292,9 +306,6 @@ impl Responder {
         out: &mut Vec<u8>,
     ) -> Wrote {
         let written = self.settle(outcome, revision).and_then(|result| {
-            if result.has_resources() {
-                self.report_resources();
-            }
             envelope::write_result(out, id, |out| self.write_body(revision, result, out))
                 .map_err(|error| Fault::new(error).into_reject())
         });
@@ -310,11 +321,6 @@ impl Responder {
         mut result: T,
         out: &mut Vec<u8>,
     ) -> Result<(), serde_json::Error> {
-        result
-            .meta_mut()
-            .iter_mut()
-            .for_each(content_check::drop_bad_keys);
-        result.inner_meta().for_each(content_check::drop_bad_keys);
         if !revision.is_modern() {
             result.lower(revision);
             return result.write(out);

@@ -27,16 +27,20 @@ pub(super) fn drop_bad_keys(meta: &mut Meta) {
     });
 }
 
-/// The `_meta` of a piece of content.
-pub(super) fn block_meta(block: &mut ContentBlock) -> Option<&mut Meta> {
-    match block {
-        ContentBlock::Text(text) => text.meta.as_mut(),
-        ContentBlock::Image(image) => image.meta.as_mut(),
-        ContentBlock::Audio(audio) => audio.meta.as_mut(),
-        ContentBlock::ResourceLink(link) => link.resource.meta.as_mut(),
-        ContentBlock::Resource(embedded) => embedded.meta.as_mut(),
-        _ => None,
-    }
+/// The `_meta` of a piece of content, and of the resource that is embedded in it.
+pub(super) fn block_metas(block: &mut ContentBlock) -> impl Iterator<Item = &mut Meta> {
+    let (own, embedded) = match block {
+        ContentBlock::Text(text) => (text.meta.as_mut(), None),
+        ContentBlock::Image(image) => (image.meta.as_mut(), None),
+        ContentBlock::Audio(audio) => (audio.meta.as_mut(), None),
+        ContentBlock::ResourceLink(link) => (link.resource.meta.as_mut(), None),
+        ContentBlock::Resource(embedded) => {
+            let inner = contents_meta(&mut embedded.resource);
+            (embedded.meta.as_mut(), inner)
+        }
+        _ => (None, None),
+    };
+    own.into_iter().chain(embedded)
 }
 
 /// The `_meta` of the contents of a resource.

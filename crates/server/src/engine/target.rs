@@ -129,6 +129,17 @@ fn resource<'a>(
     Ok(Target::Resource(Arc::new(found), uri))
 }
 
+/// The error for params that cannot be read. Lines and columns are those of a text that the client
+/// has not sent like this, so they are left out.
+// errors: a message SHOULD be one concise sentence.
+pub(super) fn unreadable(error: &serde_json::Error) -> Reject {
+    let text = error.to_string();
+    let problem = text
+        .rsplit_once(" at line ")
+        .map_or(&*text, |(problem, _)| problem);
+    Reject::invalid_params(format!("the request cannot be read: {problem}"))
+}
+
 fn completion<'a>(
     shared: &Shared,
     caller: &Caller,
@@ -137,10 +148,8 @@ fn completion<'a>(
     let catalog = shared.catalog();
     let is_offered = catalog.offers(caller, |offer| offer.completions);
     offered(is_offered, &request.method)?;
-    let params: CompleteRequestParams = request
-        .params
-        .parse()
-        .map_err(|error| Reject::invalid_params(format!("the request cannot be read: {error}")))?;
+    let params: CompleteRequestParams =
+        request.params.parse().map_err(|error| unreadable(&error))?;
     let completable = match &params.reference {
         Reference::Prompt(prompt) => {
             let entry = catalog.prompts.get(&prompt.name, caller);

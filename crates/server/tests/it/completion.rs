@@ -157,7 +157,7 @@ async fn an_answer_holds_a_hundred_and_says_if_there_are_more() {
     }
 }
 
-// rule: RS11
+// rule: RS11, J17
 #[tokio::test]
 async fn what_cannot_be_completed_is_refused() {
     for &revision in Revision::ALL {
@@ -193,7 +193,9 @@ async fn what_cannot_be_completed_is_refused() {
                 "{argument}"
             );
         }
-        assert_eq!(wire.code("completion/complete", json!({})).await, -32602);
+        let error = wire.error("completion/complete", json!({})).await;
+        let wanted = "the request cannot be read: missing field `ref`";
+        assert_eq!(error, json!({ "code": -32602, "message": wanted }));
         // completion: an unknown argument is an error; one without a completer is not.
         for params in [of_prompt("no-such", ""), of_template("no-such", "")] {
             let error = wire.error("completion/complete", params).await;

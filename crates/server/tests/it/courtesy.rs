@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
-    CallToolResult, ContentBlock, CreateMessageRequestParams, Meta, Revision,
+    CallToolResult, ContentBlock, CreateMessageRequestParams, Meta, Revision, TextResourceContents,
 };
 use turnbuckle_server::{
     Args, Ask, Caller, KeepAlive, LiveServer, Log, Progress, Prompt, Rates, Server, Tool, ToolError,
@@ -369,11 +369,14 @@ async fn keys_of_meta_in_results_that_break_the_grammar_are_left_out() {
         if let ContentBlock::Text(text) = &mut block {
             text.meta = Some(meta());
         }
-        let mut result = CallToolResult::new(vec![block]);
+        let mut contents = TextResourceContents::new("a:b", "text");
+        contents.meta = Some(meta());
+        let embedded = ContentBlock::resource(contents);
+        let mut result = CallToolResult::new(vec![block, embedded]);
         result.meta = Some(meta());
         result
     }
-    let server = Server::new("s", "1").tool(Tool::new("marked", marked));
+    let server = Server::new("s", "1").tool(Tool::new("marked", marked).task());
     let live = server.build().expect("a server");
     for revision in [
         Revision::V2025_06_18,
@@ -382,14 +385,35 @@ async fn keys_of_meta_in_results_that_break_the_grammar_are_left_out() {
     ] {
         let mut wire = Wire::at(&live, revision).await;
         let (_, answer) = call(&mut wire, revision, "marked", &[]).await;
-        for meta in [
-            &answer["result"]["_meta"],
-            &answer["result"]["content"][0]["_meta"],
-        ] {
-            assert_eq!(meta["com.example/good"], 1, "{revision}: {answer}");
-            assert_eq!(meta["plain"], 4);
-            assert!(meta.get("-bad").is_none() && meta.get("a..b/c").is_none());
+        assert_good_keys(&answer["result"], revision);
+    }
+    // The result of a task is no way around it.
+    let mut wire = Wire::at(&live, Revision::V2025_11_25).await;
+    let params = json!({ "name": "marked", "arguments": {}, "task": {} });
+    let mut answered = async |method: &str, params: Value| {
+        let id = wire.ask(method, params).await;
+        loop {
+            let message = hear(&mut wire).await;
+            if message["id"] == id {
+                return message;
+            }
         }
+    };
+    let created = answered("tools/call", params).await;
+    let waiting = json!({ "taskId": created["result"]["task"]["taskId"] });
+    let answer = answered("tasks/result", waiting).await;
+    assert_good_keys(&answer["result"], Revision::V2025_11_25);
+}
+
+fn assert_good_keys(result: &Value, revision: Revision) {
+    for meta in [
+        &result["_meta"],
+        &result["content"][0]["_meta"],
+        &result["content"][1]["resource"]["_meta"],
+    ] {
+        assert_eq!(meta["com.example/good"], 1, "{revision}: {result}");
+        assert_eq!(meta["plain"], 4);
+        assert!(meta.get("-bad").is_none() && meta.get("a..b/c").is_none());
     }
 }
 

@@ -106,7 +106,7 @@ async fn a_session_changes_its_mind() {
     }
 }
 
-// rule: L2, L4
+// rule: L2, L4, J17
 #[tokio::test]
 async fn an_unknown_level_is_refused() {
     // logging: an invalid level is -32602.
@@ -119,8 +119,10 @@ async fn an_unknown_level_is_refused() {
             json!({ "level": "Debug" }),
             json!({}),
         ] {
-            let refused = wire.code("logging/setLevel", params).await;
-            assert_eq!(refused, code::INVALID_PARAMS);
+            let error = wire.error("logging/setLevel", params).await;
+            assert_eq!(error["code"], code::INVALID_PARAMS);
+            let message = error["message"].as_str().expect("text");
+            assert!(message.ends_with("alert and emergency"), "{message}");
         }
     }
     let mut wire = Wire::open(&live);

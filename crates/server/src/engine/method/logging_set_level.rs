@@ -16,9 +16,10 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
 fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
     offered(shared.logs(incoming.caller()), incoming.method)?;
     // logging: an invalid level is -32602.
-    let params: SetLevelRequestParams = incoming.params.parse().map_err(|error| {
-        Reject::invalid_params(format!("`params.level` must be one of {LEVELS}: {error}"))
-    })?;
+    let params: SetLevelRequestParams = incoming
+        .params
+        .parse()
+        .map_err(|_| Reject::invalid_params(format!("`params.level` must be one of {LEVELS}")))?;
     if incoming.peer.set_log_level(params.level) {
         if let Some(relay) = &shared.relay {
             let front = Front::new(incoming.peer, incoming.revision);

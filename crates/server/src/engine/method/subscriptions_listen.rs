@@ -8,7 +8,10 @@ use turnbuckle_protocol::{
 
 use crate::{
     Reject,
-    engine::{Incoming, RelayedTasks, Served, Shared, Sink, Subscription, TaskNews, task},
+    engine::{
+        Incoming, RelayedTasks, Served, Shared, Sink, Subscription, TaskNews, target::unreadable,
+        task,
+    },
     relay::{Front, RelayTasks, Relayed},
 };
 
@@ -26,7 +29,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     let params: SubscriptionsListenRequestParams = incoming
         .params
         .parse()
-        .map_err(|error| Reject::invalid_params(format!("the request cannot be read: {error}")))?;
+        .map_err(|error| unreadable(&error))?;
     let wants_tasks = !params.notifications.tasks().is_empty();
     let runner = shared.task_runner(incoming.caller());
     // tasks: who asks to hear of tasks MUST declare the extension.
