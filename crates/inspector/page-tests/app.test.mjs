@@ -12,20 +12,24 @@ import { inspect, look } from "./inspector.mjs";
 const program = resolve(process.argv[3], "app");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const inspector = await inspect(["--", program]);
-for (const width of [1280, 360]) {
+// Cities that differ: while a call runs, the page still shows the app of the call before.
+for (const [width, city] of [
+  [1280, "Oslo"],
+  [360, "Rome"],
+]) {
   await claim(`an app shows the result of its call, and is shut off from the page, at ${width} px`, async (assert) => {
     const page = await look(browser, inspector, {
       width,
-      hash: `#/app/tools/sky?look=app&args=${encodeURIComponent('{"city":"Oslo"}')}`,
+      hash: `#/app/tools/sky?look=app&args=${encodeURIComponent(JSON.stringify({ city }))}`,
     });
     await page.locator(".callform h1").waitFor();
     await page.keyboard.press("Control+Enter");
-    await page.frameLocator("iframe").getByText("☁ Oslo").waitFor();
+    await page.frameLocator("iframe").getByText(`☁ ${city}`).waitFor();
     const element = page.locator("iframe");
     const address = new URL(await element.getAttribute("src"));
     assert.notEqual(address.origin, new URL(page.url()).origin);
     assert.equal((await element.getAttribute("sandbox")).includes("allow-same-origin"), false);
-    const frame = page.frames().find((one) => one.url() === address.href);
+    const frame = await (await element.elementHandle()).contentFrame();
     const tried = await frame.evaluate(async (api) => {
       const outcome = (read) => {
         try {
@@ -48,7 +52,7 @@ for (const width of [1280, 360]) {
     assert.deepEqual(tried, { origin: "null", parent: "SecurityError", storage: "SecurityError", api: "TypeError" });
     // It may call its server's tools, through the page.
     const again = await frame.evaluate(
-      () =>
+      (where) =>
         new Promise((answered) => {
           addEventListener("message", ({ data }) => data.id === "again" && answered(data.result.content[0].text));
           parent.postMessage(
@@ -56,13 +60,14 @@ for (const width of [1280, 360]) {
               jsonrpc: "2.0",
               id: "again",
               method: "tools/call",
-              params: { name: "look_again", arguments: { city: "Oslo" } },
+              params: { name: "look_again", arguments: { city: where } },
             },
             "*",
           );
         }),
+      city,
     );
-    assert.equal(again, "☀ Oslo");
+    assert.equal(again, `☀ ${city}`);
     await page.locator(".said").getByText("tools/call look_again").waitFor();
     await frame.evaluate(() =>
       parent.postMessage(
@@ -84,8 +89,7 @@ await claim("an app calls only tools that are for apps, and destructive ones aft
   await page.locator(".callform h1").waitFor();
   await page.keyboard.press("Control+Enter");
   await page.frameLocator("iframe").getByText("An app").waitFor();
-  const address = await page.locator("iframe").getAttribute("src");
-  const frame = page.frames().find((one) => one.url() === address);
+  const frame = await (await page.locator("iframe").elementHandle()).contentFrame();
   const call = (name) =>
     frame.evaluate(
       (tool) =>
