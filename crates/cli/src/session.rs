@@ -180,7 +180,15 @@ impl Session {
                 Round::Asked(pending) => pending,
             };
             let news = self.connection.notifications();
-            let answering = answerer.answer(&self.name, pending.asks());
+            let answering = async {
+                tokio::select! {
+                    answers = answerer.answer(&self.name, pending.asks()) => answers,
+                    () = self.connection.unasked(&pending) => {
+                        tell("note: the server does not need an answer any more");
+                        Ok(InputResponses::default())
+                    }
+                }
+            };
             let answers = self.limit.stopped(answering).await;
             let answers = answers.or_else(|unanswered| {
                 self.connection.give_up(&pending);

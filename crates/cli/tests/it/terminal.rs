@@ -270,3 +270,52 @@ fn lists_fit_the_width_of_the_terminal() {
         }
     }
 }
+
+/// Asks in the middle of a call, takes the question back, and answers the call.
+const CHANGES_ITS_MIND: &str = r#"
+import json, sys
+
+def say(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+for line in sys.stdin:
+    heard = json.loads(line)
+    method = heard.get("method")
+    if method == "initialize":
+        about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                 "serverInfo": {"name": "s", "version": "1"}}
+        say({"id": heard["id"], "result": about})
+    elif method == "tools/list":
+        tool = {"name": "t", "inputSchema": {"type": "object"}}
+        say({"id": heard["id"], "result": {"tools": [tool]}})
+    elif method == "tools/call":
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        say({"id": "a", "method": "elicitation/create",
+             "params": {"message": "Who is it?", "requestedSchema": schema}})
+        # The test says when the question is to be seen.
+        open("asked").read()
+        say({"method": "notifications/cancelled", "params": {"requestId": "a"}})
+        say({"id": heard["id"], "result": {"content": [{"type": "text", "text": "never mind"}]}})
+    elif "id" in heard and method:
+        say({"id": heard["id"], "error": {"code": -32601, "message": "unknown"}})
+"#;
+
+#[test]
+fn a_question_that_is_taken_back_does_not_hold_up_the_result() {
+    needs("tmux");
+    let place = Place::new();
+    place.write("server.py", CHANGES_ITS_MIND);
+    // Reading it waits until something is written to it.
+    let made = place.command("mkfifo").arg("asked").status();
+    assert!(made.expect("mkfifo runs").success());
+    let terminal = Terminal::run(&place, "turnbuckle call t -- python3 server.py");
+    terminal.see("Who is it?");
+    terminal.see("\n  name");
+    place.write("asked", "yes");
+    let screen = terminal.see("ended with 0");
+    assert!(screen.contains("never mind"), "{screen}");
+    assert!(
+        screen.contains("note: the server does not need an answer any more"),
+        "{screen}"
+    );
+}

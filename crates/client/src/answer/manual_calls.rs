@@ -3,11 +3,11 @@
 //! Nothing in a session says which call a question belongs to, so it goes to the call by hand that
 //! has been under way for the longest.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use tokio::time::Instant;
 use tokio::{
-    sync::{Notify, oneshot},
+    sync::{Notify, oneshot, watch},
     task::AbortHandle,
 };
 use turnbuckle_base::lock::Mutex;
@@ -37,6 +37,8 @@ pub(crate) struct ManualCall {
     turned: Notify,
     /// The same for the one who watches over the time.
     timed: Notify,
+    /// Whether the server has answered the call.
+    is_over: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -92,6 +94,11 @@ impl ManualCalls {
         self.parked.lock().fetch(ticket)
     }
 
+    /// The call of a ticket, which stays parked.
+    pub(crate) fn look_up(&self, ticket: &str) -> Option<Arc<ManualCall>> {
+        self.parked.lock().look_up(ticket)
+    }
+
     /// Gives up all parked calls: the connection is over.
     pub(crate) fn clear(&self) {
         let calls = self.parked.lock().take();
@@ -141,6 +148,27 @@ impl ManualCall {
             let _ = asker.send(answer);
         }
         self.notify();
+    }
+
+    /// The server has answered the call.
+    pub(crate) fn finish(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    /// Ready when an answer has no use any more: the server has withdrawn all questions, or answered
+    /// the call.
+    pub(crate) async fn unasked(&self) {
+        let withdrawn = poll_fn(|cx| {
+            let mut questions = self.questions.lock();
+            let mut open = questions.open.values_mut();
+            // The first that is open wakes this. Until it is withdrawn, the others do not matter.
+            if open.any(|(_, asker)| asker.poll_closed(cx).is_pending()) {
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        });
+        let mut is_over = self.is_over.subscribe();
+        race(withdrawn, is_over.wait_for(|is_over| *is_over)).await;
     }
 
     /// Ready when a question has been open for too long.

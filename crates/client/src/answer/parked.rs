@@ -58,6 +58,12 @@ impl ParkedCalls {
         Some(self.calls.remove(at).1)
     }
 
+    /// The call of a ticket, which stays here.
+    pub(super) fn look_up(&self, ticket: &str) -> Option<Arc<ManualCall>> {
+        let parked = self.calls.iter().find(|(other, _)| other == ticket)?;
+        Some(parked.1.call.clone())
+    }
+
     /// Takes all of them out.
     pub(super) fn take(&mut self) -> Vec<(String, ParkedCall)> {
         std::mem::take(&mut self.calls)

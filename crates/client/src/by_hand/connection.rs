@@ -88,6 +88,36 @@ impl Connection {
         }
     }
 
+    /// Waits until the questions of a call need no answer any more, because the server has withdrawn
+    /// all of them or has answered the call. [`resume`](Self::resume) the call then, without answers,
+    /// for its result.
+    ///
+    /// A person who is being asked should not go on typing after that, so wait for both:
+    ///
+    /// ```no_run
+    /// # use turnbuckle_client::{Connection, Pending, ToolOutput, protocol::InputResponses};
+    /// # async fn ask_the_user(pending: &Pending<ToolOutput>) -> InputResponses { todo!() }
+    /// # async fn run(server: &Connection, pending: Pending<ToolOutput>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let answers = tokio::select! {
+    ///     answers = ask_the_user(&pending) => answers,
+    ///     () = server.unasked(&pending) => InputResponses::default(),
+    /// };
+    /// let round = server.resume(pending, answers).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// Only calls in sessions can lose their questions. For all others this waits for ever.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn unasked<R>(&self, pending: &Pending<R>) {
+        let ticket = pending.call.parked.as_deref();
+        match ticket.and_then(|ticket| self.link().manual.look_up(ticket)) {
+            Some(call) => call.unasked().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Cancels a call that waits for answers. A call of a session ends, and a task is cancelled;
     /// any other modern call leaves nothing behind at the server, so nothing is sent.
     pub fn give_up<R>(&self, pending: &Pending<R>) {

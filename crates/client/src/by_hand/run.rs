@@ -158,6 +158,7 @@ impl<R: Answerable> Call<'_, R> {
                 }
             };
             let _ = told.send(outcome);
+            their_call.finish();
         });
         let parked = ParkedCall {
             all: link.manual.clone(),

@@ -1,8 +1,9 @@
 //! Calls whose questions are answered by hand: later, and where it can be in another process.
 
-use std::future::IntoFuture;
+use std::{future::IntoFuture, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use turnbuckle_client::{
     Answers, CallError, Client, Pending, Round, ToolOutput,
     protocol::{ElicitResult, InputResponses, Revision},
@@ -279,6 +280,42 @@ async fn a_call_of_a_session_cannot_be_gone_on_with_elsewhere() {
     assert_eq!(heard[1]["method"], "notifications/cancelled");
     let error = connection.resume(pending, seat("ask-1")).await.unwrap_err();
     assert!(matches!(error, CallError::NotResumable { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_application_hears_that_an_answer_has_no_use_any_more() {
+    for is_withdrawn in [true, false] {
+        let (connection, mut server) = meet(&client(), Revision::V2025_11_25).await;
+        let call = connection.by_hand(connection.call("t", ()));
+        let (round, id) = tokio::join!(call.into_future(), async {
+            let id = server.hear().await.unwrap()["id"].clone();
+            ask_in_session(&mut server, "a", "elicitation/create").await;
+            id
+        });
+        let pending = asked(round);
+        let early = timeout(Duration::from_mins(1), connection.unasked(&pending)).await;
+        assert!(early.is_err(), "the question is open");
+        let answer =
+            json!({"jsonrpc": "2.0", "id": id, "result": text("done", Revision::V2025_11_25)});
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": "a"}});
+        let first = if is_withdrawn {
+            cancelled
+        } else {
+            answer.clone()
+        };
+        server.say(first).await;
+        timeout(Duration::from_mins(1), connection.unasked(&pending))
+            .await
+            .expect("nothing is asked any more");
+        let resumed = connection.resume(pending, InputResponses::default());
+        let (round, ()) = tokio::join!(resumed.into_future(), async {
+            if is_withdrawn {
+                server.say(answer).await;
+            }
+        });
+        assert_eq!(done(round), "done");
+    }
 }
 
 #[tokio::test(start_paused = true)]
