@@ -65,10 +65,8 @@ impl RedisBus {
             payload.push(KEY);
             payload.extend_from_slice(name.as_bytes());
         }
-        let mut publish = ::redis::cmd("PUBLISH");
-        publish.arg(channel(&self.redis, to)).arg(payload);
-        // Who gets a message twice takes it once.
-        let heard: u64 = self.redis.repeatable(&publish).await?;
+        let channel = channel(&self.redis, to);
+        let heard = self.redis.publish(&channel, &payload).await?;
         Ok(match to {
             Recipient::Node(node) if heard == 0 => {
                 if self.nodes.may_be_there(node) {
@@ -151,16 +149,12 @@ impl Bus for RedisBus {
             channel(&self.redis, Recipient::All),
         ];
         let redis = self.redis.clone();
-        let news = News::listen(
-            self.redis.client.clone(),
-            channels,
-            move |heard| match heard {
-                Heard::Message(payload) => take(&redis, &runtime, &inbox, payload),
-                Heard::Open => {
-                    opened.send_replace(true);
-                }
-            },
-        );
+        let news = News::listen(&self.redis, channels, move |heard| match heard {
+            Heard::Message(payload) => take(&redis, &runtime, &inbox, payload),
+            Heard::Open => {
+                opened.send_replace(true);
+            }
+        });
         self.open.lock().insert(node, open);
         let beating = tokio::spawn(beat(self.redis.clone(), Arc::clone(&self.nodes), node));
         Joined::new(Member {

@@ -9,67 +9,84 @@ use ::redis::{
 
 #[cfg(feature = "tls")]
 use super::RedisTls;
-use super::{RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks};
+use super::{
+    RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks,
+    cluster::Cluster,
+    commands::Commands,
+    name::Names,
+    sentinel::Sentinel,
+    target::{ClusterTarget, SentinelTarget, Target},
+};
 use crate::{ReplicaStores, StoreError};
 
 /// How long a connection may take to be made, and a command to be answered. A machine in the same
 /// place answers in a millisecond; what takes longer than this is away.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often a command that found no connection is tried again.
 const RETRIES: usize = 2;
 
-/// What all names begin with. The braces keep them together on a cluster.
-const PREFIX: &str = "{turnbuckle}:";
-
 /// A Redis that replicas share. Clones share its connection.
 #[derive(Clone)]
 pub struct Redis {
-    pub(super) client: Client,
-    pub(super) commands: ConnectionManager,
-    prefix: Arc<str>,
+    pub(super) commands: Commands,
+    names: Names,
 }
 
 impl Redis {
-    /// Connects: `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS with the feature
-    /// `tls`, or `unix:///path`.
+    /// Connects:
+    ///
+    /// - `redis://[user:password@]host[:port][/database]`, one Redis; `unix:///path` by a socket;
+    /// - `redis+sentinel://[user:password@]host[:port],…/service[/database]`, the master of a service that
+    ///   these sentinels watch, whichever process it is; with `?sentinel_username=…&sentinel_password=…`
+    ///   if they want a password;
+    /// - `redis+cluster://[user:password@]host[:port],…`, a cluster, of which these are some nodes.
+    ///
+    /// `rediss://`, `rediss+sentinel://` and `rediss+cluster://` are the same with TLS, with the feature
+    /// `tls`.
     ///
     /// # Errors
     /// If the URL is invalid, or nothing answers there.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         #[cfg(feature = "tls")]
         super::tls::choose_provider();
-        Self::connect(Client::open(url).map_err(failed)?).await
+        let commands = match Target::parse(url)? {
+            Target::One => one(Client::open(url).map_err(failed)?).await?,
+            Target::Sentinel(target) => sentinel(target).await?,
+            Target::Cluster(target) => cluster(target).await?,
+        };
+        Ok(Self::new(commands))
     }
 
-    /// Connects to a `rediss://` URL with certificates of your own.
+    /// Connects to a `rediss://`, `rediss+sentinel://` or `rediss+cluster://` URL with certificates of
+    /// your own.
     ///
     /// # Errors
-    /// If the URL is invalid or not `rediss://`, a certificate cannot be read, or nothing answers there.
+    /// If the URL is invalid or without TLS, a certificate cannot be read, or nothing answers there.
     #[cfg(feature = "tls")]
     pub async fn open_with_tls(url: &str, tls: RedisTls) -> Result<Self, StoreError> {
         super::tls::choose_provider();
-        Self::connect(tls.client(url).map_err(failed)?).await
+        let commands = match Target::parse(url)? {
+            Target::One => one(tls.client(url).map_err(failed)?).await?,
+            Target::Sentinel(target) => sentinel(target.with_tls(&tls)).await?,
+            Target::Cluster(target) => cluster(target.with_tls(tls)).await?,
+        };
+        Ok(Self::new(commands))
     }
 
-    async fn connect(client: Client) -> Result<Self, StoreError> {
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE))
-            .set_number_of_retries(RETRIES);
-        let commands = ConnectionManager::new_with_config(client.clone(), config);
-        Ok(Self {
-            client,
-            commands: commands.await.map_err(failed)?,
-            prefix: PREFIX.into(),
-        })
+    fn new(commands: Commands) -> Self {
+        Self {
+            commands,
+            names: Names::default(),
+        }
     }
 
     /// Keeps what belongs to one server apart from what belongs to another: all names begin with
-    /// this, and with `{turnbuckle}:` unless it is set.
+    /// this, and with `turnbuckle:` unless it is set. A part in braces would put all keys onto one
+    /// node of a cluster.
     #[must_use]
     pub fn prefix(mut self, prefix: &str) -> Self {
-        self.prefix = prefix.into();
+        self.names = Names::new(prefix);
         self
     }
 
@@ -118,9 +135,57 @@ impl Redis {
         answered.map_err(failed)
     }
 
-    pub(super) fn name(&self, kind: &str, id: &str) -> String {
-        format!("{}{kind}:{id}", self.prefix)
+    /// Whether keys and channels are on several nodes.
+    pub(super) fn is_cluster(&self) -> bool {
+        matches!(self.commands, Commands::Cluster(_))
     }
+
+    /// Publishes a message to a channel, and says how many heard it.
+    pub(super) async fn publish(&self, channel: &str, message: &[u8]) -> Result<u64, StoreError> {
+        let mut publish = ::redis::cmd(match self.commands {
+            Commands::One { .. } | Commands::Sentinel(_) => "PUBLISH",
+            // Other than `PUBLISH` it reaches one shard alone, where all who listen are, and so it
+            // counts all of them.
+            Commands::Cluster(_) => "SPUBLISH",
+        });
+        publish.arg(channel).arg(message);
+        // Who hears a message twice takes it once.
+        self.repeatable(&publish).await
+    }
+
+    /// The only key of its kind that a group has: a session, an owner, a stream.
+    pub(super) fn name(&self, kind: &str, group: &str) -> String {
+        self.names.one(kind, group)
+    }
+
+    /// One of several keys of its kind that a group has. Scripts may use all keys of one group
+    /// together, and no others: on a cluster these are on one node.
+    pub(super) fn name_in(&self, kind: &str, group: &str, id: &str) -> String {
+        self.names.one_of(kind, group, id)
+    }
+
+    /// A key that belongs to no group, for one value.
+    pub(super) fn lone_name(&self, kind: &str, id: &[u8]) -> Vec<u8> {
+        self.names.lone(kind, id)
+    }
+}
+
+async fn one(client: Client) -> Result<Commands, StoreError> {
+    let config = ConnectionManagerConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE))
+        .set_number_of_retries(RETRIES);
+    let manager = ConnectionManager::new_with_config(client.clone(), config);
+    let manager = manager.await.map_err(failed)?;
+    Ok(Commands::One { client, manager })
+}
+
+async fn sentinel(target: SentinelTarget) -> Result<Commands, StoreError> {
+    Ok(Commands::Sentinel(Arc::new(Sentinel::open(target).await?)))
+}
+
+async fn cluster(target: ClusterTarget) -> Result<Commands, StoreError> {
+    Ok(Commands::Cluster(Arc::new(Cluster::open(target).await?)))
 }
 
 /// Must be called inside a runtime.
@@ -141,7 +206,7 @@ impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The address may hold a password.
         f.debug_struct("Redis")
-            .field("prefix", &self.prefix)
+            .field("names", &self.names)
             .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,7 @@ impl RedisFanout {
         let sending = tokio::spawn(send(redis.clone(), waiting, Arc::clone(&is_behind)));
         let ears = local.clone();
         let channel = redis.name("channel", CHANNEL);
-        let news = News::listen(redis.client.clone(), vec![channel], move |heard| {
+        let news = News::listen(redis, vec![channel], move |heard| {
             let change = match heard {
                 // What a newer replica says and we do not know may be anything.
                 Heard::Message(text) => serde_json::from_slice(text).ok(),
@@ -99,8 +99,7 @@ async fn send(redis: Redis, mut waiting: mpsc::Receiver<Change>, is_behind: Arc<
 
 async fn publish(redis: &Redis, change: &Change) -> Result<(), StoreError> {
     let text = serde_json::to_string(change).map_err(super::connection::unreadable)?;
-    let mut publish = ::redis::cmd("PUBLISH");
-    publish.arg(redis.name("channel", CHANNEL)).arg(text);
-    // Who hears of a change twice looks twice.
-    redis.repeatable(&publish).await
+    let channel = redis.name("channel", CHANNEL);
+    redis.publish(&channel, text.as_bytes()).await?;
+    Ok(())
 }

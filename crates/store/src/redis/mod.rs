@@ -11,16 +11,28 @@
 //! ```
 //!
 //! One connection carries commands, and one for each store that listens carries what others say.
-//! Both are opened again when they break. Redis 6.2 is the oldest that will do.
+//! Both are opened again when they break. Redis 6.2 is the oldest that will do, and Redis 7 for a
+//! cluster. [`Redis::open`] also takes URLs of sentinels and of clusters.
 
+mod address;
 mod bus;
+mod cluster;
+mod commands;
 mod connection;
 mod events;
 mod fanout;
+mod name;
 mod news;
 mod nodes;
+mod process;
+mod scripts;
+mod sentinel;
 mod sessions;
+mod shard_news;
+mod slot;
+mod slot_map;
 mod spent;
+mod target;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;

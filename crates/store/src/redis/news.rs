@@ -1,6 +1,12 @@
 //! Messages of channels, received until the subscription is dropped.
 
-use std::{future::poll_fn, pin::Pin, time::Duration};
+use std::{
+    future::{Future, pending, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use ::redis::{Client, RedisError, aio::PubSubStream};
 use futures_core::Stream as _;
@@ -8,70 +14,139 @@ use tokio::{
     task::JoinHandle,
     time::{sleep, timeout},
 };
+use turnbuckle_base::lock::Mutex;
+
+use super::{Redis, commands::Commands, shard_news};
 
 /// How long the channel may be silent before the other end is asked whether it is there.
-const SILENCE: Duration = Duration::from_secs(15);
+pub(super) const SILENCE: Duration = Duration::from_secs(15);
 
 /// How long it may take to answer that.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait before the channel is opened again: doubled each time, up to the longest.
+/// How long to wait before the channel is opened again: doubled each time, up to the longest. Where
+/// another process takes the place of one that is away, it does so within seconds.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE_OF_MANY: Duration = Duration::from_millis(500);
 
 /// What is heard on the channels.
 pub(super) enum Heard<'a> {
     /// Something that was published.
     Message(&'a [u8]),
-    /// The channels are open, for the first time or again: what was published before was missed.
+    /// All channels are open, for the first time or again: what was published before was missed.
     Open,
 }
 
 /// A subscription, until it is dropped.
 #[derive(Debug)]
-pub(super) struct News(JoinHandle<()>);
+pub(super) struct News(Vec<JoinHandle<()>>);
+
+/// Who hears, and which of the connections are open.
+pub(super) struct Ear {
+    hear: Box<dyn Fn(Heard<'_>) + Send + Sync>,
+    open: Mutex<Vec<bool>>,
+}
 
 impl News {
     /// Must be called inside a runtime.
     pub(super) fn listen(
-        client: Client,
+        redis: &Redis,
         channels: Vec<String>,
         hear: impl Fn(Heard<'_>) + Send + Sync + 'static,
     ) -> Self {
-        Self(tokio::spawn(async move {
-            let mut pause = FIRST_PAUSE;
-            loop {
-                if let Ok(()) = hear_all(&client, &channels, &hear).await {
-                    pause = FIRST_PAUSE;
-                }
-                sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-        }))
+        // The channels of a cluster are on several nodes.
+        let groups: Vec<_> = if redis.is_cluster() {
+            channels.into_iter().map(|channel| vec![channel]).collect()
+        } else {
+            vec![channels]
+        };
+        let ear = Arc::new(Ear {
+            hear: Box::new(hear),
+            open: Mutex::new(vec![false; groups.len()]),
+        });
+        let listening = groups.into_iter().enumerate().map(|(place, channels)| {
+            let (commands, ear) = (redis.commands.clone(), Arc::clone(&ear));
+            tokio::spawn(keep_listening(commands, channels, ear, place))
+        });
+        Self(listening.collect())
     }
 }
 
 impl Drop for News {
     fn drop(&mut self) {
-        self.0.abort();
+        for listening in &self.0 {
+            listening.abort();
+        }
     }
 }
 
-/// Hears until the connection breaks; an error if it was never open.
+impl Ear {
+    pub(super) fn hear(&self, message: &[u8]) {
+        (self.hear)(Heard::Message(message));
+    }
+
+    pub(super) fn opened(&self, place: usize) {
+        let are_open = {
+            let mut open = self.open.lock();
+            open[place] = true;
+            open.iter().all(|is_open| *is_open)
+        };
+        if are_open {
+            (self.hear)(Heard::Open);
+        }
+    }
+}
+
+async fn keep_listening(commands: Commands, channels: Vec<String>, ear: Arc<Ear>, place: usize) {
+    let longest = match &commands {
+        Commands::One { .. } => LONGEST_PAUSE,
+        Commands::Sentinel(_) | Commands::Cluster(_) => LONGEST_PAUSE_OF_MANY,
+    };
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let heard = match &commands {
+            Commands::One { client, .. } => {
+                hear_all(client, &channels, &ear, place, pending()).await
+            }
+            Commands::Sentinel(sentinel) => {
+                let master = sentinel.master();
+                let moved = async { drop(sentinel.master_after(&master.address).await) };
+                let client = master.process.client();
+                hear_all(client, &channels, &ear, place, moved).await
+            }
+            Commands::Cluster(cluster) => {
+                shard_news::hear(cluster, &channels[0], &ear, place).await
+            }
+        };
+        ear.open.lock()[place] = false;
+        if heard.is_ok() {
+            pause = FIRST_PAUSE;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(longest);
+    }
+}
+
+/// Hears until the connection breaks, or until others are there instead; an error if it was never
+/// open.
 async fn hear_all(
     client: &Client,
     channels: &[String],
-    hear: &(impl Fn(Heard<'_>) + Send + Sync),
+    ear: &Ear,
+    place: usize,
+    moved: impl Future<Output = ()>,
 ) -> Result<(), RedisError> {
     let open = timeout(PATIENCE, client.get_async_pubsub()).await;
     let (mut sink, mut messages) = open.map_err(late)??.split();
     timeout(PATIENCE, sink.subscribe(channels))
         .await
         .map_err(late)??;
-    hear(Heard::Open);
+    ear.opened(place);
+    let mut moved = pin!(moved);
     loop {
-        match timeout(SILENCE, next(&mut messages)).await {
-            Ok(Some(message)) => hear(Heard::Message(message.get_payload_bytes())),
+        match timeout(SILENCE, next(&mut messages, moved.as_mut())).await {
+            Ok(Some(message)) => ear.hear(message.get_payload_bytes()),
             Ok(None) => return Ok(()),
             Err(_) => {
                 let answered = timeout(PATIENCE, sink.ping::<::redis::Value>()).await;
@@ -83,10 +158,18 @@ async fn hear_all(
     }
 }
 
-async fn next(messages: &mut PubSubStream) -> Option<::redis::Msg> {
-    poll_fn(|context| Pin::new(&mut *messages).poll_next(context)).await
+/// The next message; none any more if the connection broke, or others are there instead.
+async fn next(
+    messages: &mut PubSubStream,
+    mut moved: Pin<&mut impl Future<Output = ()>>,
+) -> Option<::redis::Msg> {
+    poll_fn(|context| match moved.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => Pin::new(&mut *messages).poll_next(context),
+    })
+    .await
 }
 
-fn late(_: tokio::time::error::Elapsed) -> RedisError {
+pub(super) fn late(_: tokio::time::error::Elapsed) -> RedisError {
     RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut))
 }

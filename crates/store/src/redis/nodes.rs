@@ -132,7 +132,7 @@ impl Seen {
 }
 
 fn key(redis: &Redis) -> String {
-    redis.name("nodes", "")
+    redis.name("nodes", "all")
 }
 
 #[cfg(test)]

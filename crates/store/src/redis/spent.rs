@@ -18,8 +18,7 @@ impl RedisSpent {
     async fn spend_now(&self, used: StateUse<'_>) -> Result<Spend, StoreError> {
         // The second in which it expires is one in which it could still be used.
         let seconds = used.expires.saturating_sub(used.now).saturating_add(1);
-        let mut name = self.0.name("spent", "").into_bytes();
-        name.extend_from_slice(used.id);
+        let name = self.0.lone_name("spent", used.id);
         let mark = mark()?;
         let mut set = ::redis::cmd("SET");
         set.arg(&name).arg(&mark).arg("NX").arg("EX").arg(seconds);

@@ -76,7 +76,7 @@ return 'begun'
 ";
 
 /// Changes a task if it is still as it was: its name and its owner's list; the record as it was, as it
-/// is, the channel and the id; the size of small ones, what all of the owner may take together, and
+/// is, the channel (or nothing) and the id; the size of small ones, what all of the owner may take together, and
 /// how their names begin.
 const CHANGE: &str = r"
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -88,7 +88,7 @@ if #ARGV[2] > #ARGV[1] and #ARGV[2] > tonumber(ARGV[5]) then
   if bytes > tonumber(ARGV[6]) then return 2 end
 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-redis.call('PUBLISH', ARGV[3], ARGV[4])
+if ARGV[3] ~= '' then redis.call('PUBLISH', ARGV[3], ARGV[4]) end
 return 1
 ";
 
@@ -114,8 +114,13 @@ impl RedisTasks {
         }
     }
 
-    fn task(&self, id: &str) -> String {
-        self.redis.name("task", id)
+    fn task(&self, owner: &str, id: &str) -> String {
+        self.redis.name_in("task", owner, id)
+    }
+
+    /// Says who has the task of an id, which is one of all owners' tasks.
+    fn owner_of(&self, id: &str) -> String {
+        self.redis.name("task-owner", id)
     }
 
     fn list_of(&self, owner: &str) -> String {
@@ -126,15 +131,34 @@ impl RedisTasks {
         self.redis.name("channel", "tasks")
     }
 
+    /// The channel, for scripts that publish to it themselves. On a cluster it may be on another node
+    /// than the task.
+    fn channel_of_scripts(&self) -> String {
+        if self.redis.is_cluster() {
+            String::new()
+        } else {
+            self.channel()
+        }
+    }
+
+    /// Tells of a change, where scripts cannot. If that is lost, it is seen later.
+    async fn tell(&self, id: &str) {
+        if self.redis.is_cluster() {
+            let _ = self.redis.publish(&self.channel(), id.as_bytes()).await;
+        }
+    }
+
     async fn begin(&self, new: NewTask, now: SystemTime) -> Result<Arc<TaskRecord>, TasksError> {
         let record = TaskRecord::new(new, now);
         let text = serde_json::to_string(&record).map_err(unreadable)?;
         let keep = record.task.ttl_ms.map(|ttl| ttl.saturating_add(GRACE_MS));
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
+        self.reserve(&record.task.task_id, &record.owner, &keep)
+            .await?;
         let mut is_again = false;
         for _ in 0..MAX_BEGINNINGS {
             let mut create = self.create.prepare_invoke();
-            create.key(self.task(&record.task.task_id));
+            create.key(self.task(&record.owner, &record.task.task_id));
             create.key(self.list_of(&record.owner));
             create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
             create.arg(&record.task.task_id);
@@ -161,6 +185,30 @@ impl RedisTasks {
         Err(TasksError::OwnerFull { limit })
     }
 
+    /// Reserves an id for an owner, for as long as the task is kept. The tasks of two owners may be on
+    /// two nodes of a cluster, so that no script sees both.
+    async fn reserve(&self, id: &str, owner: &str, keep: &str) -> Result<(), TasksError> {
+        let name = self.owner_of(id);
+        let mut set = ::redis::cmd("SET");
+        set.arg(&name).arg(owner).arg("NX");
+        if !keep.is_empty() {
+            set.arg("PX").arg(keep);
+        }
+        let reserved: Option<String> = self.redis.repeatable(&set).await?;
+        if reserved.is_some() {
+            return Ok(());
+        }
+        let mut get = ::redis::cmd("GET");
+        get.arg(&name);
+        let there: Option<String> = self.redis.repeatable(&get).await?;
+        // One that has expired since then was of a task that is over its time.
+        if there.is_none_or(|there| there == owner) {
+            Ok(())
+        } else {
+            Err(TasksError::Taken)
+        }
+    }
+
     async fn is_there(&self, record: &TaskRecord, text: &str) -> Result<bool, StoreError> {
         let key = TaskKey::new(&*record.owner, &*record.task.task_id);
         let found = self.find(&key, None).await?;
@@ -182,7 +230,7 @@ impl RedisTasks {
         now: Option<SystemTime>,
     ) -> Result<Option<(String, TaskRecord)>, StoreError> {
         let mut get = ::redis::cmd("GET");
-        get.arg(self.task(&key.id));
+        get.arg(self.task(&key.owner, &key.id));
         let text: Option<String> = self.redis.repeatable(&get).await?;
         let Some(text) = text else { return Ok(None) };
         let record: TaskRecord = serde_json::from_str(&text).map_err(unreadable)?;
@@ -196,10 +244,16 @@ impl RedisTasks {
         change: TaskChange,
         now: SystemTime,
     ) -> Result<Changed, TasksError> {
+        // What was written by a command whose answer was lost.
+        let mut written = None;
         for _ in 0..MAX_TRIES {
             let Some((before, mut record)) = self.find(key, Some(now)).await? else {
                 return Ok(Changed::Unknown);
             };
+            if written.as_ref() == Some(&before) {
+                self.tell(&key.id).await;
+                return Ok(Changed::Now(Arc::new(record)));
+            }
             match record.apply(change.clone(), now) {
                 Applied::Over => return Ok(Changed::Over(Arc::new(record))),
                 Applied::Unchanged => return Ok(Changed::Now(Arc::new(record))),
@@ -207,16 +261,26 @@ impl RedisTasks {
             }
             let text = serde_json::to_string(&record).map_err(unreadable)?;
             let mut change = self.change.prepare_invoke();
-            change.key(self.task(&key.id)).key(self.list_of(&key.owner));
+            change.key(self.task(&key.owner, &key.id));
+            change.key(self.list_of(&key.owner));
             change.arg(before).arg(&text);
-            change.arg(self.channel()).arg(&key.id);
+            change.arg(self.channel_of_scripts()).arg(&key.id);
             change.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
-            change.arg(self.task(""));
+            change.arg(self.task(&key.owner, ""));
             let mut commands = self.redis.commands.clone();
-            let changed: u8 = change.invoke_async(&mut commands).await.map_err(failed)?;
+            let changed: u8 = match change.invoke_async(&mut commands).await {
+                Err(error) if error.is_connection_dropped() && written.is_none() => {
+                    written = Some(text);
+                    continue;
+                }
+                changed => changed.map_err(failed)?,
+            };
             match changed {
                 0 => {}
-                1 => return Ok(Changed::Now(Arc::new(record))),
+                1 => {
+                    self.tell(&key.id).await;
+                    return Ok(Changed::Now(Arc::new(record)));
+                }
                 _ => return Err(TasksError::TooLarge { bytes: text.len() }),
             }
         }
@@ -243,7 +307,7 @@ impl RedisTasks {
         }
         let mut get = ::redis::cmd("MGET");
         for (id, _) in &places {
-            get.arg(self.task(id));
+            get.arg(self.task(owner, id));
         }
         let texts: Vec<Option<String>> = self.redis.repeatable(&get).await?;
         let mut slice = Vec::with_capacity(places.len());
@@ -301,14 +365,11 @@ impl RedisTasks {
     async fn wait(&self, key: &TaskKey, seen: u64) -> Result<(), StoreError> {
         self.news.get_or_init(|| {
             let waiting = Arc::clone(&self.waiting);
-            News::listen(
-                self.redis.client.clone(),
-                vec![self.channel()],
-                move |heard| match heard {
-                    Heard::Message(id) => waiting.wake(id),
-                    Heard::Open => waiting.wake_all(),
-                },
-            )
+            let channels = vec![self.channel()];
+            News::listen(&self.redis, channels, move |heard| match heard {
+                Heard::Message(id) => waiting.wake(id),
+                Heard::Open => waiting.wake_all(),
+            })
         });
         let mut place = self.waiting.enter(&key.id);
         let mut away_since = None;

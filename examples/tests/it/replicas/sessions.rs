@@ -178,7 +178,7 @@ async fn the_result_of_a_call_outlives_its_replica() {
         assert_eq!(session.post(&there, answer).await.status, 202);
         let stream = asked.rsplitn(3, '-').last().expect("a stream").to_owned();
         let written = timeout(PATIENCE, async {
-            while cluster.redis_says(&["XLEN", &format!("{{turnbuckle}}:events:{stream}")]) != "2" {
+            while cluster.redis_says(&["XLEN", &format!("turnbuckle:events:{{{stream}}}")]) != "2" {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         });
