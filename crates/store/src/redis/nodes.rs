@@ -22,6 +22,10 @@ const LEASE_MS: u64 = 1500;
 /// one that is started anew has all nodes again after some of their beats.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
+/// How long the answer to a beat may take. One that comes later says nothing about the others: theirs
+/// may be late for the same reason, as while another process of Redis becomes master.
+const LATE_AFTER: Duration = Duration::from_millis(LEASE_MS);
+
 /// How long a node must be missing before its work is given up. With the lease and a beat this makes
 /// six seconds from its end.
 const GONE_AFTER: Duration = Duration::from_secs(4);
@@ -49,8 +53,10 @@ pub(super) struct Nodes {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Since when every beat was answered; not now if `None`.
+    /// Since when every beat was answered in time; not now if `None`.
     since: Option<Instant>,
+    /// When the last one was answered.
+    looked: Option<Instant>,
     /// When each node was last there.
     nodes: HashMap<NodeId, Instant>,
 }
@@ -96,19 +102,17 @@ impl Nodes {
     /// Whether a node was seen at the last look or not long ago, or it is unknown: Redis has come
     /// back so recently that not every node has reported again.
     pub(super) fn may_be_there(&self, node: NodeId) -> bool {
-        let seen = self.seen.lock();
-        let is_settled = seen
-            .since
-            .is_some_and(|since| since.elapsed() >= SETTLED_AFTER);
+        let (seen, now) = (self.seen.lock(), Instant::now());
         let last = seen.nodes.get(&node);
-        !is_settled || last.is_some_and(|last| last.elapsed() < 2 * BEAT)
+        !seen.is_settled(SETTLED_AFTER, now) || last.is_some_and(|last| now - *last < 2 * BEAT)
     }
 
     /// The nodes that were seen at the last look or not long ago.
     pub(super) fn there(&self) -> Vec<NodeId> {
         let seen = self.seen.lock();
+        let looked = seen.looked.unwrap_or_else(Instant::now);
         let nodes = seen.nodes.iter();
-        let nodes = nodes.filter(|(_, last)| last.elapsed() < 2 * BEAT);
+        let nodes = nodes.filter(|(_, last)| looked.saturating_duration_since(**last) < 2 * BEAT);
         nodes.map(|(node, _)| *node).collect()
     }
 
@@ -120,14 +124,30 @@ impl Nodes {
 
 impl Seen {
     fn see(&mut self, nodes: impl Iterator<Item = NodeId>, now: Instant) {
+        if self.is_late(now) {
+            self.since = None;
+        }
         self.since.get_or_insert(now);
+        self.looked = Some(now);
         self.nodes.extend(nodes.map(|node| (node, now)));
         self.nodes.retain(|_, last| now - *last < FORGET_AFTER);
     }
 
+    /// Whether the last look was so long ago that nobody knows who is there.
+    fn is_late(&self, now: Instant) -> bool {
+        let ago = |looked| now.saturating_duration_since(looked);
+        self.looked.is_none_or(|looked| ago(looked) >= LATE_AFTER)
+    }
+
+    /// Whether every beat was answered in time for so long.
+    fn is_settled(&self, long: Duration, now: Instant) -> bool {
+        let is_long = |since| now.saturating_duration_since(since) >= long;
+        !self.is_late(now) && self.since.is_some_and(is_long)
+    }
+
     fn is_gone(&self, node: NodeId, now: Instant) -> bool {
-        let is_over = |since: Instant| now.saturating_duration_since(since) >= GONE_AFTER;
-        self.since.is_some_and(is_over) && self.nodes.get(&node).copied().is_none_or(is_over)
+        let is_over = |last: &Instant| now.saturating_duration_since(*last) >= GONE_AFTER;
+        self.is_settled(GONE_AFTER, now) && self.nodes.get(&node).is_none_or(is_over)
     }
 }
 
@@ -146,19 +166,29 @@ mod tests {
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut seen = Seen::default();
         assert!(!seen.is_gone(node, after(100)), "nothing was seen yet");
-        seen.see([node].into_iter(), start);
-        assert!(!seen.is_gone(other, after(3)), "it may be late");
-        assert!(seen.is_gone(other, after(4)));
-        for second in 1..=5 {
+        for second in 0..=4 {
+            seen.see([node].into_iter(), after(second));
+            // It may be late at first.
+            assert_eq!(seen.is_gone(other, after(second)), second >= 4);
+        }
+        for second in 5..=9 {
             seen.see([other].into_iter(), after(second));
-            assert_eq!(seen.is_gone(node, after(second)), second >= 4);
+            assert_eq!(seen.is_gone(node, after(second)), second >= 8);
             assert!(!seen.is_gone(other, after(second)));
         }
         // Redis was away: all nodes have time to come back.
         seen.since = None;
-        assert!(!seen.is_gone(node, after(20)));
-        seen.see([other].into_iter(), after(20));
-        assert!(!seen.is_gone(node, after(23)));
-        assert!(seen.is_gone(node, after(24)));
+        assert!(!seen.is_gone(node, after(10)));
+        for second in 20..=24 {
+            seen.see([other].into_iter(), after(second));
+            assert_eq!(seen.is_gone(node, after(second)), second >= 24);
+        }
+        // Redis is slow: nobody knows, and all nodes have time again when it answers.
+        assert!(!seen.is_gone(node, after(26)));
+        assert!(!seen.is_gone(other, after(30)));
+        for second in 30..=34 {
+            seen.see([].into_iter(), after(second));
+            assert_eq!(seen.is_gone(node, after(second)), second >= 34);
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! The stores in Redis, with a real one.
 
+mod cluster;
+mod replica;
+mod sentinel;
+mod servers;
 mod tls;
 
 use std::{

@@ -1,0 +1,234 @@
+//! Two replicas that use all stores, to see whether everything works between them.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use tokio::sync::mpsc;
+use turnbuckle_store::{
+    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse, StoreError,
+    bus::{Bus as _, Delivery, NodeId, Recipient},
+    event::{EventLog as _, LoggedEvent},
+    redis::{Redis, RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks},
+    session::{Note, Sessions as _},
+    task::{Changed, NewTask, TaskChange, TaskKey, Tasks as _},
+};
+
+use super::listen;
+
+/// How long it may take until everything works again after a process of Redis was killed: the time in
+/// which the others notice it, an election, and a busy machine.
+pub(super) const HEALED_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long to keep what is written.
+const KEEP: Duration = Duration::from_mins(10);
+
+/// How long a message may take where nothing is wrong.
+const HEARD_WITHIN: Duration = Duration::from_secs(1);
+
+/// A replica with all its stores.
+struct Replica {
+    node: NodeId,
+    bus: RedisBus,
+    taken: mpsc::UnboundedReceiver<Vec<u8>>,
+    fanout: RedisFanout,
+    told: mpsc::UnboundedReceiver<Change>,
+    tasks: Arc<RedisTasks>,
+    spent: RedisSpent,
+    sessions: RedisSessions,
+    events: RedisEvents,
+    _joined: [Joined; 2],
+}
+
+impl Replica {
+    async fn new(redis: Redis, number: u64) -> Self {
+        let (node, bus, fanout) = (NodeId::new(number), redis.bus(), redis.fanout());
+        let (joined, taken) = super::node(&bus, node);
+        let (heard, told) = listen(&fanout);
+        bus.ready(node).await;
+        Self {
+            node,
+            taken,
+            told,
+            tasks: Arc::new(redis.tasks()),
+            spent: redis.spent(),
+            sessions: redis.sessions(),
+            events: redis.events(),
+            bus,
+            fanout,
+            _joined: [joined, heard],
+        }
+    }
+}
+
+/// Two replicas of one server.
+pub(super) struct Pair {
+    one: Replica,
+    other: Replica,
+}
+
+/// A task whose owner has no other, so that tasks are on several nodes of a cluster.
+pub(super) fn key(id: &str) -> TaskKey {
+    TaskKey::new(format!("owner of {id}"), id)
+}
+
+impl Pair {
+    /// Opens the same URL twice, as two processes do.
+    pub(super) async fn open(url: &str, prefix: &str) -> Self {
+        let one = Redis::open(url).await.unwrap().prefix(prefix);
+        let other = Redis::open(url).await.unwrap().prefix(prefix);
+        Self {
+            one: Replica::new(one, 1).await,
+            other: Replica::new(other, 2).await,
+        }
+    }
+
+    /// The task of one replica, as the other sees it.
+    pub(super) async fn has_task(&self, id: &str) -> bool {
+        let found = self.other.tasks.get(&key(id), SystemTime::now()).await;
+        found.unwrap().is_some()
+    }
+
+    pub(super) async fn begin_task(&self, id: &str) -> Result<(), String> {
+        let new = NewTask {
+            key: key(id),
+            ttl: Some(KEEP),
+            poll_interval: None,
+            payer: None,
+        };
+        let begun = self.one.tasks.create(new, SystemTime::now()).await;
+        begun.map(drop).map_err(|error| error.to_string())
+    }
+
+    pub(super) async fn spend(&self, id: &[u8]) -> Result<Spend, StoreError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let used = StateUse::new(id, 7, now.as_secs() + KEEP.as_secs(), now.as_secs());
+        self.one.spent.spend(used).await
+    }
+
+    pub(super) async fn note(&self, session: &str) -> Result<bool, StoreError> {
+        let note = Note::Subscribe("r://it".into());
+        self.one.sessions.write(session, note, KEEP).await
+    }
+
+    pub(super) async fn has_note(&self, session: &str) -> bool {
+        let notes = self.other.sessions.read(session).await.unwrap();
+        notes.resources.iter().any(|uri| uri == "r://it")
+    }
+
+    /// Uses everything from both ends. Each part may be tried again until it works; how long that took
+    /// at the most is returned.
+    pub(super) async fn works(&mut self) -> Duration {
+        let begun = Instant::now();
+        let all = async {
+            self.messages_arrive().await;
+            self.changes_arrive().await;
+            self.tasks_work().await;
+            self.the_rest_works().await;
+        };
+        tokio::time::timeout(HEALED_WITHIN, all)
+            .await
+            .expect("everything works in time");
+        begun.elapsed()
+    }
+
+    async fn messages_arrive(&mut self) {
+        let Self { one, other } = self;
+        let (here, there) = (one.node, other.node);
+        deliver(one, other, Recipient::Node(there)).await;
+        deliver(other, one, Recipient::Node(here)).await;
+        deliver(one, other, Recipient::All).await;
+        assert!(!one.bus.is_gone(other.node) && !other.bus.is_gone(one.node));
+    }
+
+    async fn changes_arrive(&mut self) {
+        loop {
+            let change = Change::Resource(unique());
+            self.one.fanout.publish(change.clone());
+            let heard = async { while self.other.told.recv().await != Some(change.clone()) {} };
+            if tokio::time::timeout(HEARD_WITHIN, heard).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    async fn tasks_work(&self) {
+        let id = unique();
+        let key = key(&id);
+        eventually(async || self.begin_task(&id).await.ok()).await;
+        let waiting = tokio::spawn({
+            let (tasks, key) = (Arc::clone(&self.other.tasks), key.clone());
+            async move { tasks.changed(&key, 1).await }
+        });
+        let changed = eventually(async || {
+            let said = TaskChange::Say("half done".into());
+            let changed = self.one.tasks.change(&key, said, SystemTime::now());
+            changed.await.ok()
+        });
+        let Changed::Now(record) = changed.await else {
+            panic!("it was not changed")
+        };
+        assert_eq!(record.version, 2, "a change is made once");
+        waiting.await.unwrap().expect("it is told");
+        let page = self
+            .other
+            .tasks
+            .list(&key.owner, None, 5, SystemTime::now());
+        assert_eq!(page.await.unwrap().tasks.len(), 1);
+    }
+
+    async fn the_rest_works(&self) {
+        let id = unique();
+        let spent = eventually(async || self.spend(id.as_bytes()).await.ok()).await;
+        assert_eq!(spent, Spend::Now);
+        assert_eq!(self.spend(id.as_bytes()).await.unwrap(), Spend::Before);
+        assert!(eventually(async || self.note(&id).await.ok()).await);
+        assert!(self.has_note(&id).await);
+        let event = || LoggedEvent {
+            number: 1,
+            bytes: b"event".to_vec(),
+        };
+        eventually(async || {
+            let append = self.one.events.append(&id, vec![event()], 1, KEEP);
+            append.await.ok()
+        })
+        .await;
+        assert_eq!(self.other.events.read(&id).await.unwrap().len(), 1);
+    }
+}
+
+/// Sends messages until one arrives.
+async fn deliver(from: &Replica, to: &mut Replica, recipient: Recipient) {
+    loop {
+        let message = unique().into_bytes();
+        let sent = from.bus.send(recipient, message.clone()).await;
+        if matches!(sent, Ok(Delivery::Sent)) {
+            let arrives = async { while to.taken.recv().await.as_ref() != Some(&message) {} };
+            if tokio::time::timeout(HEARD_WITHIN, arrives).await.is_ok() {
+                return;
+            }
+        }
+        assert_ne!(sent.ok(), Some(Delivery::NoSuchNode), "it is there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Tries again until something works.
+pub(super) async fn eventually<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
+    loop {
+        if let Some(done) = attempt().await {
+            return done;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A text that no other has.
+fn unique() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("unique {}", NUMBER.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,147 @@
+//! `redis+sentinel://`, with real sentinels.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turnbuckle_store::{Spend, contract, redis::Redis};
+
+use super::{
+    replica::{HEALED_WITHIN, Pair, eventually},
+    servers::Sentinels,
+};
+
+async fn open(url: &str) -> Redis {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    Redis::open(url)
+        .await
+        .unwrap()
+        .prefix(&format!("test{number}:"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_master_of_sentinels_keeps_all_contracts() {
+    let sentinels = Sentinels::start();
+    let url = sentinels.url();
+    contract::tasks(async || open(&url).await.tasks()).await;
+    contract::spent(async || open(&url).await.spent()).await;
+    contract::sessions(async || open(&url).await.sessions()).await;
+    contract::events(async || open(&url).await.events()).await;
+    let bus = async || Redis::open(&url).await.unwrap().prefix("bus:").bus();
+    contract::bus(bus).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn another_master_is_followed_after_one_is_killed() {
+    let mut sentinels = Sentinels::start();
+    let mut pair = Pair::open(&sentinels.url(), "f:").await;
+    pair.works().await;
+    for number in 0..20 {
+        pair.begin_task(&format!("t{number}")).await.unwrap();
+    }
+    assert_eq!(pair.spend(b"before").await.unwrap(), Spend::Now);
+    assert!(pair.note("before").await.unwrap());
+    sentinels.replicate();
+    let killed = sentinels.master_port();
+    sentinels.master().kill();
+    let took = pair.works().await;
+    println!("everything worked {took:?} after the master was killed");
+    assert_ne!(sentinels.master_port(), killed);
+    for number in 0..20 {
+        assert!(pair.has_task(&format!("t{number}")).await, "t{number}");
+    }
+    assert_eq!(pair.spend(b"before").await.unwrap(), Spend::Before);
+    assert!(pair.has_note("before").await);
+    // The old one comes back, thinks that it is master, and is told that it is not.
+    let mut servers = sentinels.servers.iter_mut();
+    let old = servers.find(|server| server.port == killed).unwrap();
+    old.start_again();
+    super::servers::until("it is a replica", || {
+        old.says(&["ROLE"]).starts_with("slave")
+    });
+    pair.works().await;
+    assert_ne!(sentinels.master_port(), killed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_master_that_is_made_a_replica_is_left_and_no_command_fails() {
+    let mut sentinels = Sentinels::start();
+    let mut pair = Pair::open(&sentinels.url(), "r:").await;
+    pair.works().await;
+    let before = sentinels.master_port();
+    let said = sentinels.sentinels[0].says(&["SENTINEL", "FAILOVER", "main"]);
+    assert_eq!(said, "OK");
+    let mut number = 0;
+    let switched = async {
+        while sentinels.master_port() == before {
+            number += 1;
+            let id = format!("switch {number}");
+            pair.spend(id.as_bytes()).await.unwrap();
+        }
+    };
+    tokio::time::timeout(HEALED_WITHIN, switched)
+        .await
+        .expect("the sentinels make another one master");
+    pair.works().await;
+    assert_ne!(sentinels.master().port, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_master_that_hangs_is_left() {
+    let mut sentinels = Sentinels::start();
+    let mut pair = Pair::open(&sentinels.url(), "h:").await;
+    pair.works().await;
+    let hung = sentinels.master_port();
+    sentinels.master().signal("-STOP");
+    let took = pair.works().await;
+    println!("everything worked {took:?} after the master was stopped");
+    let mut servers = sentinels.servers.iter();
+    let old = servers.find(|server| server.port == hung).unwrap();
+    old.signal("-CONT");
+    super::servers::until("it is a replica", || {
+        old.says(&["ROLE"]).starts_with("slave")
+    });
+    pair.works().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sentinels_and_servers_have_passwords_of_their_own() {
+    let mut sentinels = Sentinels::start_with("open", "sesame");
+    let there = sentinels.hosts_and_service();
+    let url = format!("redis+sentinel://:open@{there}/2?sentinel_password=sesame");
+    let mut pair = Pair::open(&url, "p:").await;
+    pair.works().await;
+    let keys = sentinels.master().says(&["-n", "2", "DBSIZE"]);
+    assert_ne!(keys, "0", "the database is the one that the URL names");
+    for (url, wrong) in [
+        (format!("redis+sentinel://:open@{there}"), "sentinel"),
+        (
+            format!("redis+sentinel://{there}?sentinel_password=sesame"),
+            "the master of `main` at 127.0.0.1:",
+        ),
+        (
+            format!("redis+sentinel://:open@{there}s?sentinel_password=sesame"),
+            "`mains`",
+        ),
+    ] {
+        let refused = Redis::open(&url).await.unwrap_err().to_string();
+        assert!(refused.contains(wrong), "{refused}");
+        assert!(!refused.contains("sesame"), "{refused}");
+    }
+    sentinels.master().kill();
+    pair.works().await;
+    eventually(async || pair.spend(b"after").await.ok()).await;
+}
+
+#[tokio::test]
+async fn sentinels_that_are_away_are_named() {
+    let url = "redis+sentinel://127.0.0.1:1,127.0.0.1:2/main";
+    let refused = Redis::open(url).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("no sentinel names the master of `main`"),
+        "{refused}"
+    );
+    assert!(
+        refused.contains("127.0.0.1:1") && refused.contains("127.0.0.1:2"),
+        "{refused}"
+    );
+}
