@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A host and a port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Address {
     host: Box<str>,
     port: u16,

@@ -15,7 +15,7 @@ use std::{
 
 use ::redis::{Client, Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 use tokio::{
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     time::{Instant, sleep, timeout},
 };
 use turnbuckle_base::lock::Mutex;
@@ -50,6 +50,7 @@ pub(super) struct Cluster {
     seeds: Vec<Address>,
     known: Mutex<Known>,
     scripts: Scripts,
+    failovers: watch::Sender<u64>,
     /// One looks at a time; who comes meanwhile uses what is known.
     looking: Semaphore,
     /// Whose turn it is to be asked. No node is believed for ever: it may be cut off.
@@ -61,6 +62,8 @@ struct Known {
     map: SlotMap,
     looked: Instant,
     is_stale: bool,
+    /// The nodes with slots, when they were last asked.
+    masters: Vec<Address>,
     processes: HashMap<Address, Arc<Process>>,
 }
 
@@ -80,10 +83,12 @@ impl Cluster {
                 map: SlotMap::unknown(target.nodes.clone()),
                 looked: Instant::now(),
                 is_stale: true,
+                masters: Vec::new(),
                 processes: HashMap::new(),
             }),
             seeds: target.nodes,
             scripts: Scripts::default(),
+            failovers: watch::Sender::new(0),
             looking: Semaphore::new(1),
             turn: AtomicUsize::new(0),
         };
@@ -217,6 +222,11 @@ impl Cluster {
         }
     }
 
+    /// Changes when other nodes than before are masters.
+    pub(super) fn failovers(&self) -> watch::Receiver<u64> {
+        self.failovers.subscribe()
+    }
+
     /// A client for messages of the shard of this node.
     pub(super) fn listener(&self, address: &Address) -> Result<Client, RedisError> {
         self.access.listener(address)
@@ -264,8 +274,16 @@ impl Cluster {
         known
             .processes
             .retain(|address, _| map.nodes().contains(address) || seeds.contains(address));
+        let mut masters = map.owners();
+        masters.sort_unstable();
+        let has_failed_over = masters != known.masters && !known.masters.is_empty();
+        known.masters = masters;
         known.map = map;
         known.is_stale = false;
+        drop(known);
+        if has_failed_over {
+            self.failovers.send_modify(|count| *count += 1);
+        }
     }
 
     fn process(&self, address: &Address) -> Result<Arc<Process>, RedisError> {

@@ -6,6 +6,7 @@ use ::redis::{
     Client, Cmd, ErrorKind, Pipeline, RedisFuture, Value,
     aio::{ConnectionLike, ConnectionManager},
 };
+use tokio::sync::watch;
 
 use super::{cluster::Cluster, sentinel::Sentinel};
 
@@ -13,11 +14,22 @@ use super::{cluster::Cluster, sentinel::Sentinel};
 #[derive(Clone)]
 pub(super) enum Commands {
     One {
-        client: Client,
+        client: Arc<Client>,
         manager: ConnectionManager,
     },
     Sentinel(Arc<Sentinel>),
     Cluster(Arc<Cluster>),
+}
+
+impl Commands {
+    /// Changes with each failover, where there are any.
+    pub(super) fn failovers(&self) -> Option<watch::Receiver<u64>> {
+        match self {
+            Self::One { .. } => None,
+            Self::Sentinel(sentinel) => Some(sentinel.failovers()),
+            Self::Cluster(cluster) => Some(cluster.failovers()),
+        }
+    }
 }
 
 impl ConnectionLike for Commands {

@@ -177,6 +177,7 @@ async fn one(client: Client) -> Result<Commands, StoreError> {
         .set_number_of_retries(RETRIES);
     let manager = ConnectionManager::new_with_config(client.clone(), config);
     let manager = manager.await.map_err(failed)?;
+    let client = Arc::new(client);
     Ok(Commands::One { client, manager })
 }
 

@@ -25,6 +25,7 @@ mod name;
 mod news;
 mod nodes;
 mod process;
+mod recent_ends;
 mod scripts;
 mod sentinel;
 mod sessions;

@@ -43,6 +43,7 @@ struct Watched {
     service: Arc<str>,
     to_master: Access,
     master: watch::Sender<Arc<Master>>,
+    failovers: watch::Sender<u64>,
     /// Somebody found that the master is not the one to talk to.
     look: Notify,
 }
@@ -80,6 +81,7 @@ impl Sentinel {
             service,
             to_master: target.to_master,
             master: watch::Sender::new(Arc::new(master)),
+            failovers: watch::Sender::new(0),
             look: Notify::new(),
         });
         let watching = tokio::spawn(watch(Arc::clone(&watched)));
@@ -89,6 +91,11 @@ impl Sentinel {
     /// The master as it is known now.
     pub(super) fn master(&self) -> Arc<Master> {
         Arc::clone(&self.watched.master.borrow())
+    }
+
+    /// Changes with each failover.
+    pub(super) fn failovers(&self) -> watch::Receiver<u64> {
+        self.watched.failovers.subscribe()
     }
 
     /// Waits until another process than this is master.
@@ -159,6 +166,7 @@ async fn watch(watched: Arc<Watched>) {
             {
                 tracing::info!(service = %watched.service, from = %before, to = %master.address, "redis has a new master");
                 watched.master.send_replace(Arc::new(master));
+                watched.failovers.send_modify(|count| *count += 1);
             }
         }
         sleep(PAUSE).await;

@@ -138,9 +138,7 @@ impl<'a> Parts<'a> {
             "" => String::new(),
             "insecure" if scheme == "rediss" => "#insecure".to_owned(),
             _ => {
-                return Err(invalid(
-                    "only `#insecure` may follow `#`, with `rediss`".into(),
-                ));
+                return Err(invalid("only `#insecure` may follow `#`, with `rediss`"));
             }
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -163,7 +161,7 @@ impl<'a> Parts<'a> {
         let read = |host: &str| {
             let address = Address::parse(host, default_port);
             address.ok_or_else(|| {
-                invalid(format!(
+                invalid(&format!(
                     "`{host}` must be a host, or a host and a port as in `cache-1:{default_port}`"
                 ))
             })
@@ -188,12 +186,11 @@ fn sentinel(parts: &Parts<'_>) -> Result<Target, StoreError> {
     if service.is_empty() {
         return Err(invalid(
             "it names no service: write the name that the sentinels know after the hosts, as in \
-             `redis+sentinel://sentinel-1,sentinel-2/mymaster`"
-                .into(),
+             `redis+sentinel://sentinel-1,sentinel-2/mymaster`",
         ));
     }
     if database.parse::<u32>().is_err() {
-        return Err(invalid(format!(
+        return Err(invalid(&format!(
             "`{database}` must be the number of a database, after the name of the service"
         )));
     }
@@ -203,7 +200,7 @@ fn sentinel(parts: &Parts<'_>) -> Result<Target, StoreError> {
             "sentinel_username" => user = value,
             "sentinel_password" => password = value,
             _ => {
-                return Err(invalid(format!(
+                return Err(invalid(&format!(
                     "unknown option `{name}`; there are `sentinel_username` and `sentinel_password`"
                 )));
             }
@@ -223,13 +220,13 @@ fn sentinel(parts: &Parts<'_>) -> Result<Target, StoreError> {
 
 fn cluster(parts: &Parts<'_>) -> Result<Target, StoreError> {
     if !matches!(parts.path, "" | "0") {
-        return Err(invalid(format!(
+        return Err(invalid(&format!(
             "a cluster has only database 0: remove `/{}`",
             parts.path
         )));
     }
     if let Some((name, _)) = options(parts.query).next() {
-        return Err(invalid(format!(
+        return Err(invalid(&format!(
             "unknown option `{name}`; for a cluster there are none"
         )));
     }
@@ -251,7 +248,7 @@ fn for_credentials(value: &str) -> String {
 }
 
 /// The URL cannot be used. It is not part of the message, because it may have a password in it.
-fn invalid(why: String) -> StoreError {
+fn invalid(why: &str) -> StoreError {
     StoreError::new("redis", format!("the URL of Redis is invalid: {why}"))
 }
 

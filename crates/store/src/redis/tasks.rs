@@ -12,6 +12,7 @@ use super::{
     Redis,
     connection::{failed, unreadable},
     news::{Heard, News},
+    recent_ends::RecentEnds,
     waiting::Waiting,
 };
 use crate::{
@@ -99,6 +100,7 @@ pub struct RedisTasks {
     create: Script,
     change: Script,
     waiting: Arc<Waiting>,
+    ends: RecentEnds,
     /// Opened by the first who waits for a change.
     news: OnceLock<News>,
 }
@@ -110,6 +112,7 @@ impl RedisTasks {
             create: Script::new(CREATE),
             change: Script::new(CHANGE),
             waiting: Arc::default(),
+            ends: RecentEnds::default(),
             news: OnceLock::new(),
         }
     }
@@ -238,7 +241,7 @@ impl RedisTasks {
         Ok(is_there.then_some((text, record)))
     }
 
-    async fn apply(
+    pub(super) async fn apply(
         &self,
         key: &TaskKey,
         change: TaskChange,
@@ -251,6 +254,7 @@ impl RedisTasks {
                 return Ok(Changed::Unknown);
             };
             if written.as_ref() == Some(&before) {
+                self.ends.keep(&self.redis, key, &change, now);
                 self.tell(&key.id).await;
                 return Ok(Changed::Now(Arc::new(record)));
             }
@@ -260,15 +264,15 @@ impl RedisTasks {
                 Applied::Changed => {}
             }
             let text = serde_json::to_string(&record).map_err(unreadable)?;
-            let mut change = self.change.prepare_invoke();
-            change.key(self.task(&key.owner, &key.id));
-            change.key(self.list_of(&key.owner));
-            change.arg(before).arg(&text);
-            change.arg(self.channel_of_scripts()).arg(&key.id);
-            change.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
-            change.arg(self.task(&key.owner, ""));
+            let mut write = self.change.prepare_invoke();
+            write.key(self.task(&key.owner, &key.id));
+            write.key(self.list_of(&key.owner));
+            write.arg(before).arg(&text);
+            write.arg(self.channel_of_scripts()).arg(&key.id);
+            write.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
+            write.arg(self.task(&key.owner, ""));
             let mut commands = self.redis.commands.clone();
-            let changed: u8 = match change.invoke_async(&mut commands).await {
+            let changed: u8 = match write.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && written.is_none() => {
                     written = Some(text);
                     continue;
@@ -278,6 +282,7 @@ impl RedisTasks {
             match changed {
                 0 => {}
                 1 => {
+                    self.ends.keep(&self.redis, key, &change, now);
                     self.tell(&key.id).await;
                     return Ok(Changed::Now(Arc::new(record)));
                 }

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnbuckle_store::{Spend, contract, redis::Redis};
 
-use super::{replica::Pair, servers::Cluster};
+use super::{
+    replica::{HEALED_WITHIN, Pair, eventually},
+    servers::Cluster,
+};
 
 async fn open(url: &str) -> Redis {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -59,7 +62,7 @@ async fn keys_are_on_all_nodes_and_all_of_them_expire() {
         }
         for key in keys {
             let left: i64 = master.says(&["TTL", key]).parse().unwrap();
-            assert!(left > 0, "{key} is kept for ever");
+            assert_ne!(left, -1, "{key} is kept for ever");
         }
     }
 }
@@ -105,6 +108,29 @@ async fn everything_heals_after_any_master_is_killed() {
             })
         });
     }
+}
+
+/// The replica does not get the end of the task: it is stopped, and its connection closed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
+    let cluster = Cluster::start();
+    let mut pair = Pair::open(&cluster.url(), "e:").await;
+    pair.works().await;
+    pair.begin_task("t").await.unwrap();
+    cluster.replicate();
+    let place = cluster.place_of("e:task:{owner of t}:t");
+    let (master, replica) = (&cluster.nodes[place], &cluster.nodes[place + 3]);
+    replica.signal("-STOP");
+    master.says(&["CLIENT", "KILL", "TYPE", "replica"]);
+    pair.end_task("t").await;
+    assert_eq!(pair.is_over("t").await, Some(true));
+    master.signal("-KILL");
+    replica.signal("-CONT");
+    let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
+    tokio::time::timeout(HEALED_WITHIN, is_over)
+        .await
+        .expect("it is written again");
+    pair.works().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

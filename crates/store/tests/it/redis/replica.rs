@@ -15,7 +15,7 @@ use turnbuckle_store::{
     event::{EventLog as _, LoggedEvent},
     redis::{Redis, RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks},
     session::{Note, Sessions as _},
-    task::{Changed, NewTask, TaskChange, TaskKey, Tasks as _},
+    task::{Changed, NewTask, TaskChange, TaskEnd, TaskKey, Tasks as _},
 };
 
 use super::listen;
@@ -102,6 +102,22 @@ impl Pair {
         };
         let begun = self.one.tasks.create(new, SystemTime::now()).await;
         begun.map(drop).map_err(|error| error.to_string())
+    }
+
+    pub(super) async fn end_task(&self, id: &str) {
+        let end = TaskChange::End(TaskEnd::Cancelled { reason: None });
+        let ended = self
+            .one
+            .tasks
+            .change(&key(id), end, SystemTime::now())
+            .await;
+        assert!(matches!(ended, Ok(Changed::Now(_))), "{ended:?}");
+    }
+
+    /// Whether a task of one replica has ended for the other, which may not be able to tell.
+    pub(super) async fn is_over(&self, id: &str) -> Option<bool> {
+        let found = self.other.tasks.get(&key(id), SystemTime::now()).await;
+        Some(found.ok()??.is_over())
     }
 
     pub(super) async fn spend(&self, id: &[u8]) -> Result<Spend, StoreError> {

@@ -103,6 +103,35 @@ async fn a_master_that_hangs_is_left() {
     pair.works().await;
 }
 
+/// The replicas do not get the end of the task: they are stopped, and their connections closed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
+    let mut sentinels = Sentinels::start();
+    let mut pair = Pair::open(&sentinels.url(), "e:").await;
+    pair.works().await;
+    pair.begin_task("t").await.unwrap();
+    sentinels.replicate();
+    let port = sentinels.master_port();
+    let replicas = || {
+        let servers = sentinels.servers.iter();
+        servers.filter(|server| server.port != port)
+    };
+    replicas().for_each(|replica| replica.signal("-STOP"));
+    let mut servers = sentinels.servers.iter();
+    let master = servers.find(|server| server.port == port).unwrap();
+    master.says(&["CLIENT", "KILL", "TYPE", "replica"]);
+    pair.end_task("t").await;
+    assert_eq!(pair.is_over("t").await, Some(true));
+    master.signal("-KILL");
+    replicas().for_each(|replica| replica.signal("-CONT"));
+    let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
+    tokio::time::timeout(HEALED_WITHIN, is_over)
+        .await
+        .expect("it is written again");
+    assert_ne!(sentinels.master_port(), port);
+    pair.works().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn sentinels_and_servers_have_passwords_of_their_own() {
     let mut sentinels = Sentinels::start_with("open", "sesame");

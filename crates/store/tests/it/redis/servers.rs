@@ -222,20 +222,19 @@ impl Sentinels {
             let folder = folder.path().join(format!("sentinel-{number}"));
             let master = servers[0].port;
             sentinels.push(Server::start(&folder, sentinel_password, |port, _| {
-                let mut config = format!(
+                let mut config = vec![format!(
                     "port {port}\nbind 127.0.0.1\nsentinel monitor {SERVICE} 127.0.0.1 {master} 2\n\
                      sentinel down-after-milliseconds {SERVICE} {GONE_AFTER_MS}\n\
-                     sentinel failover-timeout {SERVICE} 4000\n"
-                );
+                     sentinel failover-timeout {SERVICE} 4000"
+                )];
                 if !password.is_empty() {
-                    config += &format!("sentinel auth-pass {SERVICE} {password}\n");
+                    config.push(format!("sentinel auth-pass {SERVICE} {password}"));
                 }
                 if !sentinel_password.is_empty() {
-                    config += &format!(
-                        "requirepass {sentinel_password}\nsentinel sentinel-pass {sentinel_password}\n"
-                    );
+                    config.push(format!("requirepass {sentinel_password}"));
+                    config.push(format!("sentinel sentinel-pass {sentinel_password}"));
                 }
-                std::fs::write(folder.join("sentinel.conf"), config).unwrap();
+                std::fs::write(folder.join("sentinel.conf"), config.join("\n")).unwrap();
                 words(&["sentinel.conf", "--sentinel"])
             }));
         }
