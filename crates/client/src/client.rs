@@ -13,7 +13,7 @@ use turnbuckle_session::{Era, probe::RevisionChoice};
 use turnbuckle_transport::{KeepAlive, Limits};
 
 use crate::{
-    answer::{Answers, Refusal, Roots, ServerAsk},
+    answer::{Answers, Refusal, ServerAsk},
     cache::Cache,
     connect::{Connect, Target},
     notifications::ServerNotification,
@@ -154,10 +154,11 @@ impl Client {
     /// });
     /// # let _ = client;
     /// ```
-    pub fn on_roots<F, A>(self, handler: F) -> Self
+    pub fn on_roots<F, A, R>(self, handler: F) -> Self
     where
         F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<Vec<Root>, Refusal>> + Send + 'static,
+        A: Future<Output = Result<R, Refusal>> + Send + 'static,
+        R: Into<Roots>,
     {
         self.answered(|answers| answers.on_roots(handler))
     }

@@ -187,6 +187,14 @@ impl Connection {
         }
     }
 
+    /// Watches the roots that a handler gives to this server, if there is one.
+    pub(crate) fn watch_given_roots(&self) {
+        if self.link().profile().answers.has_roots_by_server() {
+            let (link, roots) = (self.shared_link(), self.peer.roots().clone());
+            self.run(async move { roots.announce(|| link.announce_roots()).await });
+        }
+    }
+
     /// The same for what outlives a borrow.
     pub(crate) fn shared_link(&self) -> Arc<Link> {
         self.opened.link.clone()

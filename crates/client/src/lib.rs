@@ -48,6 +48,7 @@ mod pending;
 mod profile;
 mod relay;
 mod relayed;
+mod roots;
 mod subscription;
 mod tap;
 mod task;
@@ -57,7 +58,7 @@ mod warnings;
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;
 
-pub use answer::{Answers, AskProgress, Refusal, RootError, Roots, ServerAsk};
+pub use answer::{Answers, AskProgress, Refusal, ServerAsk};
 pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
 pub use call::{
@@ -76,6 +77,7 @@ pub use notifications::{LogStream, Logged, NotificationStream, ServerNotificatio
 pub use peer::Peer;
 pub use profile::{AskRates, OutputCheck};
 pub use relay::{RelayCall, RelayRequest};
+pub use roots::{RootError, Roots};
 pub use relayed::{Attribution, RelayAsk, RelayEvent, RelaySink};
 pub use subscription::{Change, Listen, Missed};
 pub use tap::{Direction, WireMessage};

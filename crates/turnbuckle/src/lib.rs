@@ -60,7 +60,7 @@ pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{ListenerLimits, MemoryBudget, Rates};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{MessageInlet, MessageOutlet, Paging, ResourcePage};
+pub use turnbuckle_server::{MessageInlet, MessageOutlet, Paging, Ping, PingError, ResourcePage};
 #[cfg(feature = "skills")]
 pub use turnbuckle_skills as skills;
 #[cfg(feature = "server")]

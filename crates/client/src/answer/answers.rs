@@ -10,11 +10,11 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::tool_fault;
 
-use super::{AskProgress, Refusal, Roots, ServerAsk, Unanswered, form, roots::only_places};
-use crate::peer::Peer;
+use super::{AskProgress, Refusal, ServerAsk, Unanswered, form};
+use crate::{peer::Peer, roots::Roots};
 
 type RootsOf =
-    Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Vec<Root>, Refusal>> + Send + Sync>;
+    Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Roots, Refusal>> + Send + Sync>;
 
 type Handler<P, R> =
     Arc<dyn Fn(ServerAsk<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
@@ -149,14 +149,22 @@ impl Answers {
     /// Sets a handler that returns the roots for one server, called each time the server asks.
     /// Different servers can get different roots. It replaces [`roots`](Self::roots). Call
     /// [`Connection::roots_changed`](crate::Connection::roots_changed) when a server would get
-    /// another answer. The handler sees to it that they exist and can be read; only
-    /// [`Roots::folders`] watches folders.
-    pub fn on_roots<F, A>(mut self, handler: F) -> Self
+    /// another answer.
+    ///
+    /// The handler returns a list of roots, or [`Roots`]. Those of [`Roots::folders`] are watched
+    /// until the handler returns others to this server: the server is notified when one of the
+    /// folders is gone or is back, and when [`Roots::replace`] changes them. A list of roots is sent
+    /// as it is; the handler sees to it that they exist and can be read.
+    pub fn on_roots<F, A, R>(mut self, handler: F) -> Self
     where
         F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<Vec<Root>, Refusal>> + Send + 'static,
+        A: Future<Output = Result<R, Refusal>> + Send + 'static,
+        R: Into<Roots>,
     {
-        self.roots_of = Some(Arc::new(move |server| Box::pin(handler(server))));
+        self.roots_of = Some(Arc::new(move |server| {
+            let answer = handler(server);
+            Box::pin(async move { answer.await.map(Into::into) })
+        }));
         self
     }
 
@@ -231,6 +239,11 @@ impl Answers {
         self.roots.as_ref().filter(|_| self.roots_of.is_none())
     }
 
+    /// Whether a handler decides which roots each server sees.
+    pub(crate) fn has_roots_by_server(&self) -> bool {
+        self.roots_of.is_some()
+    }
+
     /// Answers one question, which the client has [offered](super::check_offered) to answer. What
     /// no handler answers is for calls by hand.
     pub(crate) async fn answer(
@@ -256,8 +269,9 @@ impl Answers {
             }
             InputRequest::ListRoots(_) => {
                 if let Some(handler) = &self.roots_of {
-                    let roots = handler(server).await.map_err(Unanswered::Refused)?;
-                    return Ok(ListRootsResult::new(only_places(roots)).into());
+                    let roots = handler(server.clone()).await;
+                    let roots = roots.map_err(Unanswered::Refused)?;
+                    return Ok(ListRootsResult::new(server.roots().give(roots).await).into());
                 }
                 let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
                 Ok(ListRootsResult::new(roots.look().await).into())

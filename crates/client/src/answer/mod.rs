@@ -8,7 +8,6 @@ mod manual_calls;
 mod offered;
 mod parked;
 mod progress;
-mod roots;
 
 pub use answers::Answers;
 pub(crate) use ask::Unanswered;
@@ -19,4 +18,3 @@ pub(crate) use offered::check as check_offered;
 pub(crate) use parked::ParkedCall;
 pub use progress::AskProgress;
 pub(crate) use progress::token_of;
-pub use roots::{RootError, Roots};

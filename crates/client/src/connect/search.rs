@@ -269,6 +269,7 @@ impl RunningSearch<'_> {
         let connection = Connection::new(self.opened, peer, verdict);
         connection.ask_for_logs();
         connection.keep_alive();
+        connection.watch_given_roots();
         connection
     }
 

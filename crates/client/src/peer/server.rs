@@ -5,6 +5,7 @@ use std::sync::Arc;
 use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 
 use super::Visits;
+use crate::roots::GivenRoots;
 
 /// The server of a connection: its name, its revision and its capabilities.
 ///
@@ -17,6 +18,7 @@ pub struct Peer {
     capabilities: Option<ServerCapabilities>,
     instructions: Option<String>,
     visits: Visits,
+    roots: GivenRoots,
 }
 
 impl Peer {
@@ -28,6 +30,7 @@ impl Peer {
             capabilities: None,
             instructions: None,
             visits: Visits::default(),
+            roots: GivenRoots::default(),
         }
     }
 
@@ -63,6 +66,11 @@ impl Peer {
     /// The visits to URLs that it asked for.
     pub(crate) fn visits(&self) -> &Visits {
         &self.visits
+    }
+
+    /// The roots that it was given, where a handler decides on them.
+    pub(crate) fn roots(&self) -> &GivenRoots {
+        &self.roots
     }
 
     /// Its name in messages.

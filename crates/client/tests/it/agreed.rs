@@ -1,7 +1,7 @@
 //! A client answers only what it has offered, in the revision that was agreed on; and handlers are
 //! told which server asks by the name that it was given here.
 
-use std::{future::IntoFuture, sync::Arc};
+use std::{future::IntoFuture, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
@@ -231,5 +231,51 @@ async fn a_folder_that_is_gone_is_announced_and_not_listed_any_more() {
     tokio::time::timeout(std::time::Duration::from_mins(1), told)
         .await
         .unwrap();
+    drop(connection);
+}
+
+// rule: O2
+#[tokio::test]
+async fn folders_that_a_handler_gives_to_a_server_are_watched() {
+    let folder = std::env::temp_dir().join(format!("turnbuckle given {}", std::process::id()));
+    let other = std::env::temp_dir().join(format!("turnbuckle other {}", std::process::id()));
+    for path in [&folder, &other] {
+        std::fs::create_dir_all(path).unwrap();
+    }
+    let roots = Roots::folders([&folder]).unwrap();
+    let given = roots.clone();
+    let client = plain().on_roots(move |_| {
+        let given = given.clone();
+        async move { Ok(given) }
+    });
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let mut uris = async || {
+        server
+            .say(json!({"jsonrpc": "2.0", "id": "q", "method": "roots/list"}))
+            .await;
+        let answer = server.expect(json!({"id": "q"})).await;
+        let roots = answer["result"]["roots"].as_array().unwrap().clone();
+        let uris = roots.iter().map(|root| root["uri"].as_str().unwrap().to_owned());
+        uris.collect::<Vec<_>>().join(" ")
+    };
+    assert!(uris().await.contains("turnbuckle%20given"));
+    let missing = roots.replace_folders([folder.join("missing")]);
+    assert!(missing.is_err());
+    assert!(uris().await.contains("turnbuckle%20given"));
+    let within = Duration::from_mins(1);
+    for change in ["replaced", "gone"] {
+        match change {
+            "replaced" => roots.replace_folders([&other]).unwrap(),
+            _ => std::fs::remove_dir(&other).unwrap(),
+        }
+        let told = server.expect(json!({"method": "notifications/roots/list_changed"}));
+        tokio::time::timeout(within, told).await.expect(change);
+    }
+    server
+        .say(json!({"jsonrpc": "2.0", "id": "q", "method": "roots/list"}))
+        .await;
+    let answer = server.expect(json!({"id": "q"})).await;
+    assert_eq!(answer["result"]["roots"], json!([]));
+    std::fs::remove_dir(&folder).unwrap();
     drop(connection);
 }

@@ -11,7 +11,8 @@ use turnbuckle_protocol::{
     CallToolResult, ContentBlock, CreateMessageRequestParams, Meta, Revision, TextResourceContents,
 };
 use turnbuckle_server::{
-    Args, Ask, Caller, KeepAlive, LiveServer, Log, Progress, Prompt, Rates, Server, Tool, ToolError,
+    Args, Ask, Caller, KeepAlive, LiveServer, Log, Ping, Progress, Prompt, Rates, Server, Tool,
+    ToolError,
 };
 use turnbuckle_transport::Rate;
 
@@ -201,6 +202,45 @@ async fn pipes_and_modern_clients_are_left_alone() {
     let mut wire = Wire::at(&live.expect("a server"), Revision::LATEST).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     wire.assert_quiet().await;
+}
+
+// rule: PG1
+#[tokio::test(start_paused = true)]
+async fn a_handler_can_ping_the_client_of_its_call() {
+    async fn look(ping: Ping) -> String {
+        match ping.send(Duration::from_secs(2)).await {
+            Ok(_) => "answered".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+    let server = Server::new("s", "1").tool(Tool::new("look", look));
+    let live = server.build().expect("a server");
+    for &revision in Revision::LEGACY {
+        let mut wire = open(&live, revision, json!({})).await;
+        for (answers, said) in [
+            (true, "answered"),
+            (false, "the client did not answer the ping within 2s"),
+        ] {
+            wire.send(&json!({
+                "jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": { "name": "look" },
+            }))
+            .await;
+            let ping = hear(&mut wire).await;
+            assert_eq!(ping["method"], "ping", "{revision}");
+            if answers {
+                answer(&mut wire, &ping, json!({})).await;
+            } else {
+                assert_eq!(hear(&mut wire).await["method"], "notifications/cancelled");
+            }
+            let answered = hear(&mut wire).await;
+            assert_eq!(answered["result"]["content"][0]["text"], said, "{revision}");
+        }
+    }
+    let mut wire = Wire::at(&live, Revision::LATEST).await;
+    let (before, answered) = call(&mut wire, Revision::LATEST, "look", &[]).await;
+    assert!(before.is_empty(), "{before:?}");
+    let text = "a client of 2026-07-28 or later cannot be pinged";
+    assert_eq!(answered["result"]["content"][0]["text"], text);
 }
 
 // rule: PC8

@@ -16,6 +16,7 @@ mod identity;
 mod named;
 mod notify;
 mod params;
+mod ping;
 mod progress;
 mod request_meta;
 mod state;
@@ -33,6 +34,7 @@ pub use identity::Uri;
 pub use named::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
 pub use notify::Notify;
 pub use params::Params;
+pub use ping::{Ping, PingError};
 pub use progress::{Progress, ProgressRecord, Reported, Step};
 pub use request_meta::MetaOf;
 pub use state::State;
@@ -43,7 +45,7 @@ use crate::{Call, Failure};
 /// A parameter of a handler: taken from the call, and described to the caller.
 ///
 /// Implementations: [`Args`], [`RawArgs`], [`State`], [`Caller`](crate::Caller), [`Ask`],
-/// [`Progress`], [`Log`](crate::Log), [`Cancelled`], [`Catalog`](crate::Catalog),
+/// [`Progress`], [`Log`](crate::Log), [`Cancelled`], [`Ping`], [`Catalog`](crate::Catalog),
 /// [`Changes`](crate::Changes), and `Option` of each. Implement it for your own:
 ///
 /// ```

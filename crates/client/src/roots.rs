@@ -37,7 +37,7 @@ pub struct Roots {
 }
 
 /// Why a path cannot be used as a root: it does not exist, is not a folder, or cannot be read.
-/// Returned by [`Roots::folders`].
+/// Returned by [`Roots::folders`] and [`Roots::replace_folders`].
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{}` as a root: it must be a folder that can be read", path.display())]
 #[non_exhaustive]
@@ -69,19 +69,7 @@ impl Roots {
     /// # Errors
     /// [`RootError`] for a path that is not a folder, or cannot be read.
     pub fn folders<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, RootError> {
-        let (mut roots, mut folders) = (Vec::new(), Vec::new());
-        for path in paths {
-            let path = path.as_ref();
-            let failed = |source| RootError {
-                path: path.to_owned(),
-                source,
-            };
-            let whole = path.canonicalize().map_err(failed)?;
-            std::fs::read_dir(&whole).map_err(failed)?;
-            let root = Root::folder(&whole);
-            folders.push((root.uri.clone(), whole));
-            roots.push(root);
-        }
+        let (roots, folders) = read_folders(paths)?;
         Ok(Self {
             list: watch::Sender::new(roots),
             folders: Arc::new(Mutex::new(folders)),
@@ -95,14 +83,50 @@ impl Roots {
 
     /// Replaces the roots, and notifies the servers of all connections that use them. It does not
     /// wait for the servers. Whether a root exists is not checked here: of the new roots, only those
-    /// that were given to [`folders`](Self::folders) before are watched.
+    /// that were given to [`folders`](Self::folders) or [`replace_folders`](Self::replace_folders)
+    /// before are watched.
     pub fn replace(&self, roots: Vec<Root>) {
         self.list.send_replace(roots);
     }
 
-    /// Those that servers may be told of. Folders are looked at where that holds up no call: a share
-    /// that is away may take its time.
-    pub(super) async fn look(&self) -> Vec<Root> {
+    /// Replaces the roots by folders of this machine, which must exist and are watched as those of
+    /// [`folders`](Self::folders) are. Servers are notified as by [`replace`](Self::replace).
+    ///
+    /// ```
+    /// use turnbuckle_client::Roots;
+    ///
+    /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let roots = Roots::folders(["."])?;
+    /// roots.replace_folders([std::env::temp_dir()])?;
+    /// assert!(roots.replace_folders(["./no-such-folder"]).is_err());
+    /// assert_eq!(roots.list().len(), 1); // the folder for temporary files, as before
+    /// # Ok(()) }
+    /// # run().unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`RootError`] for a path that is not a folder, or cannot be read. The roots stay as they were.
+    pub fn replace_folders<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<(), RootError> {
+        let (roots, folders) = read_folders(paths)?;
+        self.list.send_modify(|list| {
+            // Together, so that no connection sees new roots with the old folders.
+            *self.folders.lock() = folders;
+            *list = roots;
+        });
+        Ok(())
+    }
+
+    /// Those that servers may be told of.
+    pub(crate) async fn look(&self) -> Vec<Root> {
+        self.look_closely().await.0
+    }
+
+    /// Those that servers may be told of, and the URIs of folders that are gone. Folders are looked
+    /// at where that holds up no call: a share that is away may take its time.
+    async fn look_closely(&self) -> (Vec<Root>, Vec<String>) {
         if self.folders.lock().is_empty() {
             return self.shown();
         }
@@ -112,12 +136,11 @@ impl Roots {
         looked.unwrap_or_default()
     }
 
-    /// Those that servers may be told of.
-    fn shown(&self) -> Vec<Root> {
+    fn shown(&self) -> (Vec<Root>, Vec<String>) {
         let mut roots = only_places(self.list());
         let gone = self.gone();
         roots.retain(|root| !gone.contains(&root.uri));
-        roots
+        (roots, gone)
     }
 
     /// The URIs of the folders that are gone, or cannot be read.
@@ -144,6 +167,7 @@ impl Roots {
 }
 
 /// Tells of changed roots, and of folders that come and go.
+#[derive(Clone, Debug)]
 pub(crate) struct RootsWatch {
     roots: Roots,
     changes: watch::Receiver<Vec<Root>>,
@@ -177,10 +201,71 @@ impl RootsWatch {
     }
 }
 
+/// The roots that a handler returned to one server last, with what has been seen of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GivenRoots(watch::Sender<Option<RootsWatch>>);
+
+impl GivenRoots {
+    /// What the server may be told of these roots. They are watched from now on, in place of those
+    /// that were returned before.
+    pub(crate) async fn give(&self, roots: Roots) -> Vec<Root> {
+        // First, so that a change while the folders are looked at is announced.
+        let changes = roots.list.subscribe();
+        let (shown, gone) = roots.look_closely().await;
+        self.0.send_replace(Some(RootsWatch {
+            roots,
+            changes,
+            gone,
+        }));
+        shown
+    }
+
+    /// Calls `announce` each time that the server would get another answer, because folders are gone
+    /// or are back, or roots were replaced. It ends with the runtime.
+    pub(crate) async fn announce(self, announce: impl Fn()) {
+        let mut given = self.0.subscribe();
+        loop {
+            let watch = given.borrow_and_update().clone();
+            let Some(mut watch) = watch else {
+                // It cannot fail: `self` has the sender.
+                let _ = given.changed().await;
+                continue;
+            };
+            loop {
+                match race(given.changed(), watch.changed()).await {
+                    First::Left(_) => break,
+                    First::Right(true) => announce(),
+                    First::Right(false) => return,
+                }
+            }
+        }
+    }
+}
+
+/// The roots for some paths, and which folder each of them is.
+fn read_folders<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+) -> Result<(Vec<Root>, Vec<(String, PathBuf)>), RootError> {
+    let (mut roots, mut folders) = (Vec::new(), Vec::new());
+    for path in paths {
+        let path = path.as_ref();
+        let failed = |source| RootError {
+            path: path.to_owned(),
+            source,
+        };
+        let whole = path.canonicalize().map_err(failed)?;
+        std::fs::read_dir(&whole).map_err(failed)?;
+        let root = Root::folder(&whole);
+        folders.push((root.uri.clone(), whole));
+        roots.push(root);
+    }
+    Ok((roots, folders))
+}
+
 /// Those of some roots that are places.
 ///
 /// roots: a root MUST be a `file://` URI, and clients MUST validate it against path traversal.
-pub(super) fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
+fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
     roots.retain(|root| {
         let is_place = is_place(&root.uri);
         if !is_place {
@@ -244,7 +329,7 @@ mod tests {
         ];
         let all = good.iter().chain(&bad).map(|uri| Root::new(*uri));
         let roots = Roots::from(all.collect::<Vec<_>>());
-        let shown: Vec<_> = roots.shown().into_iter().map(|root| root.uri).collect();
+        let shown: Vec<_> = roots.shown().0.into_iter().map(|root| root.uri).collect();
         assert_eq!(shown, good);
         assert_eq!(roots.list().len(), good.len() + bad.len());
     }
