@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
-    LoggingMessageNotificationParams, Revision, Root,
+    LoggingMessageNotificationParams, Revision,
 };
 use turnbuckle_session::{Era, probe::RevisionChoice};
 use turnbuckle_transport::{KeepAlive, Limits};
@@ -20,6 +20,7 @@ use crate::{
     peer::Peer,
     profile::{AskRates, OutputCheck, Profile, RelayProfile, TaskSupport},
     relayed::RelaySink,
+    roots::Roots,
     tap::{Tap, WireMessage},
 };
 

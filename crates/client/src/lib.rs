@@ -53,6 +53,7 @@ mod subscription;
 mod tap;
 mod task;
 mod tool;
+mod unneeded;
 mod warnings;
 
 pub use turnbuckle_protocol as protocol;
@@ -77,8 +78,8 @@ pub use notifications::{LogStream, Logged, NotificationStream, ServerNotificatio
 pub use peer::Peer;
 pub use profile::{AskRates, OutputCheck};
 pub use relay::{RelayCall, RelayRequest};
-pub use roots::{RootError, Roots};
 pub use relayed::{Attribution, RelayAsk, RelayEvent, RelaySink};
+pub use roots::{RootError, Roots};
 pub use subscription::{Change, Listen, Missed};
 pub use tap::{Direction, WireMessage};
 pub use task::{TaskStatuses, TaskTicket};

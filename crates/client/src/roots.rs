@@ -33,8 +33,11 @@ pub struct Roots {
     list: watch::Sender<Vec<Root>>,
     /// The folders that they are, where they were given as paths: each root that is one of them is
     /// shown only while it can be read.
-    folders: Arc<Mutex<Vec<(String, PathBuf)>>>,
+    folders: Arc<Mutex<Folders>>,
 }
+
+/// Folders, with the URI of each.
+type Folders = Vec<(String, PathBuf)>;
 
 /// Why a path cannot be used as a root: it does not exist, is not a folder, or cannot be read.
 /// Returned by [`Roots::folders`] and [`Roots::replace_folders`].
@@ -245,7 +248,7 @@ impl GivenRoots {
 /// The roots for some paths, and which folder each of them is.
 fn read_folders<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
-) -> Result<(Vec<Root>, Vec<(String, PathBuf)>), RootError> {
+) -> Result<(Vec<Root>, Folders), RootError> {
     let (mut roots, mut folders) = (Vec::new(), Vec::new());
     for path in paths {
         let path = path.as_ref();

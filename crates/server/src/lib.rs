@@ -40,9 +40,9 @@ pub use handler::{
     Answer, Answered, Args, Asker, Audio, Background, BadPass, BooleanField, Call, CancelHandle,
     Cancelled, Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach,
     ExtensionReply, Extract, Form, FormField, FormSchema, FormValues, Handler, Image, IntoOutcome,
-    Json, Layer, Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Ping, PingError, Progress,
-    ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField,
-    Uri, Visit,
+    Json, Layer, Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Ping,
+    PingError, Progress, ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers,
+    State, Step, TextField, Uri, Visit,
 };
 #[doc(hidden)]
 pub use handler::{

@@ -170,7 +170,12 @@ fn row(task: &Value) -> Table {
 }
 
 fn add(table: &mut Table, task: &Value) {
-    let text = |name: &str| task[name].as_str().unwrap_or_default().to_owned();
+    // Some servers write ids as numbers.
+    let text = |name: &str| match &task[name] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
     table.row(vec![
         (text("taskId"), None),
         (text("status"), Some(Style::Warn)),

@@ -6,15 +6,14 @@ use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse,
-    ListRootsResult, Root,
+    ListRootsResult,
 };
 use turnbuckle_session::round::tool_fault;
 
 use super::{AskProgress, Refusal, ServerAsk, Unanswered, form};
 use crate::{peer::Peer, roots::Roots};
 
-type RootsOf =
-    Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Roots, Refusal>> + Send + Sync>;
+type RootsOf = Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Roots, Refusal>> + Send + Sync>;
 
 type Handler<P, R> =
     Arc<dyn Fn(ServerAsk<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;

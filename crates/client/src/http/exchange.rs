@@ -199,6 +199,7 @@ impl Http {
                         let _ = self.leftovers.try_send(events);
                         return Ok(Answered::Landed);
                     }
+                    self.room().await;
                     // Nothing more is read before the owner of the call has taken what there is.
                     if let Some(waiting) = post.events {
                         std::future::poll_fn(|_| {

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_protocol::Id;
 use turnbuckle_transport::http::client::{Address, Agent, Events, HttpError, Reply};
@@ -57,6 +57,9 @@ pub(crate) struct Http {
 pub(crate) trait ReceiveFrom: Send {
     /// Takes a message. `call` is the request whose own stream it came on.
     fn receive_from(&mut self, message: &[u8], call: Option<&Id>);
+
+    /// Until when nothing more should be read, because too much came that nothing waits for.
+    fn take_wait(&mut self) -> Option<Instant>;
 
     /// Another session takes the place of the one in which the server has asked. Nothing that it asked
     /// there may be answered any more: the next server may use the same ids for other questions.
@@ -110,6 +113,14 @@ impl Http {
     pub(crate) fn receive(&self, message: &[u8], call: Option<&Id>) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.receive_from(message, call);
+        }
+    }
+
+    /// Waits until more may be read. A server that sends too much that nothing waits for has to wait.
+    pub(crate) async fn room(&self) {
+        let wait = self.receiver.lock().as_mut().and_then(|it| it.take_wait());
+        if let Some(until) = wait {
+            tokio::time::sleep_until(until).await;
         }
     }
 

@@ -1,8 +1,16 @@
 //! What the server sends: answers go to their calls, notifications to those who listen, and
 //! questions to the handlers.
 
-use std::sync::Arc;
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
+#[cfg(feature = "http")]
+use tokio::time::Instant;
+use tokio::time::Sleep;
 use turnbuckle_protocol::{
     CancelledNotificationParams, ElicitationCompleteNotificationParams, Id,
     ProgressNotificationParams,
@@ -14,7 +22,8 @@ use super::{Link, oversized, serving::Serving};
 #[cfg(feature = "http")]
 use crate::http::ReceiveFrom;
 use crate::{
-    notifications::ServerNotification, pending::RequestOutcome, relayed::RelayEvent, tap::Direction,
+    notifications::ServerNotification, pending::RequestOutcome, relayed::RelayEvent,
+    tap::Direction, unneeded::Unneeded,
 };
 
 /// How much of a line that is not a message is logged, in bytes.
@@ -24,6 +33,9 @@ const LOGGED_NOISE_BYTES: usize = 200;
 pub(crate) struct Inbound {
     link: Arc<Link>,
     serving: Serving,
+    unneeded: Unneeded,
+    /// Nothing is read until then.
+    wait: Option<Pin<Box<Sleep>>>,
 }
 
 impl Inbound {
@@ -31,6 +43,8 @@ impl Inbound {
         Self {
             serving: Serving::new(link.clone()),
             link,
+            unneeded: Unneeded::default(),
+            wait: None,
         }
     }
 
@@ -42,22 +56,25 @@ impl Inbound {
         }
     }
 
-    fn take_response(&self, response: &Response<'_>) {
+    fn take_response(&mut self, response: &Response<'_>) {
         let filler = response
             .id
             .as_ref()
             .and_then(|id| self.link.pending.complete(id));
-        match filler {
-            Some(filler) => filler.fill(match response.outcome {
-                Ok(result) => RequestOutcome::Result(result.value().to_owned()),
-                Err(error) => RequestOutcome::Error(error.value().to_owned()),
-            }),
+        let Some(filler) = filler else {
             // cancellation: an answer to what was cancelled is ignored.
-            None => self.link.pending.note_stray(),
-        }
+            self.link.pending.note_stray();
+            let (Ok(body) | Err(body)) = &response.outcome;
+            self.unneeded.count(body.value().get().len());
+            return;
+        };
+        filler.fill(match response.outcome {
+            Ok(result) => RequestOutcome::Result(result.value().to_owned()),
+            Err(error) => RequestOutcome::Error(error.value().to_owned()),
+        });
     }
 
-    fn take_notification(&self, notification: &Notification<'_>, call: Option<&Id>) {
+    fn take_notification(&mut self, notification: &Notification<'_>, call: Option<&Id>) {
         match &*notification.method {
             "notifications/progress" => {
                 if let Ok(report) = notification.params.parse() {
@@ -94,8 +111,16 @@ impl Inbound {
                 self.link.changes.acknowledge(&notification.params);
             }
             method => {
-                self.relay(notification, call);
+                let belongs_to_call = self.relay(notification, call);
                 let news = ServerNotification::read(method, &notification.params);
+                // What is logged is read as fast as it comes, unless it goes on to somebody else.
+                let is_own_log = matches!(news, ServerNotification::Log(_))
+                    && self.link.profile().relay.is_none();
+                if !belongs_to_call && !is_own_log {
+                    let params = notification.params.raw();
+                    self.unneeded
+                        .count(params.map_or(0, |params| params.value().get().len()));
+                }
                 // First what is known to be out of date goes, then others learn of it.
                 self.publish(&news);
                 self.link.changes.hear(&news, &notification.params);
@@ -103,12 +128,19 @@ impl Inbound {
         }
     }
 
-    fn take_progress(&self, report: ProgressNotificationParams, notification: &Notification<'_>) {
+    fn take_progress(
+        &mut self,
+        report: ProgressNotificationParams,
+        notification: &Notification<'_>,
+    ) {
         let relayed = match self.link.profile().relay {
             Some(_) => self.link.relays.of(&report.progress_token.0),
             None => None,
         };
         let is_news = self.link.pending.progress(report);
+        if !is_news {
+            self.unneeded.count(0);
+        }
         if let Some(relayed) = relayed.filter(|_| is_news)
             && let Some(params) = notification.params.raw()
         {
@@ -118,24 +150,24 @@ impl Inbound {
     }
 
     /// Hands a notification on, if this client relays: to the call that it belongs to, or else to the
-    /// sink.
-    fn relay(&self, notification: &Notification<'_>, call: Option<&Id>) {
+    /// sink. Says whether it belongs to a call.
+    fn relay(&self, notification: &Notification<'_>, call: Option<&Id>) -> bool {
         let Some(relay) = &self.link.profile().relay else {
-            return;
+            return false;
         };
         let params = notification
             .params
             .raw()
             .map(|params| params.value().to_owned());
-        match self.link.relayed_call_of(notification, call) {
-            Some(call) => {
-                let method = notification.method.as_ref().into();
-                call.queue.push(RelayEvent::Notification(method, params));
-            }
-            None => relay
-                .sink
-                .notification(&notification.method, params.as_deref()),
+        if let Some(call) = self.link.relayed_call_of(notification, call) {
+            let method = notification.method.as_ref().into();
+            call.queue.push(RelayEvent::Notification(method, params));
+            return true;
         }
+        relay
+            .sink
+            .notification(&notification.method, params.as_deref());
+        false
     }
 
     fn publish(&self, news: &ServerNotification) {
@@ -154,7 +186,8 @@ impl Inbound {
         self.link.feed.publish(news);
     }
 
-    fn ignore(&self, line: &[u8], reason: &str) {
+    fn ignore(&mut self, line: &[u8], reason: &str) {
+        self.unneeded.count(line.len());
         let line = String::from_utf8_lossy(&line[..line.len().min(LOGGED_NOISE_BYTES)]);
         tracing::debug!(server = &**self.link.server(), %line, reason, "ignored a line that is not a message");
     }
@@ -196,6 +229,10 @@ impl ReceiveFrom for Inbound {
         self.take_message(message, call);
     }
 
+    fn take_wait(&mut self) -> Option<Instant> {
+        self.unneeded.take_wait()
+    }
+
     fn session_replaced(&mut self) {
         self.serving.withdraw_all();
     }
@@ -204,6 +241,19 @@ impl ReceiveFrom for Inbound {
 impl Receive for Inbound {
     fn receive(&mut self, message: &[u8]) {
         self.take_message(message, None);
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(until) = self.unneeded.take_wait() {
+            self.wait = Some(Box::pin(tokio::time::sleep_until(until)));
+        }
+        if let Some(wait) = &mut self.wait {
+            if wait.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            self.wait = None;
+        }
+        Poll::Ready(())
     }
 
     fn receive_fault(&mut self, fault: LineFault<'_>) {
@@ -217,7 +267,10 @@ impl Receive for Inbound {
                 }
             }
             LineFault::Unterminated { rest } => self.receive(rest),
-            fault => tracing::debug!(server = &**self.link.server(), %fault, "ignored a line"),
+            fault => {
+                self.unneeded.count(0);
+                tracing::debug!(server = &**self.link.server(), %fault, "ignored a line");
+            }
         }
     }
 

@@ -264,11 +264,13 @@ fn read(
     params: &Members<'_>,
     revision: Revision,
 ) -> Result<InputRequest, ErrorObject> {
-    fn parse<T: DeserializeOwned>(params: &Members<'_>) -> Result<T, ErrorObject> {
-        // Parsed from the text: types that are distinguished by a member cannot be read from
-        // members.
-        serde_json::from_str(params.to_raw().get())
-            .map_err(|error| ErrorObject::invalid_params(error.to_string()))
+    // Parsed from the text: types that are distinguished by a member cannot be read from members.
+    fn parse<T: DeserializeOwned>(method: &str, params: &Members<'_>) -> Result<T, ErrorObject> {
+        serde_json::from_str(params.to_raw().get()).map_err(|error| {
+            let text =
+                format!("the parameters of `{method}` do not have the form that it asks for");
+            ErrorObject::invalid_params(text).with_data(error.to_string())
+        })
     }
 
     // lifecycle: both sides MUST respect the version that was negotiated.
@@ -276,12 +278,12 @@ fn read(
         return Err(ErrorObject::method_not_found(method));
     }
     match method {
-        "elicitation/create" => parse(params).map(|mut asked: Box<ElicitRequestParams>| {
+        "elicitation/create" => parse(method, params).map(|mut asked: Box<ElicitRequestParams>| {
             asked.raise(revision);
             InputRequest::Elicit(asked)
         }),
-        "sampling/createMessage" => parse(params).map(InputRequest::CreateMessage),
-        "roots/list" => parse(params).map(InputRequest::ListRoots),
+        "sampling/createMessage" => parse(method, params).map(InputRequest::CreateMessage),
+        "roots/list" => parse(method, params).map(InputRequest::ListRoots),
         other => Err(ErrorObject::method_not_found(other)),
     }
 }

@@ -255,7 +255,9 @@ async fn folders_that_a_handler_gives_to_a_server_are_watched() {
             .await;
         let answer = server.expect(json!({"id": "q"})).await;
         let roots = answer["result"]["roots"].as_array().unwrap().clone();
-        let uris = roots.iter().map(|root| root["uri"].as_str().unwrap().to_owned());
+        let uris = roots
+            .iter()
+            .map(|root| root["uri"].as_str().unwrap().to_owned());
         uris.collect::<Vec<_>>().join(" ")
     };
     assert!(uris().await.contains("turnbuckle%20given"));

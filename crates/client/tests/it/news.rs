@@ -1,6 +1,9 @@
 //! What servers say unasked.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde_json::json;
 use turnbuckle_client::{ServerNotification, protocol::Revision};
@@ -80,4 +83,28 @@ async fn a_listener_that_panics_ends_the_connection_and_every_call_on_it() {
             .await;
     });
     assert!(result.unwrap_err().to_string().contains("abandoned"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_floods_has_to_wait_and_is_still_understood() {
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
+        json!({"jsonrpc": "2.0", "id": 99999, "result": {}}),
+        json!("no message ".repeat(10)),
+    ] {
+        let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+        let begun = tokio::time::Instant::now();
+        let mut said = 0;
+        // The clock stands still while there is work to do: a client that read all of it at once
+        // would be told until the limit.
+        while begun.elapsed() < Duration::from_secs(2) && said < 50_000 {
+            server.say(message.clone()).await;
+            said += 1;
+        }
+        assert!(said < 15_000, "{said} times {message}");
+        tokio::join!(async { connection.ping().await.unwrap() }, async {
+            server.expect(json!({"method": "ping"})).await;
+            server.answer(json!({})).await;
+        });
+    }
 }

@@ -27,8 +27,8 @@ pub(crate) use context::CallContext;
 pub use description::Description;
 pub use extract::{
     AnyPatterns, Args, Ask, Background, CancelHandle, Cancelled, Declared, Detach, Extract, MetaOf,
-    Named, NamedArgs, Notify, Params, Ping, PingError, Plain, PlainPatterns, Progress, ProgressRecord, RawArgs,
-    Reported, State, Step, TypeOf, Uri,
+    Named, NamedArgs, Notify, Params, Ping, PingError, Plain, PlainPatterns, Progress,
+    ProgressRecord, RawArgs, Reported, State, Step, TypeOf, Uri,
 };
 #[cfg(feature = "http")]
 pub use extract::{Headers, HttpExtension, PeerAddress};

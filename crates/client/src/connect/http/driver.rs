@@ -165,6 +165,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
         while let Ok(Some(event)) = events.next().await {
             if is_message(&event) {
                 http.receive(event.data.as_bytes(), None);
+                http.room().await;
             }
         }
     };

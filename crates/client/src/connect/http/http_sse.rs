@@ -65,7 +65,10 @@ pub(super) async fn pump(link: Arc<Link>, http: Arc<Http>, mut events: Events) {
     let reading = async {
         loop {
             match events.next().await {
-                Ok(Some(event)) if is_message(&event) => http.receive(event.data.as_bytes(), None),
+                Ok(Some(event)) if is_message(&event) => {
+                    http.receive(event.data.as_bytes(), None);
+                    http.room().await;
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => return "its stream of events ended".to_owned(),
                 Err(error) => return format!("its stream of events broke: {error}"),

@@ -82,6 +82,7 @@ async fn follow(
                     position.note(&event);
                     if is_message(&event) {
                         http.receive(event.data.as_bytes(), None);
+                        http.room().await;
                     }
                 }
                 http.set_session_stream(false);

@@ -1,0 +1,78 @@
+//! Messages of a server that nothing waits for: when there are too many, the server has to wait.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How many messages of this kind a server may send at once.
+const BURST: u32 = 1000;
+
+/// The time in which one more of them is read.
+const EACH: Duration = Duration::from_micros(500);
+
+/// This much of a message counts as one more message, because it has to be scanned.
+const BYTES_EACH: usize = 1024;
+
+/// The shortest time that a server waits: many short waits would cost as much as they save.
+const SHORTEST_WAIT: Duration = Duration::from_millis(20);
+
+/// Counts messages that nothing waits for: answers to no request, news, and lines that are no
+/// messages. A server that floods the client with them would take the time of all other servers. So
+/// it is not read from for a while, until its own output is full.
+#[derive(Debug, Default)]
+pub(crate) struct Unneeded {
+    /// When all that was counted would be allowed without a burst.
+    even_at: Option<Instant>,
+    waits_until: Option<Instant>,
+}
+
+impl Unneeded {
+    /// Counts a message of this length.
+    pub(crate) fn count(&mut self, bytes: usize) {
+        let now = Instant::now();
+        let units = u32::try_from(bytes / BYTES_EACH).unwrap_or(u32::MAX);
+        let cost = EACH.saturating_mul(units.saturating_add(1));
+        let even_at = self.even_at.map_or(now, |at| at.max(now)) + cost;
+        self.even_at = Some(even_at);
+        let wait = (even_at - now).saturating_sub(EACH * BURST);
+        if !wait.is_zero() {
+            self.waits_until = Some(now + wait.max(SHORTEST_WAIT));
+        }
+    }
+
+    /// Until when nothing is read, if there is such a time. It is told once.
+    pub(crate) fn take_wait(&mut self) -> Option<Instant> {
+        self.waits_until.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_is_read_at_once_and_a_flood_slowly() {
+        let mut unneeded = Unneeded::default();
+        for _ in 0..BURST {
+            unneeded.count(100);
+            assert_eq!(unneeded.take_wait(), None);
+        }
+        let begun = Instant::now();
+        for _ in 0..4000 {
+            unneeded.count(100);
+            if let Some(until) = unneeded.take_wait() {
+                tokio::time::sleep_until(until).await;
+            }
+        }
+        let took = begun.elapsed();
+        assert!(took > Duration::from_millis(1900), "{took:?}");
+        assert!(took < Duration::from_millis(2100), "{took:?}");
+        // Nothing is owed after a quiet time.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        unneeded.count(100);
+        assert_eq!(unneeded.take_wait(), None);
+        // A large message counts as many.
+        unneeded.count(4 * 1024 * 1024);
+        assert!(unneeded.take_wait().is_some());
+    }
+}
