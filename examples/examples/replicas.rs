@@ -19,8 +19,8 @@ use std::{
 
 use turnbuckle::{Http, TaskSettings, prelude::*, resource, stop_signal, store::redis::Redis};
 
-/// How long a loaf is in the oven.
-const BAKING: Duration = Duration::from_hours(1);
+/// How long a loaf is in the oven, in seconds, unless `KITCHEN_BAKING` says something else.
+const BAKING: u64 = 60 * 60;
 
 /// How long one step of kneading takes.
 const KNEADING: Duration = Duration::from_millis(20);
@@ -28,6 +28,10 @@ const KNEADING: Duration = Duration::from_millis(20);
 /// The ovens of this process.
 #[derive(Clone, Default)]
 struct Ovens(Arc<AtomicUsize>);
+
+/// How long bread and feasts are in the oven.
+#[derive(Clone, Copy)]
+struct Baking(Duration);
 
 /// One that is in use, until it is dropped.
 struct Oven(Ovens, Changes);
@@ -118,10 +122,35 @@ async fn lunch(#[extract] log: Log) -> String {
 
 /// Bakes bread, which takes long.
 #[tool(task_only)]
-async fn bread(State(ovens): State<Ovens>, #[extract] changes: Changes) -> &'static str {
+async fn bread(
+    State(ovens): State<Ovens>,
+    State(baking): State<Baking>,
+    #[extract] changes: Changes,
+) -> &'static str {
     let _oven = ovens.heat(changes);
-    tokio::time::sleep(BAKING).await;
+    tokio::time::sleep(baking.0).await;
     "bread"
+}
+
+/// Prepares a feast: orders, asks for the icing, and bakes. If this process ends, another one goes
+/// on: the order is made once, the question is asked once, and baking begins again.
+#[tool(task_only, restartable)]
+async fn feast(
+    Ask(ask): Ask,
+    State(ovens): State<Ovens>,
+    State(baking): State<Baking>,
+    #[extract] changes: Changes,
+) -> Result<String, ToolError> {
+    let order = async { Ok::<_, ToolError>(std::process::id()) };
+    let ordered_by = ask.memo("order", order).await?;
+    let icing = ask.form::<Icing>("icing", "Which icing?").await?;
+    let taste = icing.accepted()?.taste;
+    let _oven = ovens.heat(changes);
+    tokio::time::sleep(baking.0).await;
+    let made_by = std::process::id();
+    Ok(format!(
+        "a feast with {taste}, ordered by {ordered_by}, made by {made_by}"
+    ))
 }
 
 #[tokio::main]
@@ -136,10 +165,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 println!("listening on http://{address}/mcp");
             }
         });
+    let baking = env::var("KITCHEN_BAKING").ok();
+    let baking = baking.map_or(Ok(BAKING), |seconds| seconds.parse())?;
     turnbuckle::server!()
         .state(Ovens::default())
+        .state(Baking(Duration::from_secs(baking)))
         .tool(cake)
         .tool(bread)
+        .tool(feast)
         .tool(tea)
         .tool(knead)
         .tool(lunch)

@@ -46,6 +46,7 @@ const TOOL: &[(&str, Form)] = &[
     ("scopes", Form::List),
     ("task", Form::Flag),
     ("task_only", Form::Flag),
+    ("restartable", Form::Flag),
     ("output", Form::Type),
     ("crate", Form::Crate),
 ];

@@ -4,6 +4,7 @@ mod balancer;
 mod chaos;
 mod haproxy;
 mod sessions;
+mod takeover;
 mod wire;
 
 use std::{path::Path, process::Stdio, time::Duration};
@@ -39,8 +40,13 @@ struct Replica {
 
 impl Replica {
     async fn start(redis: &str) -> Self {
+        Self::start_with(redis, &[]).await
+    }
+
+    async fn start_with(redis: &str, variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(example("replicas"))
             .arg("127.0.0.1:0")
+            .envs(variables.iter().copied())
             .env("KITCHEN_REDIS", redis)
             .env("KITCHEN_SECRET", SECRET)
             .stdout(Stdio::piped())

@@ -182,6 +182,7 @@ impl TaskTable {
             ttl: Some(ttl.clamp(SHORTEST_TTL, LONGEST_TTL)),
             poll_interval: Some(POLL_INTERVAL),
             payer: None,
+            restart: None,
         };
         let record = match self.store.create(new, wall_clock::now()).await {
             Ok(record) => record,

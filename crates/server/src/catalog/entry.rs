@@ -87,6 +87,8 @@ pub(crate) struct ToolEntry {
     pub(crate) task: Option<TaskSupport>,
     /// Whether its handler says itself when it becomes one.
     pub(crate) begins_task: bool,
+    /// Whether another replica may go on with its task.
+    pub(crate) is_restartable: bool,
     /// The scopes that a caller needs.
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,

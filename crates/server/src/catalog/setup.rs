@@ -131,6 +131,7 @@ pub(crate) fn tool(
         layers,
         limits,
         is_disabled,
+        is_restartable,
     } = tool;
     let name = wire.name.clone();
     let about = About {
@@ -179,6 +180,17 @@ pub(crate) fn tool(
             "uses `Background` but is not a task; add `task` to its attribute or call `.task()`",
         ));
     }
+    if is_restartable && task.is_none() {
+        return Err(about.invalid(
+            "is restartable but not a task; add `task` to its attribute or call `.task()`",
+        ));
+    }
+    if is_restartable && description.reads_http {
+        return Err(about.invalid(
+            "is restartable but takes something of the HTTP request, which another replica does \
+             not have; take it before the task, in a tool that is not restartable",
+        ));
+    }
     let arguments = Arc::new(arguments);
     let entry = ToolEntry {
         wire,
@@ -193,6 +205,7 @@ pub(crate) fn tool(
         listed_with,
         task,
         begins_task,
+        is_restartable,
         scopes,
         layers,
     };

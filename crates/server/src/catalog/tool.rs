@@ -44,6 +44,7 @@ pub struct Tool {
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) limits: ToolLimits,
     pub(crate) is_disabled: bool,
+    pub(crate) is_restartable: bool,
 }
 
 /// Who may see and use an entry.
@@ -69,6 +70,7 @@ impl Tool {
             layers: Vec::new(),
             limits: ToolLimits::default(),
             is_disabled: false,
+            is_restartable: false,
         }
     }
 

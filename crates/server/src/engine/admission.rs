@@ -40,6 +40,12 @@ impl Inadmissible {
         Self { revision, reject }
     }
 
+    /// What the client is told.
+    #[cfg(feature = "http")]
+    pub(crate) fn into_reject(self) -> Reject {
+        self.reject
+    }
+
     /// Appends an error response.
     pub(crate) fn refuse(self, id: &IdRef<'_>, out: &mut impl Sink) {
         out.put(|out| answer::write_reject(self.revision, id, self.reject, out));

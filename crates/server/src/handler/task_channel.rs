@@ -28,10 +28,23 @@ pub(crate) struct TaskChannel {
     words: Mutex<Option<String>>,
     /// Questions that the client answered with an error.
     refused: Mutex<BTreeMap<String, ErrorObject>>,
+    /// What is known of the call, where another replica may go on with it.
+    journal: Mutex<StoredJournal>,
     /// There is something for the driver to do.
     changed: Notify,
     /// There is something for the call to know.
     news: Notify,
+}
+
+/// How far the journal of a call is stored.
+#[derive(Default)]
+struct StoredJournal {
+    /// Whether it is stored at all.
+    is_kept: bool,
+    /// How often something was added that has to be stored before the call goes on.
+    added: u64,
+    /// How much of that is stored.
+    stored: u64,
 }
 
 impl TaskChannel {
@@ -46,6 +59,73 @@ impl TaskChannel {
             is_immediate: true,
             ..Self::default()
         }
+    }
+
+    /// The board of a call that goes on with a task of another replica.
+    pub(crate) fn of_task(task_id: &str) -> Self {
+        let channel = Self::immediate();
+        channel.keep_journal();
+        channel.begin(task_id);
+        channel
+    }
+
+    /// From now on the call waits at each memo until it is stored.
+    pub(crate) fn keep_journal(&self) {
+        self.journal.lock().is_kept = true;
+    }
+
+    /// The journal is not stored any more: nobody can go on with the call.
+    pub(crate) fn give_up_journal(&self) {
+        let mut journal = self.journal.lock();
+        journal.is_kept = false;
+        journal.stored = journal.added;
+        drop(journal);
+        self.news.notify_waiters();
+    }
+
+    /// Whether the journal is stored.
+    pub(crate) fn keeps_journal(&self) -> bool {
+        self.journal.lock().is_kept
+    }
+
+    /// Waits until what was added to the journal is stored, where it has to be.
+    pub(crate) async fn stored(&self) {
+        // What was added before the task begins is stored with the task.
+        if self.task.get().is_none() {
+            return;
+        }
+        let added = {
+            let mut journal = self.journal.lock();
+            if !journal.is_kept {
+                return;
+            }
+            journal.added += 1;
+            journal.added
+        };
+        self.changed.notify_one();
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            if self.journal.lock().stored >= added {
+                return;
+            }
+            news.await;
+        }
+    }
+
+    /// What is to be stored of the journal, if anything is: a number for
+    /// [`mark_stored`](Self::mark_stored).
+    pub(crate) fn unstored(&self) -> Option<u64> {
+        let journal = self.journal.lock();
+        (journal.added > journal.stored).then_some(journal.added)
+    }
+
+    /// Says that the journal is stored up to here.
+    pub(crate) fn mark_stored(&self, added: u64) {
+        let mut journal = self.journal.lock();
+        journal.stored = journal.stored.max(added);
+        drop(journal);
+        self.news.notify_waiters();
     }
 
     /// Whether questions are written down here instead of sent.

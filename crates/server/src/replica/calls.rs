@@ -177,6 +177,13 @@ impl Replicas {
         self.send(to, &letter).await;
     }
 
+    /// Tells others that this replica has left tasks to them.
+    pub(crate) async fn tell_of_tasks(&self) {
+        let node = self.node.to_string();
+        let left = Message::TasksLeft { node };
+        self.send_message(Recipient::All, left).await;
+    }
+
     /// Sends a letter. False if it was lost.
     pub(super) async fn send(&self, to: Recipient, letter: &Letter) -> bool {
         let Some(sealed) = self.seal(letter) else {

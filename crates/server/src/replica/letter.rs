@@ -108,6 +108,8 @@ pub(crate) enum Message {
     },
     /// Such a request is not waited for any more.
     Stop { key: String },
+    /// A replica ends in order, and has left tasks to others.
+    TasksLeft { node: String },
     /// Something that only a newer replica knows.
     #[serde(other)]
     Unknown,

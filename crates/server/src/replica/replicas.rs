@@ -73,6 +73,7 @@ pub(crate) struct Replicas {
     keys: Keys,
     seen: Mutex<Seen>,
     stations: Mutex<Vec<Weak<dyn Station>>>,
+    own_stations: Mutex<Vec<Arc<dyn Station>>>,
     next_place: AtomicU64,
     at_work: Arc<Semaphore>,
     joined: Mutex<Option<Joined>>,
@@ -100,6 +101,7 @@ impl Replicas {
             keys,
             seen: Mutex::default(),
             stations: Mutex::default(),
+            own_stations: Mutex::default(),
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
             joined: Mutex::default(),
@@ -143,6 +145,22 @@ impl Replicas {
         let mut stations = self.stations.lock();
         stations.retain(|station| station.strong_count() > 0);
         stations.push(station);
+    }
+
+    /// Has messages handed to a station that lives as long as this.
+    pub(crate) fn add_own(&self, station: Arc<dyn Station>) {
+        self.add(Arc::downgrade(&station));
+        self.own_stations.lock().push(station);
+    }
+
+    /// The replicas that are there, as far as is known here.
+    pub(crate) fn nodes(&self) -> Vec<NodeId> {
+        self.bus.nodes()
+    }
+
+    /// Whether a replica has been silent for so long that its work can be given up.
+    pub(crate) fn is_gone(&self, node: NodeId) -> bool {
+        self.bus.is_gone(node)
     }
 
     /// A name that no other replica uses, and this one once.

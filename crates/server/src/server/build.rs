@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::{builder::Server, keys::random_keys};
+#[cfg(not(feature = "http"))]
+use crate::engine::task::TaskStore;
 use crate::{
     Catalog, Changes, HandlerSet, Leniency, LiveServer, SetupError,
     catalog::{Offer, Snapshot, extension::Registry, live_catalog::LiveCatalog, setup},
@@ -62,7 +64,7 @@ impl Server {
             changes.hub().remember_changes();
         }
         #[cfg(not(feature = "http"))]
-        let tasks = self.tasks;
+        let tasks = self.tasks.map_or(TaskStore::Memory, TaskStore::Given);
         let tasks = TaskHost::new(tasks, self.task_settings, Arc::clone(&kept));
         Ok(LiveServer::new(Shared {
             responder: Arc::new(Responder::new(

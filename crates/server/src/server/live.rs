@@ -36,7 +36,10 @@ pub struct LiveServer(Arc<Shared>);
 
 impl LiveServer {
     pub(crate) fn new(shared: Shared) -> Self {
-        Self(Arc::new(shared))
+        let shared = Arc::new(shared);
+        #[cfg(feature = "http")]
+        super::replicas::watch_over_tasks(&shared);
+        Self(shared)
     }
 
     /// Serves until the transport ends. It may be called for several transports at the same time.
@@ -70,16 +73,23 @@ impl LiveServer {
     }
 
     /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so
-    /// that clients which come back to another process know. No new ones begin after that.
+    /// that clients which come back to another process know. Tasks of
+    /// [restartable](crate::Tool::restartable) tools are left to other replicas, where there are any.
+    /// No new ones begin after that.
     ///
     /// Connections are not touched. Call it when they have ended and before the process does;
     /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
     pub async fn shutdown(&self) {
-        self.0.tasks.close().await;
+        let handed_over = self.0.tasks.close().await;
         #[cfg(feature = "http")]
         if let Some(replicas) = &self.0.replicas {
+            if handed_over > 0 {
+                replicas.tell_of_tasks().await;
+            }
             replicas.leave().await;
         }
+        #[cfg(not(feature = "http"))]
+        let _ = handed_over;
     }
 
     /// An in-process connection: the end for a client. Must be called inside a runtime.

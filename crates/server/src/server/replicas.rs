@@ -1,7 +1,12 @@
 //! A server as one of several replicas.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
+use futures_core::future::BoxFuture;
 use turnbuckle_store::{
     ReplicaStores,
     bus::NodeId,
@@ -11,9 +16,24 @@ use turnbuckle_store::{
 use super::Server;
 use crate::{
     SetupError,
+    engine::{
+        Shared,
+        method::StartAgain,
+        task::{Restarts, TaskStore},
+    },
     handler::ask::AskContext,
-    replica::{Replicas, StreamLife},
+    replica::{Message, Outcome, Replicas, Station, StreamLife},
 };
+
+/// How often it is looked whether another replica is gone.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How many replicas are remembered until they are gone. More than there are.
+const MAX_SEEN: usize = 10_000;
+
+/// How often the tasks of a replica that is gone are looked at, if some cannot be taken over at once
+/// because too many run here. Later they are taken over when their clients ask for them.
+const MAX_LOOKS: u32 = 30;
 
 impl Server {
     /// Runs as one of several replicas behind a load balancer, which need not send a client to the same
@@ -70,18 +90,14 @@ pub(super) fn check(stores: Option<&ReplicaStores>, has_secret: bool) -> Result<
 }
 
 /// Joins the other replicas, if there are to be any, and leases the tasks.
-#[expect(
-    clippy::type_complexity,
-    reason = "two optional parts of what all connections share"
-)]
 pub(super) fn join(
     stores: Option<ReplicaStores>,
     streams: StreamLife,
     tasks: Option<Arc<dyn Tasks>>,
     asks: &Arc<AskContext>,
-) -> Result<(Option<Arc<Replicas>>, Option<Arc<dyn Tasks>>), SetupError> {
+) -> Result<(Option<Arc<Replicas>>, TaskStore), SetupError> {
     let Some(stores) = stores else {
-        return Ok((None, tasks));
+        return Ok((None, tasks.map_or(TaskStore::Memory, TaskStore::Given)));
     };
     let mut number = [0; 8];
     getrandom::fill(&mut number).map_err(|error| SetupError::NoRandomness(error.to_string()))?;
@@ -90,5 +106,86 @@ pub(super) fn join(
     let tasks = LeasedTasks::new(tasks, Arc::clone(&stores.bus), node);
     let asks = Arc::clone(asks);
     let replicas = Replicas::join(&stores, node, streams, Arc::new(move || asks.keys()));
-    Ok((Some(replicas), Some(Arc::new(tasks))))
+    let restarts = Restarts::new(Arc::new(tasks));
+    Ok((Some(replicas), TaskStore::Leased(Arc::new(restarts))))
+}
+
+/// Goes on with tasks of other replicas, from now on. Must be called inside a runtime if there are
+/// replicas.
+pub(super) fn watch_over_tasks(shared: &Arc<Shared>) {
+    let (Some(replicas), Some(restarts)) = (&shared.replicas, shared.tasks.restarts()) else {
+        return;
+    };
+    restarts.start_with(Box::new(StartAgain(Arc::downgrade(shared))));
+    let station = Arc::new(TaskStation(Arc::downgrade(shared)));
+    replicas.add_own(station);
+    // Ends with the server.
+    tokio::spawn(look_for_lost(Arc::downgrade(shared)));
+}
+
+/// Hears that other replicas have left their tasks to this one.
+struct TaskStation(Weak<Shared>);
+
+impl Station for TaskStation {
+    fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>> {
+        let Message::TasksLeft { node } = message else {
+            return None;
+        };
+        let (node, shared) = (NodeId::parse(node)?, self.0.upgrade()?);
+        Some(Box::pin(async move {
+            look_after(&shared, node).await;
+            Outcome::Done
+        }))
+    }
+}
+
+/// Looks for replicas that are gone, and after their tasks, for as long as the server lives. It
+/// costs the store nothing while all replicas are there.
+async fn look_for_lost(shared: Weak<Shared>) {
+    let mut seen: BTreeMap<NodeId, u32> = BTreeMap::new();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        let Some(replicas) = &shared.replicas else {
+            return;
+        };
+        if shared.tasks.is_closing() {
+            return;
+        }
+        for node in replicas.nodes() {
+            if seen.len() < MAX_SEEN {
+                seen.insert(node, 0);
+            }
+        }
+        let lost: Vec<_> = seen
+            .iter()
+            .filter(|(node, _)| replicas.is_gone(**node))
+            .map(|(node, looks)| (*node, *looks))
+            .collect();
+        for (node, looks) in lost {
+            let is_done = look_after(&shared, node).await;
+            if is_done || looks >= MAX_LOOKS {
+                seen.remove(&node);
+            } else {
+                seen.insert(node, looks + 1);
+            }
+        }
+    }
+}
+
+/// Goes on with the tasks of a replica that is gone. Whether there are none.
+async fn look_after(shared: &Shared, node: NodeId) -> bool {
+    // It is made for the first call that needs it; tasks of others need it too.
+    let (Some(restarts), Some(_)) = (shared.tasks.restarts(), shared.tasks.runner()) else {
+        return true;
+    };
+    match restarts.leased.look_after(node).await {
+        Ok(tasks) => tasks == 0,
+        Err(error) => {
+            tracing::warn!(%error, "the tasks of a replica that is gone cannot be looked for");
+            false
+        }
+    }
 }

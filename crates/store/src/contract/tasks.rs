@@ -10,8 +10,12 @@ use turnbuckle_protocol::{
     ErrorObject, InputRequest, InputRequests, RequestParams, TaskState, TaskStatus,
 };
 
-use crate::task::{
-    Answers, Changed, NewTask, TaskChange, TaskEnd, TaskKey, TaskRecord, Tasks, TasksError,
+use crate::{
+    bus::NodeId,
+    task::{
+        Answers, Changed, JournalChange, NewTask, Restart, RunChange, TaskChange, TaskEnd, TaskKey,
+        TaskRecord, Tasks, TasksError,
+    },
 };
 
 /// How long a store may take to tell that something changed. Far more than any should: a contract
@@ -35,6 +39,8 @@ pub async fn tasks<S: Tasks>(empty: impl AsyncFn() -> S) {
     a_foreign_cursor_is_refused(&empty().await).await;
     tells_of_changes(empty().await).await;
     two_who_end_it_do_not_both_win(empty().await).await;
+    one_takes_it_over(empty().await).await;
+    is_found_by_its_replica(&empty().await).await;
 }
 
 fn at(second: u64) -> SystemTime {
@@ -47,6 +53,7 @@ fn new(key: &TaskKey) -> NewTask {
         ttl: Some(Duration::from_mins(1)),
         poll_interval: Some(Duration::from_millis(500)),
         payer: None,
+        restart: None,
     }
 }
 
@@ -333,4 +340,87 @@ async fn two_who_end_it_do_not_both_win(store: impl Tasks) {
         winners += usize::from(matches!(changed, Ok(Changed::Now(_))));
     }
     assert_eq!(winners, 1, "of all who end a task, one does");
+}
+
+fn restartable(id: &str, node: NodeId) -> NewTask {
+    let mut restart = Restart::new("call".into(), "journal".into(), 3);
+    restart.node = Some(node);
+    NewTask {
+        restart: Some(restart),
+        ..new(&key(id))
+    }
+}
+
+async fn one_takes_it_over(store: impl Tasks) {
+    const RIVALS: u64 = 16;
+    let store = Arc::new(store);
+    let begun = store.create(restartable("t1", NodeId::new(1)), at(0)).await;
+    assert!(begun.is_ok(), "{begun:?}");
+    let rivals: Vec<_> = (2..2 + RIVALS)
+        .map(|number| {
+            let store = Arc::clone(&store);
+            let node = NodeId::new(number);
+            let take = TaskChange::TakeOver { turn: 0, node };
+            tokio::spawn(async move { store.change(&key("t1"), take, at(1)).await })
+        })
+        .collect();
+    let mut winners = Vec::new();
+    for rival in rivals {
+        if let Ok(Changed::Now(record)) = rival.await.expect("a change does not panic") {
+            winners.push(record.restart.clone().expect("it is kept"));
+        }
+    }
+    let [winner] = &*winners else {
+        panic!("of all who take a task over, one does: {winners:?}")
+    };
+    assert_eq!(winner.turn, 1, "each takeover is a turn");
+    let record = found(&*store, &key("t1"), at(2)).await;
+    let record = record.expect("it goes on");
+    assert_eq!(record.restart.as_ref(), Some(winner));
+    assert_eq!(record.task.state.status(), TaskStatus::Working);
+    let journal = JournalChange::Now("more".into());
+    let late = TaskChange::Run(RunChange {
+        turn: 0,
+        journal,
+        change: None,
+    });
+    let changed = change(&*store, "t1", late, 3).await;
+    assert!(
+        matches!(changed, Changed::Over(_)),
+        "who lost it does not write: {changed:?}"
+    );
+}
+
+async fn is_found_by_its_replica(store: &impl Tasks) {
+    let (one, other) = (NodeId::new(1), NodeId::new(2));
+    for id in ["t1", "t2", "t3"] {
+        let begun = store.create(restartable(id, one), at(0)).await;
+        assert!(begun.is_ok(), "{begun:?}");
+    }
+    begin(store, "t4").await;
+    let running = async |node| {
+        let keys = store.running_at(node).await;
+        let keys = keys.unwrap_or_else(|error| panic!("tasks cannot be looked for: {error}"));
+        let mut ids: Vec<_> = keys.into_iter().map(|key| key.id).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(running(one).await, ["t1", "t2", "t3"]);
+    change(store, "t1", cancelled(), 1).await;
+    let take = TaskChange::TakeOver {
+        turn: 0,
+        node: other,
+    };
+    change(store, "t2", take, 1).await;
+    change(store, "t3", TaskChange::HandOver { turn: 0 }, 1).await;
+    let left = running(one).await;
+    assert!(
+        left.contains(&"t3".into()),
+        "what is left is found: {left:?}"
+    );
+    assert!(
+        !left.contains(&"t1".into()),
+        "what is over is not: {left:?}"
+    );
+    assert!(running(other).await.contains(&"t2".into()));
 }

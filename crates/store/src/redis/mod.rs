@@ -34,6 +34,7 @@ mod slot;
 mod slot_map;
 mod spent;
 mod target;
+mod task_index;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;

@@ -68,12 +68,12 @@ impl RecentEnds {
     /// Keeps a change that was written, if it is an end and it can be lost. Must be called inside a
     /// runtime.
     pub(super) fn keep(&self, redis: &Redis, key: &TaskKey, change: &TaskChange, now: SystemTime) {
-        let (TaskChange::End(_), Some(mut failovers)) = (change, redis.commands.failovers()) else {
+        let (Some(end), Some(mut failovers)) = (end_in(change), redis.commands.failovers()) else {
             return;
         };
         self.ends.lock().push(End {
             key: key.clone(),
-            change: change.clone(),
+            change: end.clone(),
             now,
             written: Instant::now(),
         });
@@ -107,6 +107,15 @@ impl Ends {
         let recent = self.ends.iter();
         let recent = recent.filter(|end| end.written.elapsed() < KEEP);
         recent.cloned().collect()
+    }
+}
+
+/// The end that a change is, or that a replica writes in its turn.
+fn end_in(change: &TaskChange) -> Option<&TaskChange> {
+    match change {
+        TaskChange::End(_) => Some(change),
+        TaskChange::Run(run) => end_in(run.change.as_deref()?),
+        _ => None,
     }
 }
 

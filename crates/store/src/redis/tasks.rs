@@ -13,10 +13,12 @@ use super::{
     connection::{failed, unreadable},
     news::{Heard, News},
     recent_ends::RecentEnds,
+    task_index::TaskIndex,
     waiting::Waiting,
 };
 use crate::{
     BoxFuture, StoreError,
+    bus::NodeId,
     task::{
         Applied, Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
         millis,
@@ -56,10 +58,18 @@ const MAX_AWAY: Duration = Duration::from_mins(1);
 const MIN_SLICE: usize = 16;
 
 /// Begins a task, whose number in the list is the time in microseconds: its name and its owner's list;
-/// the record, how long to keep it in milliseconds (or nothing), how many the owner may have, and the id.
+/// the record, how long to keep it in milliseconds (or nothing), how many the owner may have, and the id;
+/// the size of small ones, what all of the owner may take together, and how their names begin.
 const CREATE: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'taken' end
 if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
+if #ARGV[1] > tonumber(ARGV[5]) then
+  local bytes = #ARGV[1]
+  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+    bytes = bytes + redis.call('STRLEN', ARGV[7] .. id)
+  end
+  if bytes > tonumber(ARGV[6]) then return 'large' end
+end
 local listed = redis.call('PTTL', KEYS[2])
 local time = redis.call('TIME')
 local number = time[1] * 1000000 + time[2]
@@ -99,6 +109,8 @@ pub struct RedisTasks {
     redis: Redis,
     create: Script,
     change: Script,
+    /// Which replica runs what others may go on with.
+    index: TaskIndex,
     waiting: Arc<Waiting>,
     ends: RecentEnds,
     /// Opened by the first who waits for a change.
@@ -108,6 +120,7 @@ pub struct RedisTasks {
 impl RedisTasks {
     pub(super) fn new(redis: Redis) -> Self {
         Self {
+            index: TaskIndex::new(redis.clone()),
             redis,
             create: Script::new(CREATE),
             change: Script::new(CHANGE),
@@ -158,6 +171,10 @@ impl RedisTasks {
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
         self.reserve(&record.task.task_id, &record.owner, &keep)
             .await?;
+        // Before the task is there, so that no task is missing in the index.
+        if let Some(node) = record.restart.as_ref().and_then(|restart| restart.node) {
+            self.index.add(node, &record).await?;
+        }
         let mut is_again = false;
         for _ in 0..MAX_BEGINNINGS {
             let mut create = self.create.prepare_invoke();
@@ -165,6 +182,8 @@ impl RedisTasks {
             create.key(self.list_of(&record.owner));
             create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
             create.arg(&record.task.task_id);
+            create.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
+            create.arg(self.task(&record.owner, ""));
             let mut commands = self.redis.commands.clone();
             let begun: String = match create.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && !is_again => {
@@ -180,6 +199,7 @@ impl RedisTasks {
                     return Ok(Arc::new(record));
                 }
                 "taken" => return Err(TasksError::Taken),
+                "large" => return Err(TasksError::TooLarge { bytes: text.len() }),
                 // Some of them may be over their time by now.
                 _ => self.forget_expired(&record.owner, now).await?,
             }
@@ -258,10 +278,14 @@ impl RedisTasks {
                 self.tell(&key.id).await;
                 return Ok(Changed::Now(Arc::new(record)));
             }
+            let runner = record.restart.as_ref().and_then(|restart| restart.node);
             match record.apply(change.clone(), now) {
                 Applied::Over => return Ok(Changed::Over(Arc::new(record))),
                 Applied::Unchanged => return Ok(Changed::Now(Arc::new(record))),
                 Applied::Changed => {}
+            }
+            if let TaskChange::TakeOver { node, .. } = &change {
+                self.index.add(*node, &record).await?;
             }
             let text = serde_json::to_string(&record).map_err(unreadable)?;
             let mut write = self.change.prepare_invoke();
@@ -284,6 +308,7 @@ impl RedisTasks {
                 1 => {
                     self.ends.keep(&self.redis, key, &change, now);
                     self.tell(&key.id).await;
+                    self.forget_runner(runner, &record).await;
                     return Ok(Changed::Now(Arc::new(record)));
                 }
                 _ => return Err(TasksError::TooLarge { bytes: text.len() }),
@@ -291,6 +316,14 @@ impl RedisTasks {
         }
         let busy = format!("task `{}` is changed by too many at once", key.id);
         Err(StoreError::new("redis", busy).into())
+    }
+
+    /// Takes a task that nobody has to go on with out of the index. What is left there is looked at in
+    /// vain, once.
+    async fn forget_runner(&self, runner: Option<NodeId>, record: &TaskRecord) {
+        if let (Some(node), None) = (runner, &record.restart) {
+            let _ = self.index.remove(node, &record.key()).await;
+        }
     }
 
     /// Up to `limit` places of an owner's list behind a number, each with its task if that is still
@@ -437,6 +470,10 @@ impl Tasks for RedisTasks {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>> {
         Box::pin(self.apply(key, change, now))
+    }
+
+    fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
+        Box::pin(self.index.of(node))
     }
 
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {

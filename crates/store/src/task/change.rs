@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{ErrorObject, InputRequests};
 
+use super::RunChange;
+use crate::bus::NodeId;
+
 /// Answers to what a task asked, unread, under the keys of the questions.
 pub type Answers = BTreeMap<String, Box<RawValue>>;
 
@@ -20,6 +23,21 @@ pub enum TaskChange {
     Answer(Answers),
     /// It ends.
     End(TaskEnd),
+    /// The replica that runs it writes something down. Only of a task with a
+    /// [`Restart`](super::Restart), and only in the turn of that replica.
+    Run(RunChange),
+    /// The replica that runs it ends in order, and leaves the task to another one.
+    HandOver {
+        /// The turn of that replica.
+        turn: u32,
+    },
+    /// Another replica goes on with it. Of several that try, one succeeds.
+    TakeOver {
+        /// The turn that is over.
+        turn: u32,
+        /// The replica that goes on with it.
+        node: NodeId,
+    },
 }
 
 /// How a task ends.
@@ -51,6 +69,6 @@ pub enum Applied {
     Changed,
     /// The task was so already.
     Unchanged,
-    /// The task had ended.
+    /// The task had ended, or it is the turn of another replica.
     Over,
 }

@@ -3,7 +3,7 @@
 use std::{
     future::{Future as _, poll_fn},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::Poll,
     time::{Duration, SystemTime},
 };
@@ -27,27 +27,74 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Separates the node from the rest of a task's id.
 const SEPARATOR: char = '-';
 
-/// Tasks that name the replica which runs them: the first part of an id is its node. A task whose
-/// node [is gone](Bus::is_gone) has failed; the first caller that reads it stores that.
+/// Has a task without a replica taken over here. It must not wait.
+pub type Adopt = Box<dyn Fn(Arc<TaskRecord>) + Send + Sync>;
+
+/// Tasks that name the replica which runs them: the first part of an id is the node where the task
+/// began, and a [`Restart`](super::Restart) names the one that has it now. A task whose node
+/// [is gone](Bus::is_gone) is taken over if its handler may run again. Otherwise it has failed; the
+/// first caller that reads it stores that.
 ///
 /// The lease of a task is that of its node: nothing is renewed for each task.
 pub struct LeasedTasks {
     tasks: Arc<dyn Tasks>,
     bus: Arc<dyn Bus>,
     node: NodeId,
+    adopt: OnceLock<Adopt>,
 }
 
 impl LeasedTasks {
     /// Tasks of this store; those that begin here are run by this node.
     pub fn new(tasks: Arc<dyn Tasks>, bus: Arc<dyn Bus>, node: NodeId) -> Self {
-        Self { tasks, bus, node }
+        Self {
+            tasks,
+            bus,
+            node,
+            adopt: OnceLock::new(),
+        }
     }
 
-    fn is_lost(&self, id: &str) -> bool {
+    /// Says who takes over tasks whose replica is gone. Until then they fail. The first one counts.
+    pub fn adopt_with(&self, adopt: Adopt) {
+        let _ = self.adopt.set(adopt);
+    }
+
+    /// This replica.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Looks at the tasks of a node that is gone or has left, so that they are taken over. Returns
+    /// how many there are.
+    ///
+    /// # Errors
+    /// If the store cannot be reached.
+    pub async fn look_after(&self, node: NodeId) -> Result<usize, TasksError> {
+        let keys = self.tasks.running_at(node).await?;
+        for key in &keys {
+            self.get(key, wall_clock::now()).await?;
+        }
+        Ok(keys.len())
+    }
+
+    /// Whether the node where a task began is gone.
+    fn began_at_lost_node(&self, id: &str) -> bool {
         let node = id
             .split_once(SEPARATOR)
             .and_then(|(node, _)| NodeId::parse(node));
-        node.is_some_and(|node| node != self.node && self.bus.is_gone(node))
+        node.is_some_and(|node| self.is_lost(node))
+    }
+
+    fn is_lost(&self, node: NodeId) -> bool {
+        node != self.node && self.bus.is_gone(node)
+    }
+
+    /// Whether nobody works on a task.
+    fn is_orphan(&self, record: &TaskRecord) -> bool {
+        match &record.restart {
+            Some(restart) => restart.node.is_none_or(|node| self.is_lost(node)),
+            None => self.began_at_lost_node(&record.task.task_id),
+        }
     }
 
     /// Writes down that the replica of a task has ended.
@@ -60,18 +107,38 @@ impl LeasedTasks {
         self.tasks.change(key, end, now).await
     }
 
-    /// The task as it is, if its replica is there or it is over; otherwise as it is now that it failed.
+    /// The task as it is, if its replica is there, another one can go on with it, or it is over;
+    /// otherwise as it is now that it failed.
     async fn settled(
         &self,
         record: Arc<TaskRecord>,
         now: SystemTime,
     ) -> Result<Arc<TaskRecord>, TasksError> {
-        if record.is_over() || !self.is_lost(&record.task.task_id) {
+        if record.is_over() || !self.is_orphan(&record) {
+            return Ok(record);
+        }
+        let restart = record.restart.as_ref();
+        if restart.is_some_and(super::Restart::may_be_taken_over)
+            && let Some(adopt) = self.adopt.get()
+        {
+            adopt(Arc::clone(&record));
             return Ok(record);
         }
         match self.fail(&record.key(), now).await? {
             Changed::Now(record) | Changed::Over(record) => Ok(record),
             Changed::Unknown => Ok(record),
+        }
+    }
+
+    /// The task, after it was seen to if its replica is gone.
+    async fn find(
+        &self,
+        key: &TaskKey,
+        now: SystemTime,
+    ) -> Result<Option<Arc<TaskRecord>>, TasksError> {
+        match self.tasks.get(key, now).await? {
+            Some(record) => self.settled(record, now).await.map(Some),
+            None => Ok(None),
         }
     }
 }
@@ -83,6 +150,9 @@ impl Tasks for LeasedTasks {
         now: SystemTime,
     ) -> BoxFuture<'_, Result<Arc<TaskRecord>, TasksError>> {
         new.key.id = format!("{}{SEPARATOR}{}", self.node, new.key.id);
+        if let Some(restart) = &mut new.restart {
+            restart.node = Some(self.node);
+        }
         self.tasks.create(new, now)
     }
 
@@ -91,12 +161,7 @@ impl Tasks for LeasedTasks {
         key: &'a TaskKey,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Option<Arc<TaskRecord>>, TasksError>> {
-        Box::pin(async move {
-            match self.tasks.get(key, now).await? {
-                Some(record) => self.settled(record, now).await.map(Some),
-                None => Ok(None),
-            }
-        })
+        Box::pin(self.find(key, now))
     }
 
     fn list<'a>(
@@ -122,8 +187,14 @@ impl Tasks for LeasedTasks {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>> {
         Box::pin(async move {
-            if self.is_lost(&key.id)
-                && let Changed::Unknown = self.fail(key, now).await?
+            // What is written in a turn counts only in that turn.
+            let is_of_client = !matches!(
+                change,
+                TaskChange::Run(_) | TaskChange::HandOver { .. } | TaskChange::TakeOver { .. }
+            );
+            if is_of_client
+                && self.began_at_lost_node(&key.id)
+                && self.find(key, now).await?.is_none()
             {
                 return Ok(Changed::Unknown);
             }
@@ -131,9 +202,15 @@ impl Tasks for LeasedTasks {
         })
     }
 
+    fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
+        self.tasks.running_at(node)
+    }
+
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let mut changed = pin!(self.tasks.changed(key, seen));
+            // The replica that went on with the task, once that is known.
+            let mut runner = None;
             loop {
                 let mut look = pin!(sleep(LOOK));
                 let changed = poll_fn(|context| {
@@ -145,11 +222,22 @@ impl Tasks for LeasedTasks {
                 if let Some(changed) = changed.await {
                     return changed;
                 }
+                let is_lost = match runner {
+                    Some(node) => self.is_lost(node),
+                    None => self.began_at_lost_node(&key.id),
+                };
+                if !is_lost {
+                    continue;
+                }
                 // An ended task has a later version by now, or correctly wakes no caller.
-                if self.is_lost(&key.id)
-                    && let Err(error) = self.fail(key, wall_clock::now()).await
-                {
-                    tracing::warn!(%error, "a task whose replica is gone cannot be written");
+                match self.find(key, wall_clock::now()).await {
+                    Ok(found) => {
+                        let restart = found.as_ref().and_then(|record| record.restart.as_ref());
+                        runner = restart.and_then(|restart| restart.node);
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a task whose replica is gone cannot be seen to");
+                    }
                 }
             }
         })
@@ -160,10 +248,15 @@ impl Tasks for LeasedTasks {
 mod tests {
     use std::time::UNIX_EPOCH;
 
+    use turnbuckle_base::lock::Mutex;
     use turnbuckle_protocol::TaskStatus;
 
     use super::*;
-    use crate::{Joined, bus::MemoryBus, task::MemoryTasks};
+    use crate::{
+        Joined,
+        bus::MemoryBus,
+        task::{MemoryTasks, Restart},
+    };
 
     struct Replica {
         tasks: Arc<LeasedTasks>,
@@ -185,6 +278,7 @@ mod tests {
             ttl: None,
             poll_interval: None,
             payer: None,
+            restart: None,
         }
     }
 
@@ -232,5 +326,48 @@ mod tests {
         let change = TaskChange::Say("still here".into());
         let changed = other.tasks.change(&key, change, UNIX_EPOCH).await.unwrap();
         assert!(matches!(changed, Changed::Over(_)), "{changed:?}");
+    }
+
+    #[tokio::test]
+    async fn a_task_that_may_run_again_is_offered_and_goes_on() {
+        let (tasks, bus) = (Arc::new(MemoryTasks::default()), MemoryBus::default());
+        let (one, other) = (replica(1, &tasks, &bus), replica(2, &tasks, &bus));
+        let restart = Restart::new("call".into(), "journal".into(), 1);
+        let new = NewTask {
+            restart: Some(restart),
+            ..new("t")
+        };
+        let key = one.tasks.create(new, UNIX_EPOCH).await.unwrap().key();
+        let offered = Arc::new(Mutex::new(Vec::new()));
+        let taken = Arc::clone(&offered);
+        other.tasks.adopt_with(Box::new(move |record| {
+            taken.lock().push(record.restart.clone().unwrap().turn);
+        }));
+        other.tasks.get(&key, UNIX_EPOCH).await.unwrap();
+        assert!(offered.lock().is_empty(), "its replica is there");
+        drop(one);
+        let seen = other.tasks.look_after(NodeId::new(1)).await.unwrap();
+        assert_eq!(seen, 1);
+        assert_eq!(*offered.lock(), [0]);
+        // What clients do meanwhile counts.
+        let answered = TaskChange::Answer(super::super::Answers::new());
+        let changed = other.tasks.change(&key, answered, UNIX_EPOCH).await;
+        assert!(matches!(changed, Ok(Changed::Now(_))), "{changed:?}");
+        let take = TaskChange::TakeOver {
+            turn: 0,
+            node: NodeId::new(2),
+        };
+        let taken = other.tasks.change(&key, take, UNIX_EPOCH).await.unwrap();
+        assert!(matches!(taken, Changed::Now(_)), "{taken:?}");
+        offered.lock().clear();
+        let found = other.tasks.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
+        assert_eq!(found.task.state.status(), TaskStatus::Working);
+        assert!(offered.lock().is_empty(), "somebody works on it");
+        // There is a limit: the second replica that ends takes the task with it.
+        drop(other);
+        let third = replica(3, &tasks, &bus);
+        third.tasks.adopt_with(Box::new(|_| panic!("too often")));
+        let found = third.tasks.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
+        assert_eq!(found.task.state.status(), TaskStatus::Failed);
     }
 }

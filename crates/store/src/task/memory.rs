@@ -13,7 +13,7 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use super::{
     Applied, Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError, millis,
 };
-use crate::{BoxFuture, StoreError};
+use crate::{BoxFuture, StoreError, bus::NodeId};
 
 /// How much is kept in memory.
 ///
@@ -305,6 +305,20 @@ impl Tasks for MemoryTasks {
         Box::pin(std::future::ready(changed))
     }
 
+    fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
+        let table = self.table.lock();
+        let records = table.tasks.values().map(|entry| &entry.record);
+        let is_there = |record: &&Arc<TaskRecord>| {
+            let restart = record.restart.as_ref();
+            restart.is_some_and(|restart| restart.node.is_none_or(|at| at == node))
+        };
+        let keys = records
+            .filter(is_there)
+            .map(|record| record.key())
+            .collect();
+        Box::pin(std::future::ready(Ok(keys)))
+    }
+
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let watched = {
@@ -335,6 +349,7 @@ mod tests {
             ttl: Some(Duration::from_secs(1)),
             poll_interval: None,
             payer: None,
+            restart: None,
         }
     }
 

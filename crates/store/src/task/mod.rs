@@ -11,13 +11,15 @@ mod error;
 mod leased;
 mod memory;
 mod record;
+mod restart;
 mod stamp;
 mod store;
 
 pub use change::{Answers, Applied, TaskChange, TaskEnd};
 pub use error::TasksError;
-pub use leased::LeasedTasks;
+pub use leased::{Adopt, LeasedTasks};
 pub use memory::{MemoryLimits, MemoryTasks};
 pub use record::{NewTask, TaskKey, TaskRecord};
+pub use restart::{JournalChange, Restart, RunChange};
 pub use stamp::{millis, timestamp};
 pub use store::{Changed, TaskPage, Tasks};

@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::{DetailedTask, InputRequests, Task, TaskState};
 
-use super::{Answers, Applied, TaskChange, TaskEnd, millis, timestamp};
+use super::{
+    Answers, Applied, JournalChange, Restart, RunChange, TaskChange, TaskEnd, millis, timestamp,
+};
 
 /// Identifies a task: its owner and its id. A task cannot be found by its id alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,6 +39,8 @@ pub struct NewTask {
     pub poll_interval: Option<Duration>,
     /// Whose quota it counts against, where owners do not tell callers apart; the owner's if `None`.
     pub payer: Option<String>,
+    /// How its work goes on if its replica ends; it fails then if `None`.
+    pub restart: Option<Restart>,
 }
 
 /// A task as it is kept.
@@ -57,6 +61,9 @@ pub struct TaskRecord {
     pub is_error: bool,
     /// What was answered, for the machine that runs the work to find. Forgotten when it ends.
     pub answers: Answers,
+    /// How its work goes on if its replica ends. Forgotten when it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Restart>,
 }
 
 impl TaskRecord {
@@ -74,6 +81,7 @@ impl TaskRecord {
             task: DetailedTask::new(task, TaskState::Working),
             is_error: false,
             answers: Answers::new(),
+            restart: new.restart,
         }
     }
 
@@ -106,6 +114,16 @@ impl TaskRecord {
         if self.is_over() {
             return Applied::Over;
         }
+        match self.alter(change) {
+            Applied::Changed => {}
+            applied => return applied,
+        }
+        self.version += 1;
+        self.task.last_updated_at = timestamp(millis(now).max(self.created_ms));
+        Applied::Changed
+    }
+
+    fn alter(&mut self, change: TaskChange) -> Applied {
         let is_changed = match change {
             TaskChange::Say(message) => self.say(message),
             TaskChange::Ask(open) => self.ask(open),
@@ -114,13 +132,54 @@ impl TaskRecord {
                 self.end(end);
                 true
             }
+            TaskChange::Run(run) => return self.run(run),
+            TaskChange::HandOver { turn } => match self.turn(turn) {
+                Some(restart) => restart.node.take().is_some(),
+                None => return Applied::Over,
+            },
+            TaskChange::TakeOver { turn, node } => match self.turn(turn) {
+                Some(restart) => {
+                    restart.take_over(node);
+                    true
+                }
+                None => return Applied::Over,
+            },
         };
-        if !is_changed {
-            return Applied::Unchanged;
+        if is_changed {
+            Applied::Changed
+        } else {
+            Applied::Unchanged
         }
-        self.version += 1;
-        self.task.last_updated_at = timestamp(millis(now).max(self.created_ms));
-        Applied::Changed
+    }
+
+    /// How the work goes on, if it is this turn.
+    fn turn(&mut self, turn: u32) -> Option<&mut Restart> {
+        self.restart.as_mut().filter(|restart| restart.turn == turn)
+    }
+
+    fn run(&mut self, run: RunChange) -> Applied {
+        // A replica that does not know of restarts may have left it out; then nobody takes over.
+        if self.restart.is_some() && self.turn(run.turn).is_none() {
+            return Applied::Over;
+        }
+        let is_new = match (run.journal, &mut self.restart) {
+            (JournalChange::Same, _) | (_, None) => false,
+            (JournalChange::Now(journal), Some(restart)) => {
+                let is_new = restart.journal != journal;
+                restart.journal = journal;
+                is_new
+            }
+            (JournalChange::GiveUp, restart) => {
+                *restart = None;
+                true
+            }
+        };
+        let applied = run.change.map(|change| self.alter(*change));
+        match applied {
+            None | Some(Applied::Unchanged) if is_new => Applied::Changed,
+            None => Applied::Unchanged,
+            Some(applied) => applied,
+        }
     }
 
     fn say(&mut self, message: String) -> bool {
@@ -160,6 +219,7 @@ impl TaskRecord {
 
     fn end(&mut self, end: TaskEnd) {
         self.answers.clear();
+        self.restart = None;
         let (state, message) = match end {
             TaskEnd::Completed {
                 result,
@@ -198,7 +258,8 @@ impl TaskRecord {
         let answers = self.answers.iter();
         let answers: usize = answers.map(|(key, raw)| key.len() + raw.get().len()).sum();
         let message = self.task.status_message.as_ref().map_or(0, String::len);
-        FRAME + self.owner.len() + self.task.task_id.len() + message + state + answers
+        let restart = self.restart.as_ref().map_or(0, Restart::bytes);
+        FRAME + self.owner.len() + self.task.task_id.len() + message + state + answers + restart
     }
 }
 
@@ -210,6 +271,7 @@ mod tests {
     use turnbuckle_protocol::{InputRequest, RequestParams, TaskStatus};
 
     use super::*;
+    use crate::bus::NodeId;
 
     fn record() -> TaskRecord {
         let new = NewTask {
@@ -217,6 +279,7 @@ mod tests {
             ttl: Some(Duration::from_mins(1)),
             poll_interval: None,
             payer: None,
+            restart: None,
         };
         TaskRecord::new(new, at(1))
     }
@@ -277,6 +340,57 @@ mod tests {
         }
         assert_eq!(record.task.last_updated_at, "1970-01-01T00:00:02.000Z");
         assert_eq!(record.version, 2);
+    }
+
+    #[test]
+    fn a_replica_writes_in_its_own_turn_alone() {
+        let (one, other) = (NodeId::new(1), NodeId::new(2));
+        let mut record = record();
+        let restart = Restart::new("call".into(), "nothing".into(), 1);
+        record.restart = Some(Restart {
+            node: Some(one),
+            ..restart
+        });
+        let run = |turn, journal, change: Option<TaskChange>| {
+            TaskChange::Run(RunChange {
+                turn,
+                journal,
+                change: change.map(Box::new),
+            })
+        };
+        let learns = |turn, what: &str| run(turn, JournalChange::Now(what.into()), None);
+        assert_eq!(record.apply(learns(0, "a memo"), at(2)), Applied::Changed);
+        assert_eq!(record.apply(learns(0, "a memo"), at(2)), Applied::Unchanged);
+        let taken = |turn, node| TaskChange::TakeOver { turn, node };
+        assert_eq!(record.apply(taken(0, other), at(3)), Applied::Changed);
+        assert_eq!(record.apply(taken(0, one), at(3)), Applied::Over);
+        for late in [
+            learns(0, "late"),
+            TaskChange::HandOver { turn: 0 },
+            run(
+                0,
+                JournalChange::Same,
+                Some(TaskChange::End(TaskEnd::Cancelled { reason: None })),
+            ),
+        ] {
+            assert_eq!(record.apply(late, at(4)), Applied::Over);
+        }
+        let restart = record.restart.clone().unwrap();
+        assert_eq!(
+            (restart.node, restart.turn, &*restart.journal),
+            (Some(other), 1, "a memo")
+        );
+        assert!(!restart.may_be_taken_over(), "that was the last time");
+        // What is handed over in order does not count.
+        let handed = TaskChange::HandOver { turn: 1 };
+        assert_eq!(record.apply(handed.clone(), at(5)), Applied::Changed);
+        assert_eq!(record.apply(handed, at(5)), Applied::Unchanged);
+        assert!(record.restart.as_ref().unwrap().may_be_taken_over());
+        assert_eq!(record.apply(taken(1, one), at(6)), Applied::Changed);
+        assert_eq!(record.task.state.status(), TaskStatus::Working);
+        let says = run(2, JournalChange::GiveUp, Some(TaskChange::Say("x".into())));
+        assert_eq!(record.apply(says, at(7)), Applied::Changed);
+        assert!(record.restart.is_none());
     }
 
     #[test]

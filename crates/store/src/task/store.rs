@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use super::{NewTask, TaskChange, TaskKey, TaskRecord, TasksError};
-use crate::{BoxFuture, StoreError};
+use crate::{BoxFuture, StoreError, bus::NodeId};
 
 /// Where tasks are kept. What each method promises is tested by `contract::tasks`.
 ///
@@ -42,6 +42,15 @@ pub trait Tasks: Send + Sync + 'static {
         change: TaskChange,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>>;
+
+    /// The tasks with a [`Restart`](super::Restart) that this node runs or has handed over, so that
+    /// other replicas find them when the node is gone. Some may have ended or moved on meanwhile.
+    ///
+    /// A store that cannot tell returns none: such a task is taken over when its client asks for it.
+    fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
+        let _ = node;
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 
     /// Waits until the task has a version above `seen`, or does not exist. A store need not wake
     /// callers when a task expires.

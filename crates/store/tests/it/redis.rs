@@ -97,6 +97,7 @@ fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
         ttl,
         poll_interval: None,
         payer: None,
+        restart: None,
     }
 }
 

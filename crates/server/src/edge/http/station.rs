@@ -123,7 +123,7 @@ impl Station for Site {
                 runs::stop(&self, key)?;
                 Some(done())
             }
-            Message::Unknown => None,
+            Message::TasksLeft { .. } | Message::Unknown => None,
         }
     }
 }

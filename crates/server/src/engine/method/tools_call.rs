@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_protocol::{CallToolResult, envelope::Held};
+use turnbuckle_session::round::Journal;
 
 use super::route;
 use crate::{
@@ -37,10 +38,10 @@ pub(super) fn serve(
         }),
     };
     let started = match mode {
-        Ok(TaskMode::Never) => start(shared, incoming, tool, name, None),
+        Ok(TaskMode::Never) => start(shared, incoming, tool, name, None, None),
         Ok(mode) => match shared.task_runner(incoming.caller()) {
             Some(runner) => {
-                let start = |task| start(shared, incoming, tool, name, Some(task));
+                let start = |task| start(shared, incoming, tool, name, Some(task), None);
                 let launched = runner.launch(&shared.responder, incoming, mode, &start);
                 return launched.put(out).into();
             }
@@ -51,18 +52,21 @@ pub(super) fn serve(
     route::run(shared, incoming, started, out)
 }
 
-fn start(
+/// Starts a call. `journal` is what is known of one that goes on with a task of another replica.
+pub(super) fn start(
     shared: &Shared,
     incoming: &Incoming<'_>,
     tool: &Arc<ToolEntry>,
     name: &str,
     task: Option<Arc<TaskChannel>>,
+    journal: Option<Journal>,
 ) -> Result<StartedCall<CallToolResult>, Failure> {
     let input = incoming.arguments()?.map(Held::Borrowed);
     let arguments = Some(Arc::clone(&tool.arguments));
     let name = Cow::Borrowed(name);
     let mut call = incoming.call(&shared.context, "tools/call", name, input, arguments);
     call.task = task;
+    call.asks.journal = journal;
     let started = exchange::start(&shared.layers, tool, call)?;
     if tool.output.is_none() {
         return Ok(started);

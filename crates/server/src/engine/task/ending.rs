@@ -57,3 +57,11 @@ pub(super) fn lost() -> TaskEnd {
         "the place where tasks are kept could not be reached: call the tool again",
     ))
 }
+
+/// The end of a task that no replica can go on with.
+pub(super) fn unreadable() -> TaskEnd {
+    TaskEnd::Failed(ErrorObject::internal(
+        "the server process that did the work has ended, and no other one can go on with it: call \
+         the tool again",
+    ))
+}

@@ -9,9 +9,18 @@ use std::{
 };
 
 use turnbuckle_protocol::{CallToolResult, IdRef, Revision, envelope};
+use turnbuckle_store::task::Restart;
 use turnbuckle_transport::Limits;
 
-use super::{Answering, RunningTasks, TaskMode, runner::StartCall, wire, work::Work};
+use super::{
+    Answering, RunningTasks, TaskMode,
+    restart::Turn,
+    runner::StartCall,
+    running_tasks::{new_id, owner},
+    stored_call::StoredCall,
+    wire,
+    work::Work,
+};
 use crate::{
     Failure,
     engine::{Incoming, Responder, Response, Sink as _, StartedCall, answer, exchange::Ending},
@@ -22,6 +31,10 @@ use crate::{
 struct Launch {
     responder: Arc<Responder>,
     work: Work,
+    /// The id of the task, if there comes to be one.
+    id: String,
+    /// The call as other replicas find it, if they may go on with its task.
+    kept: Option<String>,
 }
 
 /// Runs a call that is or may become a task. `start` begins it with its channel.
@@ -38,8 +51,8 @@ pub(super) fn launch(
         incoming.peer.quota_key(),
         weight(incoming),
     );
-    let slot = match entered {
-        Ok(slot) => slot,
+    let (slot, task) = match entered.and_then(|slot| Ok((slot, new_id()?))) {
+        Ok(entered) => entered,
         Err(reject) => {
             let (revision, id) = (incoming.revision, incoming.id);
             response.put(|out| answer::write_reject(revision, id, reject, out));
@@ -60,8 +73,14 @@ pub(super) fn launch(
         }
     };
     let (run, guard) = running.into_run();
+    let kept = tasks.restarts.as_ref().and_then(|restarts| {
+        let call = StoredCall::of(incoming, &task, owner(incoming.caller()))?;
+        restarts.keep(&call)
+    });
     let mut launch = Launch {
         responder: Arc::clone(responder),
+        id: task,
+        kept,
         work: Work {
             tasks,
             slot,
@@ -71,6 +90,8 @@ pub(super) fn launch(
             revision: incoming.revision,
             responder: Arc::clone(responder),
             standing: incoming.peer.standing(),
+            turn: None,
+            deadline: None,
         },
     };
     if let TaskMode::UnlessDone(_) = mode
@@ -157,11 +178,20 @@ impl Launch {
         response.put(|out| ending.write(&self.responder, revision, id, out));
     }
 
+    /// What other replicas need to go on with the task, if they may.
+    fn restart(&mut self) -> Option<Restart> {
+        let restarts = self.work.tasks.restarts.as_ref()?;
+        let journal = restarts.journal(&self.work.run)?;
+        let takeovers = self.work.tasks.settings.max_takeovers;
+        Some(Restart::new(self.kept.take()?, journal, takeovers))
+    }
+
     /// Begins the task, and answers the call with it.
     async fn begin(mut self, ttl: Duration, id: &IdRef<'_>, response: &mut Response) {
         // tasks: a server MUST NOT answer with a task until it is durably created.
         let revision = self.work.revision;
-        let record = match self.work.slot.begin(ttl).await {
+        let restart = self.restart();
+        let record = match self.work.slot.begin(&self.id, ttl, restart).await {
             Ok(record) => record,
             Err(reject) => {
                 response.put(|out| answer::write_reject(revision, id, reject, out));
@@ -174,6 +204,13 @@ impl Launch {
             })
             .expect("a task is plain JSON");
         });
+        if let (Some(restarts), Some(restart)) = (&self.work.tasks.restarts, &record.restart) {
+            self.work.channel.keep_journal();
+            self.work.turn = Some(Turn {
+                restarts: Arc::clone(restarts),
+                number: restart.turn,
+            });
+        }
         self.work.channel.begin(&record.task.task_id);
         if let Some(asking) = self.work.run.asking() {
             asking.on_task(&self.work.channel);

@@ -1,14 +1,18 @@
 //! What runs tasks, as it is linked into a program with a tool that may run as one.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{Id, Revision};
 use turnbuckle_store::task::{MemoryTasks, Tasks};
 
 use super::{
-    Answering, RunningTasks, TaskMode, TaskRunner, TaskSettings, launch::launch, news::Watching,
-    runner::StartCall, tasks_cancel, tasks_get, tasks_list, tasks_result, tasks_update,
+    Answering, RunningTasks, TaskMode, TaskRunner, TaskSettings,
+    launch::launch,
+    news::Watching,
+    restart::Restarts,
+    runner::{StartCall, TaskStore},
+    take_over, tasks_cancel, tasks_get, tasks_list, tasks_result, tasks_update,
 };
 use crate::{
     Caller, Reject,
@@ -19,13 +23,35 @@ use crate::{
 
 /// What runs tasks, with the tasks in memory unless there is a store for them.
 pub(super) fn open(
-    store: Option<Arc<dyn Tasks>>,
+    store: &TaskStore,
     settings: TaskSettings,
     closing: CancelFlag,
     kept: Arc<Quota>,
 ) -> Arc<dyn TaskRunner> {
-    let store = store.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
-    Arc::new(RunningTasks::new(store, settings, closing, kept))
+    let (store, restarts): (Arc<dyn Tasks>, _) = match store {
+        TaskStore::Memory => (Arc::new(MemoryTasks::default()), None),
+        TaskStore::Given(store) => (Arc::clone(store), None),
+        TaskStore::Leased(restarts) => {
+            let leased = Arc::clone(&restarts.leased);
+            (leased, Some(Arc::clone(restarts)))
+        }
+    };
+    let tasks = RunningTasks::new(store, settings, closing, kept, restarts.clone());
+    let tasks = Arc::new(tasks);
+    if let Some(restarts) = restarts {
+        adopt_with(&tasks, &restarts);
+    }
+    tasks
+}
+
+/// Tasks of replicas that are gone go on here.
+fn adopt_with(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>) {
+    let (tasks, shared) = (Arc::downgrade(tasks), Arc::downgrade(restarts));
+    restarts.leased.adopt_with(Box::new(move |record| {
+        if let (Some(tasks), Some(restarts)) = (tasks.upgrade(), shared.upgrade()) {
+            take_over::adopt(&tasks, &restarts, record);
+        }
+    }));
 }
 
 impl TaskRunner for RunningTasks {
@@ -57,9 +83,12 @@ impl TaskRunner for RunningTasks {
         Box::new(Watching::new(self, caller, subscription, revision, tasks))
     }
 
-    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+    fn close(self: Arc<Self>) -> BoxFuture<'static, usize> {
         self.closing.set();
-        Box::pin(async move { self.wait_for_all().await })
+        Box::pin(async move {
+            self.wait_for_all().await;
+            self.handed_over.load(Ordering::Relaxed)
+        })
     }
 }
 

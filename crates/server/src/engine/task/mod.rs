@@ -17,10 +17,17 @@ mod linked;
 mod method;
 mod mode;
 mod news;
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "only HTTP has replicas")
+)]
+mod restart;
 mod route;
 mod runner;
 mod running_tasks;
 mod settings;
+mod stored_call;
+mod take_over;
 mod tasks_cancel;
 mod tasks_get;
 mod tasks_list;
@@ -33,10 +40,14 @@ mod work;
 use deliver::unknown;
 pub(crate) use mode::{TaskMode, undeclared};
 pub(crate) use news::listened;
+#[cfg(feature = "http")]
+pub(crate) use restart::{CallStarter, Restarts};
 pub(crate) use route::serve;
 use runner::Answering;
-pub(crate) use runner::{TaskHost, TaskRunner};
+pub(crate) use runner::{TaskHost, TaskRunner, TaskStore};
 use running_tasks::RunningTasks;
 pub(crate) use running_tasks::capability;
 pub use settings::TaskSettings;
+#[cfg(feature = "http")]
+pub(crate) use stored_call::StoredCall;
 use wire::{detailed, legacy, legacy_page};

@@ -9,7 +9,7 @@ use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CallToolResult, Id, Revision};
 use turnbuckle_store::task::Tasks;
 
-use super::{TaskMode, TaskSettings};
+use super::{TaskMode, TaskSettings, restart::Restarts};
 use crate::{
     Caller, Failure, Reject,
     client::CancelFlag,
@@ -45,8 +45,8 @@ pub(crate) trait TaskRunner: Send + Sync {
         tasks: &[String],
     ) -> Box<dyn TaskNews>;
 
-    /// Ends all tasks, and says so where they are kept.
-    fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
+    /// Ends all tasks, and says so where they are kept. Returns how many are left to other replicas.
+    fn close(self: Arc<Self>) -> BoxFuture<'static, usize>;
 }
 
 /// Begins a call with its channel.
@@ -55,8 +55,7 @@ pub(crate) type StartCall<'a> =
 
 /// Makes a runner, with a store if the author gave one. The flag says that the server ends; the quota
 /// pays for what running tasks hold.
-type OpenRunner =
-    fn(Option<Arc<dyn Tasks>>, TaskSettings, CancelFlag, Arc<Quota>) -> Arc<dyn TaskRunner>;
+type OpenRunner = fn(&TaskStore, TaskSettings, CancelFlag, Arc<Quota>) -> Arc<dyn TaskRunner>;
 
 /// How a runner is made. Set by the first tool that may run as a task.
 static OPEN: OnceLock<OpenRunner> = OnceLock::new();
@@ -64,6 +63,20 @@ static OPEN: OnceLock<OpenRunner> = OnceLock::new();
 /// Links what runs tasks into the program.
 pub(super) fn link(open: OpenRunner) {
     let _ = OPEN.set(open);
+}
+
+/// Where tasks are kept.
+pub(crate) enum TaskStore {
+    /// In the memory of this process.
+    Memory,
+    /// Where the author said.
+    Given(Arc<dyn Tasks>),
+    /// Where all replicas find them.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only HTTP has replicas")
+    )]
+    Leased(Arc<Restarts>),
 }
 
 /// When an answer comes.
@@ -88,7 +101,7 @@ impl Answering {
 /// How the tasks of a server run, and where, once there is a tool that may.
 pub(crate) struct TaskHost {
     pub(crate) settings: TaskSettings,
-    store: Option<Arc<dyn Tasks>>,
+    store: TaskStore,
     runner: OnceLock<Arc<dyn TaskRunner>>,
     /// The server ends.
     closing: CancelFlag,
@@ -97,11 +110,7 @@ pub(crate) struct TaskHost {
 }
 
 impl TaskHost {
-    pub(crate) fn new(
-        store: Option<Arc<dyn Tasks>>,
-        settings: TaskSettings,
-        kept: Arc<Quota>,
-    ) -> Self {
+    pub(crate) fn new(store: TaskStore, settings: TaskSettings, kept: Arc<Quota>) -> Self {
         Self {
             settings,
             store,
@@ -115,22 +124,33 @@ impl TaskHost {
     pub(crate) fn runner(&self) -> Option<Arc<dyn TaskRunner>> {
         let open = OPEN.get()?;
         let runner = self.runner.get_or_init(|| {
-            let (store, settings) = (self.store.clone(), self.settings.clone());
-            open(
-                store,
-                settings,
-                self.closing.clone(),
-                Arc::clone(&self.kept),
-            )
+            let (settings, closing) = (self.settings.clone(), self.closing.clone());
+            open(&self.store, settings, closing, Arc::clone(&self.kept))
         });
         Some(Arc::clone(runner))
     }
 
-    /// Ends all tasks, and lets none begin any more.
-    pub(crate) async fn close(&self) {
+    /// Ends all tasks, and lets none begin any more. Returns how many are left to other replicas.
+    pub(crate) async fn close(&self) -> usize {
         self.closing.set();
-        if let Some(runner) = self.runner.get() {
-            Arc::clone(runner).close().await;
+        match self.runner.get() {
+            Some(runner) => Arc::clone(runner).close().await,
+            None => 0,
+        }
+    }
+
+    /// Whether tasks may still begin here.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.is_set()
+    }
+
+    /// For tasks that other replicas may go on with, if there are other replicas.
+    #[cfg(feature = "http")]
+    pub(crate) fn restarts(&self) -> Option<&Arc<Restarts>> {
+        match &self.store {
+            TaskStore::Leased(restarts) => Some(restarts),
+            TaskStore::Memory | TaskStore::Given(_) => None,
         }
     }
 }

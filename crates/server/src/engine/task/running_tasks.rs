@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicUsize},
     time::{Duration, SystemTime},
 };
 
@@ -15,10 +15,10 @@ use turnbuckle_base::{
 };
 use turnbuckle_protocol::{JsonObject, ServerTasksCapability, error::code};
 use turnbuckle_store::task::{
-    Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
+    Changed, NewTask, Restart, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
 };
 
-use super::TaskSettings;
+use super::{TaskSettings, restart::Restarts};
 use crate::{
     Caller, Fault, Reject,
     client::CancelFlag,
@@ -49,6 +49,10 @@ pub(crate) struct RunningTasks {
     /// Questions that somebody is asking a client right now.
     asked: Mutex<BTreeSet<(String, String)>>,
     pub(crate) handed_back: Notify,
+    /// For tasks that other replicas may go on with, if there are any.
+    pub(super) restarts: Option<Arc<Restarts>>,
+    /// How many tasks were left to other replicas.
+    pub(super) handed_over: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -64,6 +68,7 @@ impl RunningTasks {
         settings: TaskSettings,
         closing: CancelFlag,
         kept: Arc<Quota>,
+        restarts: Option<Arc<Restarts>>,
     ) -> Self {
         Self {
             store,
@@ -74,6 +79,8 @@ impl RunningTasks {
             idle: Notify::new(),
             asked: Mutex::default(),
             handed_back: Notify::new(),
+            restarts,
+            handed_over: AtomicUsize::new(0),
         }
     }
 
@@ -268,27 +275,33 @@ pub(super) struct TaskSlot {
 }
 
 impl TaskSlot {
-    /// Begins the task: from now on everybody who shares the store finds it.
-    pub(super) async fn begin(&mut self, ttl: Duration) -> Result<Arc<TaskRecord>, Reject> {
-        let mut id = [0; ID_BYTES];
-        getrandom::fill(&mut id).map_err(|error| {
-            Fault::new(format!("there is no randomness: {error}")).into_reject()
-        })?;
-        let id = BASE64_URL_SAFE_NO_PAD.encode(id);
+    /// Begins the task: from now on everybody who shares the store finds it. Others may go on with
+    /// it if there is a restart.
+    pub(super) async fn begin(
+        &mut self,
+        id: &str,
+        ttl: Duration,
+        restart: Option<Restart>,
+    ) -> Result<Arc<TaskRecord>, Reject> {
         let new = NewTask {
-            key: TaskKey::new(&self.owner, &id),
+            key: TaskKey::new(&self.owner, id),
             ttl: Some(ttl),
             poll_interval: Some(self.tasks.settings.poll_interval),
             payer: Some(format!("{:x}", self.payer.number())),
+            restart,
         };
-        let created = self.tasks.store.create(new, wall_clock::now()).await;
+        let plain = NewTask {
+            restart: None,
+            ..new.clone()
+        };
+        let mut created = self.tasks.store.create(new, wall_clock::now()).await;
+        if let Err(TasksError::TooLarge { bytes }) = created {
+            tracing::warn!(bytes, "a task begins that no other replica can go on with");
+            created = self.tasks.store.create(plain, wall_clock::now()).await;
+        }
         let record = created.map_err(failed)?;
-        // A store may add to it.
-        let id = record.task.task_id.clone();
-        let mut table = self.tasks.table();
-        table.running.insert(id.clone(), self.cancel.clone());
-        drop(table);
-        self.id = Some(id);
+        // A store may add to the id.
+        self.take(&record.task.task_id);
         tracing::debug!(
             task = record.task.task_id,
             owner = self.owner,
@@ -296,6 +309,22 @@ impl TaskSlot {
         );
         Ok(record)
     }
+
+    /// Says which task runs here.
+    pub(super) fn take(&mut self, id: &str) {
+        let mut table = self.tasks.table();
+        table.running.insert(id.to_owned(), self.cancel.clone());
+        drop(table);
+        self.id = Some(id.to_owned());
+    }
+}
+
+/// An id for a task, which nobody can guess.
+pub(super) fn new_id() -> Result<String, Reject> {
+    let mut id = [0; ID_BYTES];
+    getrandom::fill(&mut id)
+        .map_err(|error| Fault::new(format!("there is no randomness: {error}")).into_reject())?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(id))
 }
 
 impl Drop for TaskSlot {
@@ -345,6 +374,7 @@ mod tests {
             settings,
             CancelFlag::default(),
             Quota::new(200_000, 100_000),
+            None,
         ))
     }
 

@@ -21,6 +21,10 @@ const MAX_RUNNING: usize = 1000;
 /// Tasks of one caller that run at once. One caller must not take all slots.
 const MAX_RUNNING_PER_CALLER: usize = 100;
 
+/// How often a task may be taken over from a process that was killed. A task that makes its process
+/// crash must not end all replicas, one after the other.
+const MAX_TAKEOVERS: u32 = 3;
+
 /// How tasks run and are kept. Set it with [`Server::tasks`](crate::Server::tasks).
 ///
 /// ```
@@ -47,6 +51,10 @@ pub struct TaskSettings {
     /// Whether questions are sent as tasks of the client, in sessions of 2025-11-25 whose clients
     /// support that. Defaults to false.
     pub asks_by_tasks: bool,
+    /// How often a task of a [restartable](crate::Tool::restartable) tool may be taken over by
+    /// another replica because its own was killed. Defaults to 3. Tasks that a replica hands over
+    /// when it ends in order do not count.
+    pub max_takeovers: u32,
 }
 
 impl Default for TaskSettings {
@@ -58,6 +66,7 @@ impl Default for TaskSettings {
             max_running: MAX_RUNNING,
             max_running_per_caller: MAX_RUNNING_PER_CALLER,
             asks_by_tasks: false,
+            max_takeovers: MAX_TAKEOVERS,
         }
     }
 }
@@ -102,6 +111,13 @@ impl TaskSettings {
     /// unless set, because it takes a request more.
     pub fn asks_by_tasks(mut self) -> Self {
         self.asks_by_tasks = true;
+        self
+    }
+
+    /// Sets how often a task of a [restartable](crate::Tool::restartable) tool may be taken over by
+    /// another replica because its own was killed. Defaults to 3.
+    pub fn max_takeovers(mut self, times: u32) -> Self {
+        self.max_takeovers = times;
         self
     }
 

@@ -20,6 +20,35 @@ impl Tool {
         self.runs_as_task(TaskSupport::Required)
     }
 
+    /// Lets another replica go on with a task of this tool if the process that runs it ends: the
+    /// handler is run again there, from the start, and the task keeps its id. Without it such a task
+    /// fails, and the client has to call again. It needs [`task`](Self::task) or
+    /// [`task_only`](Self::task_only), and [`Server::replicas`](crate::Server::replicas).
+    ///
+    /// A question that was answered is not asked again, and what a
+    /// [`memo`](crate::Asker::memo) has stored is not computed again. All other code of the handler
+    /// runs once more, so that it must be fit for that. Of the caller only its id and its scopes are
+    /// known there: no attributes, and nothing of the HTTP request.
+    ///
+    /// ```
+    /// use turnbuckle_server::{Ask, Tool, ToolError};
+    /// # async fn order() -> Result<u64, ToolError> { Ok(7) }
+    /// # async fn deliver(_: u64) {}
+    ///
+    /// async fn buy(Ask(ask): Ask) -> Result<String, ToolError> {
+    ///     // Happens once, on whichever replica.
+    ///     let number = ask.memo("order", order()).await?;
+    ///     deliver(number).await; // begins again on another replica
+    ///     Ok(format!("order {number} is there"))
+    /// }
+    ///
+    /// let tool = Tool::new("buy", buy).task().restartable();
+    /// ```
+    pub fn restartable(mut self) -> Self {
+        self.is_restartable = true;
+        self
+    }
+
     fn runs_as_task(mut self, support: TaskSupport) -> Self {
         self.wire = self.wire.with_task_support(support);
         runner::link(linked::open);

@@ -5,19 +5,22 @@ use std::{
     collections::BTreeSet,
     future::{Future as _, poll_fn},
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::Poll,
     time::Duration,
 };
 
+use tokio::time::Instant;
 use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, InputRequests, Revision, envelope};
 use turnbuckle_store::task::{
-    Changed, TaskChange, TaskEnd, TaskKey, TaskRecord, TasksError, millis,
+    Changed, JournalChange, TaskChange, TaskEnd, TaskKey, TaskRecord, TasksError, millis,
 };
 use turnbuckle_transport::Outbox;
 
-use super::{RunningTasks, deliver::RefusedAnswer, ending, running_tasks::TaskSlot, wire};
+use super::{
+    RunningTasks, deliver::RefusedAnswer, ending, restart::Turn, running_tasks::TaskSlot, wire,
+};
 use crate::{
     Failure,
     client::CancelOnDrop,
@@ -33,6 +36,9 @@ use crate::{
 const ATTEMPTS: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long an effect that must happen once may take to finish when the server ends.
+const MEMO_PATIENCE: Duration = Duration::from_secs(5);
+
 /// A task at work.
 pub(super) struct Work {
     pub(super) tasks: Arc<RunningTasks>,
@@ -44,6 +50,10 @@ pub(super) struct Work {
     pub(super) responder: Arc<Responder>,
     /// The outbox for notifications to the session.
     pub(super) standing: Option<Outbox>,
+    /// If other replicas may go on with the task.
+    pub(super) turn: Option<Turn>,
+    /// When the server ends, until when effects that run may finish.
+    pub(super) deadline: Option<Instant>,
 }
 
 /// What happens next.
@@ -54,6 +64,10 @@ enum TaskEvent {
     Asks(InputRequests),
     /// It said how far it is.
     Says(String),
+    /// Something is to be stored of its journal.
+    Remembers,
+    /// The server ends, and an effect has to finish first.
+    Waits,
     /// Something happened to the task where it is kept.
     Changed,
     /// The server ends.
@@ -82,40 +96,99 @@ impl Work {
             taken: BTreeSet::new(),
         };
         loop {
-            let change = match self.next(&known).await {
+            let (change, journal) = match self.next(&known).await {
                 TaskEvent::Done(outcome) => {
                     self.guard.disarm();
                     let end = ending::of(&self.responder, outcome, self.revision);
                     // What the call held is released before its end is reported.
                     drop(self.run);
-                    return finish(&self.tasks, &known, end, self.standing.as_ref()).await;
+                    let turn = self.turn.as_ref();
+                    return finish(&self.tasks, &known, end, turn, self.standing.as_ref()).await;
                 }
-                TaskEvent::Closing => {
-                    drop((self.run, self.guard));
-                    let end = ending::shut_down();
-                    return finish(&self.tasks, &known, end, self.standing.as_ref()).await;
-                }
+                TaskEvent::Closing => return self.close(&known).await,
                 TaskEvent::Stopped => return,
+                TaskEvent::Waits => continue,
                 TaskEvent::Changed => match self.look(&mut known).await {
                     Some(()) => continue,
                     None => return,
                 },
                 TaskEvent::Asks(open) => {
                     known.asked = open.keys().cloned().collect();
-                    TaskChange::Ask(open)
+                    (Some(TaskChange::Ask(open)), Remember::All)
                 }
-                TaskEvent::Says(words) => TaskChange::Say(words),
+                TaskEvent::Says(words) => (Some(TaskChange::Say(words)), Remember::Nothing),
+                TaskEvent::Remembers => (None, Remember::All),
             };
-            match write_down(&self.tasks, &known.key, change).await {
-                Ok(Changed::Now(record)) => self.see(&mut known, record),
+            match self.write(&known.key, change, journal).await {
+                Ok(Changed::Now(record)) => {
+                    self.bring(&mut known, &record);
+                    self.see(&mut known, record);
+                }
                 Ok(Changed::Over(_) | Changed::Unknown) => return,
                 Err(_) => {
                     drop((self.run, self.guard));
-                    let end = ending::lost();
-                    return finish(&self.tasks, &known, end, self.standing.as_ref()).await;
+                    let (end, turn) = (ending::lost(), self.turn.as_ref());
+                    return finish(&self.tasks, &known, end, turn, self.standing.as_ref()).await;
                 }
             }
         }
+    }
+
+    /// Leaves the task to another replica, or says that the server ends.
+    async fn close(self, known: &Known) {
+        drop((self.run, self.guard));
+        if let Some(turn) = &self.turn
+            && self.channel.keeps_journal()
+        {
+            let hand_over = TaskChange::HandOver { turn: turn.number };
+            let handed = write_down(&self.tasks, &known.key, hand_over).await;
+            if let Ok(Changed::Now(record)) = handed
+                && record.restart.is_some()
+            {
+                tracing::debug!(task = known.key.id, "a task is left to other replicas");
+                self.tasks.handed_over.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+        }
+        let (end, turn) = (ending::shut_down(), self.turn.as_ref());
+        finish(&self.tasks, known, end, turn, self.standing.as_ref()).await;
+    }
+
+    /// Lets something happen to the task, with what is known of the call by now.
+    async fn write(
+        &mut self,
+        key: &TaskKey,
+        change: Option<TaskChange>,
+        remember: Remember,
+    ) -> Result<Changed, TasksError> {
+        let Some(turn) = &self.turn else {
+            // Only the journal of what others may go on with is stored.
+            let change = change.unwrap_or(TaskChange::Ask(InputRequests::new()));
+            return write_down(&self.tasks, key, change).await;
+        };
+        let added = self.channel.unstored();
+        let journal = match remember {
+            Remember::All if self.channel.keeps_journal() => {
+                let journal = turn.restarts.journal(&self.run);
+                journal.map_or(JournalChange::GiveUp, JournalChange::Now)
+            }
+            _ => JournalChange::Same,
+        };
+        let is_new = matches!(journal, JournalChange::Now(_));
+        let mut written = write_down(&self.tasks, key, turn.change(journal, change.clone())).await;
+        if is_new && let Err(TasksError::TooLarge { bytes }) = written {
+            tracing::warn!(
+                task = key.id,
+                bytes,
+                "no other replica can go on with a task: its journal is too large"
+            );
+            let change = turn.change(JournalChange::GiveUp, change);
+            written = write_down(&self.tasks, key, change).await;
+            self.channel.give_up_journal();
+        } else if let Some(added) = added.filter(|_| is_new && written.is_ok()) {
+            self.channel.mark_stored(added);
+        }
+        written
     }
 
     async fn next(&mut self, known: &Known) -> TaskEvent {
@@ -124,10 +197,16 @@ impl Work {
             slot,
             channel,
             run,
+            turn,
+            deadline,
             ..
         } = self;
+        if deadline.is_none() && tasks.closing.is_set() {
+            *deadline = Some(Instant::now() + MEMO_PATIENCE);
+        }
         let mut cancelled = pin!(slot.cancel.wait());
         let mut closing = pin!(tasks.closing.wait());
+        let mut late = pin!(late(*deadline));
         let mut stirred = pin!(channel.changed());
         let mut changed = pin!(tasks.store.changed(&known.key, known.record.version));
         let mut expired = pin!(expired(&known.record));
@@ -137,8 +216,16 @@ impl Work {
             {
                 return Poll::Ready(TaskEvent::Stopped);
             }
-            if closing.as_mut().poll(context).is_ready() {
-                return Poll::Ready(TaskEvent::Closing);
+            if tasks.closing.is_set() || closing.as_mut().poll(context).is_ready() {
+                // An effect that must happen once is not left half done, unless it takes too long.
+                let asking = run.asking().filter(|_| turn.is_some());
+                let is_busy = asking.is_some_and(|asking| asking.has_memo_running());
+                if !is_busy || late.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(TaskEvent::Closing);
+                }
+                if deadline.is_none() {
+                    return Poll::Ready(TaskEvent::Waits);
+                }
             }
             if let Poll::Ready(ending) = Pin::new(&mut *run).poll(context) {
                 return Poll::Ready(TaskEvent::Done(ending.into_outcome()));
@@ -153,6 +240,9 @@ impl Work {
             let is_stirred = stirred.as_mut().poll(context).is_ready();
             if let Some(words) = channel.take_words() {
                 return Poll::Ready(TaskEvent::Says(words));
+            }
+            if channel.unstored().is_some() {
+                return Poll::Ready(TaskEvent::Remembers);
             }
             if is_stirred {
                 // A wish of a task that has begun, or words that were taken already.
@@ -177,30 +267,45 @@ impl Work {
     async fn look(&mut self, known: &mut Known) -> Option<()> {
         let found = self.tasks.store.get(&known.key, wall_clock::now()).await;
         let record = match found {
-            Ok(found) => found.filter(|record| !record.is_over())?,
+            Ok(found) => found.filter(|record| self.is_ours(record))?,
             Err(error) => {
                 tracing::error!(%error, "a task cannot be looked at");
                 tokio::time::sleep(FIRST_PAUSE).await;
                 return Some(());
             }
         };
-        if let Some(asking) = self.run.asking() {
-            for (key, answer) in &record.answers {
-                if !known.taken.insert(key.clone()) {
-                    continue;
-                }
-                if let Some(error) = RefusedAnswer::read(answer) {
-                    self.channel.refuse(key.clone(), error);
-                } else if let Err(bad) = asking.take_answer(key, answer) {
-                    let error = ErrorObject::invalid_params(bad.to_string());
-                    self.channel.refuse(key.clone(), error);
-                }
-            }
-            known.asked.retain(|key| !record.answers.contains_key(key));
-            self.channel.answered();
-        }
+        self.bring(known, &record);
         self.see(known, record);
         Some(())
+    }
+
+    /// Whether the task is not over, and is run here.
+    fn is_ours(&self, record: &TaskRecord) -> bool {
+        let turn = self.turn.as_ref();
+        !record.is_over() && turn.is_none_or(|turn| turn.is_in(record))
+    }
+
+    /// Brings the answers that are new to the call.
+    fn bring(&self, known: &mut Known, record: &TaskRecord) {
+        let Some(asking) = self.run.asking() else {
+            return;
+        };
+        let before = known.taken.len();
+        for (key, answer) in &record.answers {
+            if !known.taken.insert(key.clone()) {
+                continue;
+            }
+            if let Some(error) = RefusedAnswer::read(answer) {
+                self.channel.refuse(key.clone(), error);
+            } else if let Err(bad) = asking.take_answer(key, answer) {
+                let error = ErrorObject::invalid_params(bad.to_string());
+                self.channel.refuse(key.clone(), error);
+            }
+        }
+        known.asked.retain(|key| !record.answers.contains_key(key));
+        if known.taken.len() > before {
+            self.channel.answered();
+        }
     }
 
     fn see(&self, known: &mut Known, record: Arc<TaskRecord>) {
@@ -216,6 +321,21 @@ impl Ending<CallToolResult> {
             Self::Done(outcome) => outcome,
             Self::Paused(_) => Err(Failure::Fault(crate::Fault::new("a task was paused"))),
         }
+    }
+}
+
+/// What of the journal is stored with a change.
+#[derive(Clone, Copy)]
+enum Remember {
+    Nothing,
+    All,
+}
+
+/// Waits until this time, if there is one.
+async fn late(deadline: Option<Instant>) {
+    match deadline {
+        None => std::future::pending().await,
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
     }
 }
 
@@ -253,11 +373,20 @@ async fn write_down(
 }
 
 /// Stores how the task ended.
-async fn finish(tasks: &RunningTasks, known: &Known, end: TaskEnd, standing: Option<&Outbox>) {
-    let mut done = write_down(tasks, &known.key, TaskChange::End(end)).await;
+async fn finish(
+    tasks: &RunningTasks,
+    known: &Known,
+    end: TaskEnd,
+    turn: Option<&Turn>,
+    standing: Option<&Outbox>,
+) {
+    let change = |end| match turn {
+        None => TaskChange::End(end),
+        Some(turn) => turn.change(JournalChange::Same, Some(TaskChange::End(end))),
+    };
+    let mut done = write_down(tasks, &known.key, change(end)).await;
     if let Err(TasksError::TooLarge { bytes }) = done {
-        let end = TaskChange::End(ending::too_large(bytes));
-        done = write_down(tasks, &known.key, end).await;
+        done = write_down(tasks, &known.key, change(ending::too_large(bytes))).await;
     }
     match done {
         Ok(Changed::Now(record)) => {

@@ -139,6 +139,11 @@ impl Asker {
     /// slow. Its value is kept between the runs, so it must be serialisable. An error is not kept:
     /// the next run tries again.
     ///
+    /// In a task of a [restartable](crate::Tool::restartable) tool the value is stored for other
+    /// replicas before this returns. A process that is killed between the effect and its storing
+    /// leaves nothing behind, so that the effect happens again: give it a key of its own that the
+    /// other side knows, such as an idempotency key.
+    ///
     /// # Errors
     /// The error of the effect, and [`AskFailed`] if the value cannot be kept.
     pub async fn memo<T, E>(
@@ -163,6 +168,12 @@ impl Asker {
         let running = self.0.begin_memo();
         let value = effect.await;
         let kept = value.and_then(|value| self.keep(key, &value).map_err(Into::into));
+        if kept.is_ok()
+            && let Some(task) = self.0.task.get()
+        {
+            // Another replica that goes on with the task must not run the effect again.
+            task.stored().await;
+        }
         drop(running);
         kept
     }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{InputResponse, Revision, error::code};
 use turnbuckle_session::round::{
-    AskError, AskOutcome, Declared, Fingerprint, Impossible, Paused, QuestionDraft, Round,
+    AskError, AskOutcome, Declared, Fingerprint, Impossible, Journal, Paused, QuestionDraft, Round,
 };
 
 use super::{AskContext, request_state::Return, rounds::Rounds};
@@ -69,6 +69,10 @@ impl AskState {
         })
     }
 
+    pub(super) fn has_memo_running(&self) -> bool {
+        self.memos > 0
+    }
+
     pub(super) fn wake_driver(&mut self) {
         if let Some(driver) = self.driver.take() {
             driver.wake();
@@ -111,6 +115,21 @@ impl Asking {
             way: Way::Requests(Arc::clone(peer)),
             task: OnceLock::new(),
             asks_by_tasks,
+        }
+    }
+
+    /// The asks of a call that goes on with a task of another replica, from what is known there.
+    pub(crate) fn of_task(
+        peer: &Arc<Peer>,
+        revision: Revision,
+        capabilities: Declared,
+        journal: Journal,
+    ) -> Self {
+        Self {
+            state: AskState::new(Round::resume(revision, capabilities, journal), None),
+            way: Way::Requests(Arc::clone(peer)),
+            task: OnceLock::new(),
+            asks_by_tasks: false,
         }
     }
 

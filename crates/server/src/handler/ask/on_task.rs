@@ -15,6 +15,16 @@ impl Asking {
         let _ = self.task.set(Arc::clone(task));
     }
 
+    /// What is known of the call, as JSON; `None` if it cannot be written.
+    pub(crate) fn journal(&self) -> Option<String> {
+        serde_json::to_string(self.state().round.journal()).ok()
+    }
+
+    /// Whether an effect runs that must not be dropped.
+    pub(crate) fn has_memo_running(&self) -> bool {
+        self.state().has_memo_running()
+    }
+
     /// The open questions, unless they are those with these keys.
     pub(crate) fn open_unless(&self, known: &[String]) -> Option<InputRequests> {
         let state = self.state();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use turnbuckle_protocol::envelope::Members;
-use turnbuckle_session::round::RequestDigest;
+use turnbuckle_session::round::{Journal, RequestDigest};
 
 use super::Asking;
 
@@ -78,6 +78,8 @@ pub(crate) struct CallAsks<'a> {
     pub(crate) begun: OnceLock<Arc<Asking>>,
     /// Where the driver looks for the asks of a call that it has handed to layers.
     pub(crate) slot: Option<Arc<OnceLock<Arc<Asking>>>>,
+    /// What is known of a call that goes on with a task of another replica.
+    pub(crate) journal: Option<Journal>,
 }
 
 impl<'a> CallAsks<'a> {
@@ -86,6 +88,7 @@ impl<'a> CallAsks<'a> {
             rounds: Rounds::Params(method, params),
             begun: OnceLock::new(),
             slot: None,
+            journal: None,
         }
     }
 
@@ -94,6 +97,7 @@ impl<'a> CallAsks<'a> {
             rounds: self.rounds.into_owned(),
             begun: self.begun,
             slot: self.slot,
+            journal: self.journal,
         }
     }
 

@@ -26,19 +26,19 @@ fn asks_of(call: &Call<'_>) -> Result<Arc<Asking>, Failure> {
         return Ok(Arc::clone(asking));
     }
     let (origin, context) = (&call.origin, &call.context.asks);
-    let asking = if origin.revision.is_modern() {
-        let capabilities = match call.request_meta().client_capabilities {
-            Some(capabilities) => Declared::Text(capabilities.into()),
-            None => Declared::from(ClientCapabilities::default()),
-        };
-        let (peer, revision) = (&origin.peer, origin.revision);
-        Asking::in_rounds(context, peer, revision, capabilities, &call.asks.rounds)?
-    } else {
-        Asking::in_session(
-            &origin.peer,
-            origin.revision,
-            context.settings.asks_by_tasks,
-        )
+    let (peer, revision) = (&origin.peer, origin.revision);
+    let declared = || match call.request_meta().client_capabilities {
+        Some(capabilities) => Declared::Text(capabilities.into()),
+        None => Declared::from(ClientCapabilities::default()),
+    };
+    let asking = match (&call.asks.journal, revision.is_modern()) {
+        (Some(journal), true) => Asking::of_task(peer, revision, declared(), journal.clone()),
+        (Some(journal), false) => {
+            let client = peer.client().unwrap_or_default();
+            Asking::of_task(peer, revision, client.capabilities.into(), journal.clone())
+        }
+        (None, true) => Asking::in_rounds(context, peer, revision, declared(), &call.asks.rounds)?,
+        (None, false) => Asking::in_session(peer, revision, context.settings.asks_by_tasks),
     };
     if let Some(task) = call.task.as_ref().filter(|task| task.takes_questions()) {
         asking.on_task(task);

@@ -1,0 +1,171 @@
+//! Tasks that other replicas may go on with: what is kept for them, and how it is sealed.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD_NO_PAD};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::CallToolResult;
+use turnbuckle_session::round::Journal;
+use turnbuckle_store::task::{
+    JournalChange, LeasedTasks, Restart, RunChange, TaskChange, TaskRecord,
+};
+
+use super::stored_call::StoredCall;
+use crate::{
+    Failure,
+    engine::{Responder, StartedCall, exchange::CallRun},
+    handler::TaskChannel,
+};
+
+/// 256 KiB: the largest call that is kept for other replicas. A task with larger arguments fails if its
+/// replica ends.
+const MAX_CALL_BYTES: usize = 256 * 1024;
+
+/// Tasks that are being taken over at a time. Others are looked at again.
+const MAX_ADOPTING: usize = 100;
+
+/// What is sealed for which purpose.
+const CALL: &[u8] = b"task call";
+const JOURNAL: &[u8] = b"task journal";
+
+/// Starts calls again, and seals what is kept of them.
+pub(crate) trait CallStarter: Send + Sync {
+    /// Starts a call of another replica.
+    fn start(
+        &self,
+        call: &StoredCall,
+        journal: Journal,
+        channel: Arc<TaskChannel>,
+    ) -> Result<StartedCall<CallToolResult>, Failure>;
+
+    /// What writes results.
+    fn responder(&self) -> Option<Arc<Responder>>;
+
+    /// Seals bytes for a purpose; `None` if that is not possible.
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>>;
+
+    /// Opens what was sealed for a purpose.
+    fn open(&self, purpose: &[u8], sealed: Vec<u8>) -> Option<Vec<u8>>;
+}
+
+/// The tasks that replicas share, and what starts calls of other replicas here.
+pub(crate) struct Restarts {
+    pub(crate) leased: Arc<LeasedTasks>,
+    starter: OnceLock<Box<dyn CallStarter>>,
+    adopting: Mutex<HashSet<String>>,
+}
+
+impl Restarts {
+    pub(crate) fn new(leased: Arc<LeasedTasks>) -> Self {
+        Self {
+            leased,
+            starter: OnceLock::new(),
+            adopting: Mutex::default(),
+        }
+    }
+
+    /// Says what starts calls. It counts from the first task on.
+    pub(crate) fn start_with(&self, starter: Box<dyn CallStarter>) {
+        let _ = self.starter.set(starter);
+    }
+
+    pub(super) fn starter(&self) -> Option<&dyn CallStarter> {
+        self.starter.get().map(AsRef::as_ref)
+    }
+
+    /// What is kept of a call that becomes a task; `None` if it is too large.
+    pub(super) fn keep(&self, call: &StoredCall) -> Option<String> {
+        let text = serde_json::to_vec(call).ok()?;
+        if text.len() > MAX_CALL_BYTES {
+            tracing::warn!(
+                tool = call.tool,
+                bytes = text.len(),
+                "a call is too large for other replicas to go on with"
+            );
+            return None;
+        }
+        self.seal(CALL, &text)
+    }
+
+    /// The journal of a call that runs, sealed.
+    pub(super) fn journal<T>(&self, run: &CallRun<T>) -> Option<String> {
+        let journal = match run.asking() {
+            Some(asking) => asking.journal(),
+            None => serde_json::to_string(&Journal::new()).ok(),
+        };
+        self.seal(JOURNAL, journal?.as_bytes())
+    }
+
+    /// The call of a task and what is known of it, as another replica kept them.
+    pub(super) fn read(
+        &self,
+        record: &TaskRecord,
+        restart: &Restart,
+    ) -> Option<(StoredCall, Journal)> {
+        let call = self.open(CALL, &restart.call)?;
+        let call = StoredCall::read(&call, &record.owner, &record.task.task_id)?;
+        let journal = self.open(JOURNAL, &restart.journal)?;
+        Some((call, serde_json::from_slice(&journal).ok()?))
+    }
+
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Option<String> {
+        let sealed = self.starter()?.seal(purpose, bytes)?;
+        Some(BASE64_STANDARD_NO_PAD.encode(sealed))
+    }
+
+    fn open(&self, purpose: &[u8], text: &str) -> Option<Vec<u8>> {
+        let sealed = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
+        self.starter()?.open(purpose, sealed)
+    }
+
+    /// Begins to take a task over, unless that is under way; `None` also if there are too many.
+    pub(super) fn adopt(self: &Arc<Self>, task: &str) -> Option<Adopting> {
+        let mut adopting = self.adopting.lock();
+        if adopting.len() >= MAX_ADOPTING || !adopting.insert(task.to_owned()) {
+            return None;
+        }
+        Some(Adopting {
+            restarts: Arc::clone(self),
+            task: task.to_owned(),
+        })
+    }
+}
+
+/// A task that is being taken over.
+pub(super) struct Adopting {
+    restarts: Arc<Restarts>,
+    task: String,
+}
+
+impl Drop for Adopting {
+    fn drop(&mut self) {
+        self.restarts.adopting.lock().remove(&self.task);
+    }
+}
+
+/// The time that this replica has with a task which others may go on with.
+pub(super) struct Turn {
+    pub(super) restarts: Arc<Restarts>,
+    pub(super) number: u32,
+}
+
+impl Turn {
+    /// What happens to the task in this turn.
+    pub(super) fn change(&self, journal: JournalChange, change: Option<TaskChange>) -> TaskChange {
+        TaskChange::Run(RunChange {
+            turn: self.number,
+            journal,
+            change: change.map(Box::new),
+        })
+    }
+
+    /// Whether it still is the turn of this replica. A replica of a version that does not know of turns
+    /// may have left them out; then nobody takes the task over.
+    pub(super) fn is_in(&self, record: &TaskRecord) -> bool {
+        let restart = record.restart.as_ref();
+        restart.is_none_or(|restart| restart.turn == self.number)
+    }
+}

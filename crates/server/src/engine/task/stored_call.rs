@@ -1,0 +1,152 @@
+//! A call as it is kept for other replicas, which go on with its task if this one ends.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{ClientCapabilities, Implementation, Revision};
+
+use crate::{
+    Caller,
+    client::caller::Anybody,
+    engine::{Incoming, Target},
+    quota::CallerKey,
+};
+
+/// The version of what is written. A replica that does not know it leaves the task to others.
+const VERSION: u8 = 1;
+
+/// A call as it is kept for other replicas.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredCall {
+    #[serde(rename = "v")]
+    version: u8,
+    /// The task that the call belongs to, so that what is kept cannot be moved to another one.
+    pub(super) task: String,
+    pub(super) owner: String,
+    pub(crate) revision: Revision,
+    caller: StoredCaller,
+    /// Tells callers without an id apart. A number of the process where the task began.
+    payer: u64,
+    pub(crate) tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) meta: Option<Box<RawValue>>,
+    /// What the client of a session said of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<StoredClient>,
+}
+
+/// Of a caller, what can be written down.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredCaller {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    scopes: Vec<String>,
+    /// Whether it is one of many who are not told apart.
+    is_anybody: bool,
+}
+
+/// What the client of a session said of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredClient {
+    pub(crate) info: Option<Implementation>,
+    pub(crate) capabilities: ClientCapabilities,
+}
+
+impl StoredCall {
+    /// The call that a request makes, if it is one of a tool that may run again elsewhere.
+    pub(super) fn of(incoming: &Incoming<'_>, task: &str, owner: String) -> Option<Self> {
+        let Ok(Target::Tool(tool, name)) = &incoming.target else {
+            return None;
+        };
+        if !tool.is_restartable {
+            return None;
+        }
+        let member = |name| {
+            let raw = incoming.params.get(name)?;
+            RawValue::from_string(raw.get().to_owned()).ok()
+        };
+        let (peer, caller) = (incoming.peer, incoming.caller());
+        let client = peer.client().map(|client| StoredClient {
+            info: client.info,
+            capabilities: client.capabilities,
+        });
+        Some(Self {
+            version: VERSION,
+            task: task.to_owned(),
+            owner,
+            revision: incoming.revision,
+            caller: StoredCaller {
+                id: caller.id().map(str::to_owned),
+                scopes: caller.scopes().to_vec(),
+                is_anybody: !caller.is_identified(),
+            },
+            payer: peer.quota_key().number(),
+            tool: name.clone().into_owned(),
+            arguments: member("arguments"),
+            meta: member("_meta"),
+            client,
+        })
+    }
+
+    /// Reads what [`of`](Self::of) made for this task.
+    pub(super) fn read(text: &[u8], owner: &str, task: &str) -> Option<Self> {
+        let call: Self = serde_json::from_slice(text).ok()?;
+        // The id of a task is the name of its first replica and what was written down.
+        let is_of_task = task.ends_with(&*call.task) && call.owner == owner;
+        (call.version == VERSION && is_of_task).then_some(call)
+    }
+
+    /// Who called, as far as another replica can know.
+    pub(crate) fn caller(&self) -> Caller {
+        let caller = match &self.caller.id {
+            Some(id) => Caller::new(&**id).with_scopes(self.caller.scopes.iter().cloned()),
+            None => Caller::local(),
+        };
+        if self.caller.is_anybody {
+            caller.with(Anybody)
+        } else {
+            caller
+        }
+    }
+
+    /// Whose quota the task counts against here.
+    pub(super) fn payer(&self) -> CallerKey {
+        match &self.caller.id {
+            Some(_) => CallerKey::of(&self.caller()),
+            None => CallerKey::digest((4_u8, self.payer)),
+        }
+    }
+
+    /// The request that is served again, as JSON.
+    #[cfg(feature = "http")]
+    pub(crate) fn request(&self) -> Option<Vec<u8>> {
+        #[derive(Serialize)]
+        struct Request<'a> {
+            jsonrpc: &'static str,
+            id: &'a str,
+            method: &'static str,
+            params: Params<'a>,
+        }
+        #[derive(Serialize)]
+        struct Params<'a> {
+            name: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            arguments: Option<&'a RawValue>,
+            #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+            meta: Option<&'a RawValue>,
+        }
+        let request = Request {
+            jsonrpc: "2.0",
+            id: &self.task,
+            method: "tools/call",
+            params: Params {
+                name: &self.tool,
+                arguments: self.arguments.as_deref(),
+                meta: self.meta.as_deref(),
+            },
+        };
+        serde_json::to_vec(&request).ok()
+    }
+}

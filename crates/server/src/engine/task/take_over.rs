@@ -1,0 +1,139 @@
+//! Going on with a task whose replica has ended, or has handed it over.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_base::wall_clock;
+use turnbuckle_store::task::{Changed, TaskChange, TaskRecord};
+
+use super::{
+    RunningTasks, ending,
+    restart::{Restarts, Turn},
+    work::Work,
+};
+use crate::{engine::StartedCall, handler::TaskChannel};
+
+/// How long a task that cannot be read here is left to replicas of another version, or with another
+/// secret.
+const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
+
+/// Goes on with a task, unless another replica does. It does not wait. Must be called inside a
+/// runtime.
+pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record: Arc<TaskRecord>) {
+    if tasks.closing.is_set() {
+        return;
+    }
+    let Some(adopting) = restarts.adopt(&record.task.task_id) else {
+        return;
+    };
+    let (tasks, restarts) = (Arc::clone(tasks), Arc::clone(restarts));
+    // Ends when the task has begun here, or does not.
+    tokio::spawn(async move {
+        let work = take(&tasks, &restarts, &record).await;
+        drop(adopting);
+        if let Some((work, record)) = work {
+            work.run(record).await;
+        }
+    });
+}
+
+/// Takes a task over, if nobody else has and it can be run here.
+async fn take(
+    tasks: &Arc<RunningTasks>,
+    restarts: &Arc<Restarts>,
+    record: &TaskRecord,
+) -> Option<(Work, Arc<TaskRecord>)> {
+    let restart = record.restart.as_ref()?;
+    let starter = restarts.starter()?;
+    let responder = starter.responder()?;
+    let Some((call, journal)) = restarts.read(record, restart) else {
+        leave_to_others(tasks, record).await;
+        return None;
+    };
+    let weight = call.arguments.as_ref().map_or(0, |raw| raw.get().len());
+    let mut slot = match tasks.enter(&call.caller(), call.payer(), weight) {
+        Ok(slot) => slot,
+        Err(reject) => {
+            let reason = &reject.as_error().message;
+            tracing::warn!(
+                task = record.task.task_id,
+                reason,
+                "a task is not taken over"
+            );
+            return None;
+        }
+    };
+    let record = claim(tasks, restarts, record, restart.turn).await?;
+    slot.take(&record.task.task_id);
+    tracing::info!(
+        task = record.task.task_id,
+        tool = call.tool,
+        "a task of another replica goes on here"
+    );
+    let channel = Arc::new(TaskChannel::of_task(&record.task.task_id));
+    let started = starter.start(&call, journal, Arc::clone(&channel));
+    let (run, guard) = started.unwrap_or_else(StartedCall::failed).into_run();
+    if let Some(asking) = run.asking() {
+        asking.on_task(&channel);
+    }
+    let work = Work {
+        tasks: Arc::clone(tasks),
+        slot,
+        channel,
+        run,
+        guard,
+        revision: call.revision,
+        responder,
+        standing: None,
+        turn: Some(Turn {
+            restarts: Arc::clone(restarts),
+            number: restart.turn + 1,
+        }),
+        deadline: None,
+    };
+    Some((work, record))
+}
+
+/// Says in the store that the task goes on here. Of several replicas one succeeds.
+async fn claim(
+    tasks: &RunningTasks,
+    restarts: &Restarts,
+    record: &TaskRecord,
+    turn: u32,
+) -> Option<Arc<TaskRecord>> {
+    let node = restarts.leased.node();
+    let change = TaskChange::TakeOver { turn, node };
+    let changed = tasks
+        .store
+        .change(&record.key(), change, wall_clock::now())
+        .await;
+    match changed {
+        // One whose answer was lost, and which was sent again, finds the task taken by itself.
+        Ok(Changed::Now(record) | Changed::Over(record)) => {
+            let restart = record.restart.as_ref()?;
+            let is_ours = restart.node == Some(node) && restart.turn == turn + 1;
+            is_ours.then_some(record)
+        }
+        Ok(Changed::Unknown) => None,
+        Err(error) => {
+            tracing::warn!(%error, "a task cannot be taken over");
+            None
+        }
+    }
+}
+
+/// A task that cannot be read here is for replicas of another version, or with another secret. If
+/// there are none, it has failed.
+async fn leave_to_others(tasks: &RunningTasks, record: &TaskRecord) {
+    tokio::time::sleep(LEFT_TO_OTHERS).await;
+    let (key, now) = (record.key(), wall_clock::now());
+    let turn = |record: &TaskRecord| record.restart.as_ref().map(|restart| restart.turn);
+    match tasks.store.get(&key, now).await {
+        Ok(Some(found)) if !found.is_over() && turn(&found) == turn(record) => {
+            let end = TaskChange::End(ending::unreadable());
+            if let Err(error) = tasks.store.change(&key, end, now).await {
+                tracing::warn!(%error, "the end of a task is lost");
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,83 @@
+//! How the work of a task goes on at another replica.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bus::NodeId;
+
+/// How the work of a task goes on at another replica, for a task whose handler may run again.
+///
+/// A store keeps it with the task, and forgets it when the task ends. `call` and `journal` are for
+/// the server alone, which seals them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Restart {
+    /// The replica that runs the task; `None` if it handed the task over and no other replica has
+    /// taken it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// How often the task went from one replica to another. What a replica writes counts only in
+    /// its own turn.
+    pub turn: u32,
+    /// How often the task may still be taken over from a replica that ended without handing it
+    /// over. A task that makes its process crash must not go through all replicas.
+    pub takeovers_left: u32,
+    /// The call that is run again.
+    pub call: String,
+    /// What is known of the call: questions, answers and memos.
+    pub journal: String,
+}
+
+impl Restart {
+    /// A task that begins, and may be taken over so often. The store of the replica says which node
+    /// runs it.
+    pub fn new(call: String, journal: String, takeovers: u32) -> Self {
+        Self {
+            node: None,
+            turn: 0,
+            takeovers_left: takeovers,
+            call,
+            journal,
+        }
+    }
+
+    /// Whether another replica may take the task over if its own is gone.
+    pub fn may_be_taken_over(&self) -> bool {
+        self.node.is_none() || self.takeovers_left > 0
+    }
+
+    /// The next turn, at this node.
+    pub(super) fn take_over(&mut self, node: NodeId) {
+        if self.node.is_some() {
+            self.takeovers_left = self.takeovers_left.saturating_sub(1);
+        }
+        self.node = Some(node);
+        self.turn = self.turn.saturating_add(1);
+    }
+
+    /// About how many bytes it takes to keep.
+    pub(super) fn bytes(&self) -> usize {
+        self.call.len() + self.journal.len()
+    }
+}
+
+/// What the replica that runs a task writes down about it.
+#[derive(Clone, Debug)]
+pub struct RunChange {
+    /// The turn of that replica. Nothing happens if another one has taken the task over since.
+    pub turn: u32,
+    /// What is known of the call now.
+    pub journal: JournalChange,
+    /// What else happens to the task.
+    pub change: Option<Box<super::TaskChange>>,
+}
+
+/// What becomes of the journal of a task.
+#[derive(Clone, Debug)]
+pub enum JournalChange {
+    /// It stays as it is.
+    Same,
+    /// It is this now.
+    Now(String),
+    /// It cannot be kept, so that no other replica can go on with the task.
+    GiveUp,
+}
