@@ -78,7 +78,26 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
             return choice(parts.collect());
         }
     }
+    if let Some(Value::Array(parts)) = schema.get("allOf")
+        && schema.get("type").is_none()
+    {
+        // All of them hold, so each that says what it is says it of all.
+        let kinds = parts.iter().map(|part| kind(root, part, depth + 1));
+        let kinds = kinds.filter(|kind| kind != "any");
+        return kinds
+            .reduce(|one, _| one)
+            .unwrap_or_else(|| "any".to_owned());
+    }
     match schema.get("type") {
+        Some(Value::String(name)) if name == "array" && schema.get("prefixItems").is_some() => {
+            let parts = schema["prefixItems"].as_array().into_iter().flatten();
+            let parts = parts.map(|part| kind(root, part, depth + 1));
+            format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+        }
+        Some(Value::String(name)) if name == "object" && is_map(schema) && depth < MAX_DEPTH => {
+            let values = kind(root, &schema["additionalProperties"], depth + 1);
+            format!("{{name: {values}}}")
+        }
         Some(Value::String(name)) if name == "array" => match schema.get("items") {
             Some(items) if depth < MAX_DEPTH => format!("{}[]", kind(root, items, depth + 1)),
             _ => "array".to_owned(),
@@ -96,7 +115,7 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
 }
 
 /// One of several shapes: by its title, else by the tag that tells it from the others.
-fn variant(root: &Value, part: &Value, depth: usize) -> String {
+pub(crate) fn variant(root: &Value, part: &Value, depth: usize) -> String {
     if let Some(title) = part.get("title").and_then(Value::as_str) {
         return title.to_owned();
     }
@@ -119,6 +138,12 @@ fn choice(mut choices: Vec<String>) -> String {
         choices.push("…".to_owned());
     }
     choices.join("|")
+}
+
+/// Whether a schema is that of an object with names of the caller's choice, and nothing else.
+pub(crate) fn is_map(schema: &Value) -> bool {
+    let values = schema.get("additionalProperties");
+    schema.get("properties").is_none() && values.is_some_and(Value::is_object)
 }
 
 fn is_object(schema: &Value) -> bool {

@@ -172,6 +172,13 @@ impl Connection {
         &self.opened.link
     }
 
+    /// Leaves the session at a URL open when this connection is closed. Use it when work goes on
+    /// there, such as a task: some servers end the tasks of a session with it. The server ends the
+    /// session itself when it has not been used for a while.
+    pub fn leave_session_open(&self) {
+        self.link().lifecycle.keep_session();
+    }
+
     /// Notifies the server that its list of roots has changed, as
     /// [`Client::on_roots`](crate::Client::on_roots) would return it now. Modern servers ask when
     /// they need the list, and are not notified.

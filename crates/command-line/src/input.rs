@@ -30,11 +30,16 @@ pub fn ask_missing(entry: &Entry, variables: &dyn Variables) -> Outcome {
         return Ok(());
     }
     while let Err(EntryError::InputMissing { id, .. }) = entry.launch(variables) {
-        let Some(input) = entry.input(&id) else {
-            // The file does not say what it is.
-            return Ok(());
+        // If the file does not say what it is, it may be a secret.
+        let undeclared = || Input {
+            description: format!("a value for `{id}`"),
+            id: id.clone(),
+            default: None,
+            options: Vec::new(),
+            is_secret: true,
         };
-        let value = ask(&entry.name, input)?;
+        let input = entry.input(&id).cloned().unwrap_or_else(undeclared);
+        let value = ask(&entry.name, &input)?;
         TYPED.lock().insert(id, value);
     }
     Ok(())

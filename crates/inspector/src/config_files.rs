@@ -207,7 +207,7 @@ impl Inspector {
             // It is used by another name.
         } else if let Some(by) = taken.get(&entry.name) {
             resolved.blocked = Some(Blocked::Shadowed { by: by.clone() });
-        } else if resolved.blocked.is_none() {
+        } else if resolved.blocked.is_none() && resolved.server.can_be_found() {
             taken.insert(entry.name.clone(), short(&entry.file));
         }
         if let Some((id, ..)) = known {

@@ -34,6 +34,14 @@ pub(crate) struct AskOptions {
 }
 
 impl AskOptions {
+    /// Nothing is answered ahead, and servers may work in these folders.
+    pub(crate) fn with_roots(roots: Vec<PathBuf>) -> Self {
+        Self {
+            roots,
+            ..Self::default()
+        }
+    }
+
     /// Who answers.
     pub(crate) fn answerer(&self) -> Outcome<Answerer> {
         let roots = self.roots.iter().map(|path| super::url::root(path));

@@ -5,7 +5,7 @@ use serde_json::{Value, value::RawValue};
 use turnbuckle::{
     ToolOutput,
     client::{Call as Calling, Started},
-    protocol::{CallToolResult, Tool},
+    protocol::{CallToolResult, TaskSupport, Tool},
     schema::{Keyword, Schema, Violation, nearest_name},
 };
 use turnbuckle_command_line::{
@@ -94,6 +94,20 @@ impl Call {
                 return Err(Failed::usage(said)
                     .hint("without `--task` it is waited for; a server at a URL keeps its tasks"));
             }
+            let revision = connection.server().revision();
+            let support = tool
+                .execution
+                .as_ref()
+                .and_then(|it| it.task_support.clone());
+            let may_be_one = matches!(support, Some(TaskSupport::Optional | TaskSupport::Required));
+            // tasks: in 2025-11-25 each tool says whether its calls may be tasks. Later the server
+            // decides when it is called.
+            if !revision.is_modern() && !may_be_one {
+                let said = format!("calls of tool `{name}` cannot be tasks");
+                return Err(Failed::usage(said).hint("call it without `--task`"));
+            }
+            // A server may keep tasks with the session that they began in.
+            connection.leave_session_open();
             return self.start(called).await;
         }
         let finished = session.finish(called, &answerer, self.request.json).await?;

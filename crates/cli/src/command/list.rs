@@ -1,6 +1,6 @@
 //! `turnbuckle list`: what a server offers, as signatures.
 
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 use clap::Args;
 use serde_json::Value;
@@ -37,6 +37,11 @@ pub(crate) struct List {
     /// Print JSON: everything the server said.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// A folder that the server may work in (may be repeated). Some servers have tools only for
+    /// clients that have such folders.
+    #[arg(long = "root", value_name = "PATH")]
+    roots: Vec<PathBuf>,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -82,8 +87,9 @@ pub(crate) fn run(list: &List) -> Outcome {
                 print(&line);
             }
         } else {
-            let title = title(&server, connection);
-            print(&Style::Strong.out(&title));
+            for row in show::wrapped(&title(&server, connection), 0) {
+                print(&Style::Strong.out(&row));
+            }
             offer.table().lines().iter().for_each(|line| print(line));
             print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
         }
@@ -91,7 +97,7 @@ pub(crate) fn run(list: &List) -> Outcome {
         missing.map_or(Ok(()), Err)
     };
     // Some servers offer tools only to clients that can answer what the tools ask.
-    let asks = AskOptions::default();
+    let asks = AskOptions::with_roots(list.roots.clone());
     let options = &list.server.options;
     block_on(session::with(options, Some(&asks), &server, work))
 }
@@ -262,10 +268,34 @@ fn prompt_signature(prompt: &Prompt) -> String {
 /// people, if that says more.
 fn about(entry: &impl Named, called: &str, description: Option<&str>) -> String {
     let name = Some(entry.display_name()).filter(|name| *name != called);
-    first_line(description.or(name))
+    description
+        .or(name)
+        .map(first_paragraph)
+        .unwrap_or_default()
 }
 
-fn first_line(text: Option<&str>) -> String {
-    let text = text.unwrap_or_default();
-    text.lines().next().unwrap_or_default().trim().to_owned()
+/// The text up to the first blank line, in one line. A mark tells that there is more.
+fn first_paragraph(text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let first = lines.by_ref().map(str::trim);
+    let first: Vec<_> = first.take_while(|line| !line.is_empty()).collect();
+    let mark = if lines.next().is_some() { " …" } else { "" };
+    first.join(" ") + mark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_paragraph;
+
+    #[test]
+    fn lines_of_a_paragraph_are_joined_and_more_is_marked() {
+        for (text, shown) in [
+            ("Says it.", "Says it."),
+            ("\nSays it\n  twice.\n", "Says it twice."),
+            ("Says it.\n\nAnd more.", "Says it. …"),
+            ("", ""),
+        ] {
+            assert_eq!(first_paragraph(text), shown);
+        }
+    }
 }

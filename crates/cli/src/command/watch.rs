@@ -2,7 +2,11 @@
 
 use clap::Args;
 use serde_json::json;
-use turnbuckle::{Change, Listen, Missed, client::Logged, protocol::LoggingLevel};
+use turnbuckle::{
+    CallError, Change, Connection, Listen, Missed,
+    client::{ChangeStream, Logged},
+    protocol::LoggingLevel,
+};
 use turnbuckle_command_line::{
     control::tell,
     failure::{Code, Failed, Outcome},
@@ -64,18 +68,36 @@ impl Watch {
         let level = self.server.options.log.unwrap_or(LoggingLevel::Info);
         let _ = connection.set_log_level(level).await;
         let wish = uris.iter().fold(Listen::lists(), Listen::resource);
-        let mut changes = connection.listen(wish).await?;
-        for uri in changes.refused().resource_subscriptions.unwrap_or_default() {
+        let mut changes = match connection.listen(wish).await {
+            Ok(changes) => Some(changes),
+            // A server that tells of no changes may still keep a log.
+            Err(CallError::NotOffered { .. }) if uris.is_empty() && keeps_log(connection) => None,
+            Err(CallError::NotOffered { .. }) => {
+                let said = "the server tells of no changes, and keeps no log";
+                return Err(Failed::new(Code::Protocol, said));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let refused = changes.as_ref().map(ChangeStream::refused);
+        for uri in refused
+            .and_then(|it| it.resource_subscriptions)
+            .unwrap_or_default()
+        {
             tell(&format!("the server does not tell of changes of `{uri}`"));
         }
         let mut printed = 0;
         while self.count.is_none_or(|count| printed < count) {
             let line = tokio::select! {
-                change = changes.next() => match change {
+                change = next(&mut changes) => match change {
                     Some(change) => self.change(&change?),
                     None => return Err(Failed::new(Code::Connect, "the server ended")),
                 },
-                Some(log) = logs.next() => self.log(&log),
+                log = logs.next() => match log {
+                    // Some servers send what was not asked for.
+                    Some(Logged::Message(message)) if message.level < level => continue,
+                    Some(log) => self.log(&log),
+                    None => return Err(Failed::new(Code::Connect, "the server ended")),
+                },
             };
             print(&line);
             // Stop printing when the reader has gone away.
@@ -129,6 +151,20 @@ impl Watch {
             }
             _ => "log messages were missed".to_owned(),
         }
+    }
+}
+
+/// Whether the server says that it keeps a log.
+fn keeps_log(connection: &Connection) -> bool {
+    let capabilities = connection.server().capabilities();
+    capabilities.is_some_and(|it| it.logging.is_some())
+}
+
+/// The next change; none ever comes if the server tells of none.
+async fn next(changes: &mut Option<ChangeStream>) -> Option<Result<Change, CallError>> {
+    match changes {
+        Some(changes) => changes.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -14,6 +14,6 @@ pub(crate) use content::{block, contents, tool_result};
 pub(crate) use media::Media;
 pub(crate) use print::{all_printed, has_printed, help_printed, print, print_json, print_shown};
 pub(crate) use progress::ProgressLine;
-pub(crate) use rows::{cut, rows};
+pub(crate) use rows::{cut, rows, wrapped};
 pub(crate) use table::Table;
 pub(crate) use tool::tool;

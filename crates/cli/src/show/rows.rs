@@ -4,7 +4,7 @@
 //! pads its text could make a row there that looks like one of ours.
 
 use turnbuckle_command_line::style::columns;
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// 80 columns, if the terminal does not say how many it has.
 const COLUMNS: usize = 80;
@@ -34,6 +34,45 @@ fn rows_within(line: &str, room: usize) -> Vec<&str> {
     rows
 }
 
+/// Cuts one line into rows between words, if it is written to a terminal. `taken` columns of each are
+/// left for what is printed before it.
+pub(crate) fn wrapped(line: &str, taken: usize) -> Vec<String> {
+    match columns() {
+        Some(columns) => wrapped_within(line, columns.saturating_sub(taken).max(MIN_ROOM)),
+        None => vec![line.to_owned()],
+    }
+}
+
+/// Rows of at most so many columns, which end between words. Only a word that is longer is cut.
+pub(super) fn wrapped_within(line: &str, room: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    // What the line begins with keeps its place: lists and code are indented.
+    let text = line.trim_start();
+    let mut row = line[..line.len() - text.len()].to_owned();
+    let mut has_words = false;
+    for word in text.split(' ') {
+        let blank = usize::from(has_words);
+        if has_words && row.width() + blank + word.width() > room {
+            rows.push(std::mem::take(&mut row));
+        } else if has_words {
+            row.push(' ');
+        }
+        row.push_str(word);
+        has_words = true;
+        if row.width() > room {
+            let mut parts: Vec<_> = rows_within(&row, room)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            let last = parts.pop().unwrap_or_default();
+            rows.append(&mut parts);
+            row = last;
+        }
+    }
+    rows.push(row);
+    rows
+}
+
 /// The beginning of a text, with a mark if something is left out.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -45,6 +84,19 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_end_between_words_where_they_can() {
+        for (line, rows) in [
+            ("", &[""][..]),
+            ("one two", &["one two"]),
+            ("one two three", &["one two", "three"]),
+            ("  one two", &["  one", "two"]),
+            ("a donaudampfschiff", &["a", "donaudam", "pfschiff"]),
+        ] {
+            assert_eq!(wrapped_within(line, 8), rows, "{line}");
+        }
+    }
 
     #[test]
     fn rows_have_no_more_columns_than_there_are() {

@@ -3,6 +3,8 @@
 use turnbuckle_command_line::style::{Style, columns};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::rows::wrapped_within;
+
 /// Rows of cells; each column is as wide as its widest cell, up to a bound.
 #[derive(Default)]
 pub(crate) struct Table(Vec<Vec<(String, Option<Style>)>>);
@@ -24,6 +26,49 @@ impl Table {
     /// The lines, indented, without blanks at their ends. Nothing is cut for a program.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.lines_within(columns())
+    }
+
+    /// The same with the whole text of the last cells, in as many lines as they need.
+    pub(crate) fn whole_lines(&self) -> Vec<String> {
+        let room = columns();
+        let mut lines = Vec::new();
+        let first =
+            |row: &[(String, Option<Style>)]| row.first().map_or(0, |(name, _)| name.width());
+        let most = room.map_or(MAX_WIDTH, |room| MAX_WIDTH.min(room / 2));
+        let widths = self
+            .0
+            .iter()
+            .map(|row| first(row))
+            .filter(|width| *width <= most);
+        let width = widths.max().unwrap_or(0);
+        for row in &self.0 {
+            let [(name, style), .., (text, _)] = &row[..] else {
+                continue;
+            };
+            let missing = width.saturating_sub(name.width());
+            let name = style.map_or_else(|| name.clone(), |style| style.out(name));
+            let taken = INDENT.len() + first(row) + missing + 2;
+            let has_room = room.is_none_or(|room| room >= taken + MIN_LAST);
+            let (head, taken) = if has_room {
+                (format!("{INDENT}{name}{}", " ".repeat(missing + 2)), taken)
+            } else {
+                lines.push(format!("{INDENT}{name}"));
+                (INDENT.repeat(3), INDENT.len() * 3)
+            };
+            let rows = match room {
+                Some(room) => wrapped_within(text, room.saturating_sub(taken).max(MIN_LAST)),
+                None => vec![text.clone()],
+            };
+            for (number, row) in rows.iter().enumerate() {
+                let before = if number == 0 {
+                    &head
+                } else {
+                    &" ".repeat(taken)
+                };
+                lines.push(format!("{before}{row}").trim_end().to_owned());
+            }
+        }
+        lines
     }
 
     fn lines_within(&self, room: Option<usize>) -> Vec<String> {

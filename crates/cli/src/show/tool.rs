@@ -7,11 +7,11 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::{shell, style::Style, target::Server};
 
-use super::table::Table;
-use crate::signature::kind;
+use super::{rows::wrapped, table::Table};
+use crate::signature::{is_map, kind, variant};
 
-/// How deep properties are followed into objects and lists.
-const MAX_DEPTH: usize = 4;
+/// How deep properties are followed into objects and lists; a line tells where they go deeper.
+const MAX_DEPTH: usize = 8;
 
 /// How many properties are shown of one schema; `--json` has all.
 const MAX_PROPERTIES: usize = 200;
@@ -29,7 +29,7 @@ pub(crate) fn tool(server: &Server, tool: &Tool) -> Vec<String> {
     }
     if let Some(text) = tool.description.as_deref().filter(|text| !text.is_empty()) {
         lines.push(String::new());
-        lines.extend(text.trim_end().lines().map(str::to_owned));
+        lines.extend(text.trim_end().lines().flat_map(|line| wrapped(line, 0)));
     }
     let input = Value::Object(tool.input_schema.clone());
     section(&mut lines, "Arguments", &input, "none");
@@ -75,56 +75,135 @@ fn hints(tool: &Tool) -> Vec<&'static str> {
 fn section(lines: &mut Vec<String>, name: &str, schema: &Value, otherwise: &str) {
     lines.push(String::new());
     lines.push(Style::Strong.out(name));
-    let mut table = Table::default();
-    let mut left = MAX_PROPERTIES;
-    properties(&mut table, schema, schema, 0, &mut left);
-    let rows = table.lines();
+    let mut parts = Parts {
+        root: schema,
+        table: Table::default(),
+        left: MAX_PROPERTIES,
+    };
+    parts.of(schema, 0);
+    let rows = parts.table.whole_lines();
     if rows.is_empty() {
         lines.push(format!("  {otherwise}"));
     }
     lines.extend(rows);
 }
 
-/// A row for each property, with those of objects below them.
-fn properties(table: &mut Table, root: &Value, schema: &Value, depth: usize, left: &mut usize) {
-    let schema = resolved(root, schema);
-    let Some(Value::Object(all)) = schema.get("properties") else {
-        // A list of objects.
-        if let Some(items) = schema.get("items").filter(|_| depth < MAX_DEPTH) {
-            properties(table, root, items, depth, left);
-        }
-        return;
-    };
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    for (name, part) in all {
-        if *left == 0 {
+/// The rows of a schema: one for each property and each variant, with those of objects below them.
+struct Parts<'s> {
+    root: &'s Value,
+    table: Table,
+    /// How many rows may follow.
+    left: usize,
+}
+
+impl<'s> Parts<'s> {
+    /// What a schema has below itself.
+    fn of(&mut self, schema: &'s Value, depth: usize) {
+        let schema = resolved(self.root, schema);
+        if depth >= MAX_DEPTH {
+            if has_parts(schema) {
+                let text = "there is more below; `--json` shows all of it";
+                self.add(depth, "…", text.to_owned());
+            }
             return;
         }
-        *left -= 1;
-        let part = resolved(root, part);
-        let mark = if is_required(name) { "" } else { "?" };
-        let mut about = vec![kind(root, part, 0)];
-        about.extend(limits(part));
-        if let Some(text) = part.get("description").and_then(Value::as_str) {
-            about.push(text.lines().next().unwrap_or_default().trim().to_owned());
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+        if let Some(Value::Object(all)) = schema.get("properties") {
+            for (name, part) in all {
+                let mark = if is_required(name) { "" } else { "?" };
+                self.part(depth, &format!("{name}{mark}"), part);
+            }
         }
-        table.row(vec![
-            (
-                format!("{}{name}{mark}", "  ".repeat(depth)),
-                Some(Style::Strong),
-            ),
-            (about.join(" · "), None),
-        ]);
-        if depth + 1 < MAX_DEPTH {
-            properties(table, root, part, depth + 1, left);
+        for part in list(schema, "allOf") {
+            self.of(part, depth);
+        }
+        // A list of objects: what they have.
+        if let Some(items) = schema.get("items") {
+            self.of(items, depth);
+        }
+        for (position, part) in list(schema, "prefixItems").enumerate() {
+            self.part(depth, &format!("[{position}]"), part);
+        }
+        if is_map(schema) {
+            self.part(depth, "(any name)", &schema["additionalProperties"]);
+        }
+        let variants = list(schema, "anyOf").chain(list(schema, "oneOf"));
+        // The row above has named them.
+        let has_more = |part: &Value| has_parts(part) || !limits(part).is_empty();
+        if variants
+            .clone()
+            .any(|part| has_more(resolved(self.root, part)))
+        {
+            for (number, part) in variants.enumerate() {
+                let word = if number == 0 { "either" } else { "or" };
+                let kind = variant(self.root, part, 0);
+                self.part_of_kind(depth, word, kind, part);
+            }
         }
     }
+
+    /// A row for one part, and those below it.
+    fn part(&mut self, depth: usize, name: &str, part: &'s Value) {
+        self.part_of_kind(depth, name, kind(self.root, part, 0), part);
+    }
+
+    fn part_of_kind(&mut self, depth: usize, name: &str, kind: String, part: &'s Value) {
+        let shown = resolved(self.root, part);
+        let mut about = vec![kind];
+        about.extend(limits(shown));
+        let said = |part: &Value, member| part.get(member).and_then(Value::as_str).map(joined);
+        // What is said beside a reference is meant for this place.
+        let text = said(part, "description").or_else(|| said(shown, "description"));
+        about.extend(text.filter(|text| !text.is_empty()));
+        if self.add(depth, name, about.join(" · ")) {
+            self.of(shown, depth + 1);
+        }
+    }
+
+    /// Adds a row; says whether there was room for it.
+    fn add(&mut self, depth: usize, name: &str, about: String) -> bool {
+        let (name, about) = match self.left {
+            0 => return false,
+            1 => ("…", "there is more; `--json` shows all of it".to_owned()),
+            _ => (name, about),
+        };
+        self.left -= 1;
+        let name = format!("{}{name}", "  ".repeat(depth));
+        let cells = vec![(name, Some(Style::Strong)), (about, None)];
+        self.table.row(cells);
+        self.left > 0
+    }
+}
+
+/// The schemas of a keyword that has a list of them.
+fn list<'s>(schema: &'s Value, keyword: &str) -> impl Iterator<Item = &'s Value> + Clone {
+    let parts = schema.get(keyword).and_then(Value::as_array);
+    parts.map(Vec::as_slice).unwrap_or_default().iter()
+}
+
+/// Whether a schema has parts that would be shown below it.
+fn has_parts(schema: &Value) -> bool {
+    const KEYWORDS: [&str; 6] = [
+        "properties",
+        "prefixItems",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "$ref",
+    ];
+    let has = |schema: &Value| KEYWORDS.iter().any(|keyword| schema.get(keyword).is_some());
+    has(schema) || is_map(schema) || schema.get("items").is_some_and(has)
+}
+
+/// A text in one line.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What a value has to keep to.
 fn limits(part: &Value) -> Vec<String> {
-    const WORDS: [(&str, &str); 12] = [
+    const WORDS: [(&str, &str); 14] = [
         ("default", "default"),
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -135,6 +214,8 @@ fn limits(part: &Value) -> Vec<String> {
         ("maxLength", "length at most"),
         ("minItems", "items at least"),
         ("maxItems", "items at most"),
+        ("minProperties", "members at least"),
+        ("maxProperties", "members at most"),
         ("format", "format"),
         ("pattern", "pattern"),
     ];
@@ -146,7 +227,11 @@ fn limits(part: &Value) -> Vec<String> {
         };
         Some(format!("{words} {value}"))
     };
-    WORDS.into_iter().filter_map(said).collect()
+    let mut all: Vec<_> = WORDS.into_iter().filter_map(said).collect();
+    if part.get("uniqueItems") == Some(&Value::Bool(true)) {
+        all.push("no item twice".to_owned());
+    }
+    all
 }
 
 fn resolved<'s>(root: &'s Value, part: &'s Value) -> &'s Value {
@@ -203,12 +288,73 @@ mod tests {
         section(&mut lines, "Arguments", &schema, "none");
         let text = lines.join("\n");
         for wanted in [
-            "city      string · length at least 2 · Where.",
+            "city      string · length at least 2 · Where. More.",
             "options?  object",
             "  days?   integer · default 3 · at least 1 · at most 7",
         ] {
             assert!(text.contains(wanted), "{wanted}\n{text}");
         }
+    }
+
+    #[test]
+    fn variants_maps_and_deep_objects_are_told() {
+        let mut deep = json!({"type": "string"});
+        for _ in 0..20 {
+            deep = json!({"type": "object", "properties": {"in": deep}});
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "delivery": {"oneOf": [
+                    {"title": "pickup", "type": "object", "properties": {"shop": {"type": "string"}}},
+                    {"title": "post", "type": "object", "properties": {"address": {"type": "string"}}},
+                ]},
+                "size": {"anyOf": [{"type": "integer", "minimum": 4}, {"type": "null"}]},
+                "plain": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true},
+                "labels": {"type": "object", "additionalProperties": {"type": "integer", "maximum": 9}},
+                "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
+                "both": {"allOf": [{"type": "object", "properties": {"one": {"type": "boolean"}}}]},
+                "deep": deep,
+            },
+        });
+        let mut lines = Vec::new();
+        section(&mut lines, "Arguments", &schema, "none");
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        for wanted in [
+            "delivery? pickup|post",
+            "either pickup",
+            "shop? string",
+            "or post",
+            "address? string",
+            "size? integer|null",
+            "either integer · at least 4",
+            "plain? integer|null",
+            "tags? string[] · no item twice",
+            "labels? {name: integer}",
+            "(any name) integer · at most 9",
+            "pair? [string, number]",
+            "[1] number",
+            "both? object",
+            "one? boolean",
+            "… there is more below; `--json` shows all of it",
+        ] {
+            assert!(
+                lines.iter().any(|line| line == wanted),
+                "{wanted}\n{}",
+                lines.join("\n")
+            );
+        }
+        assert_eq!(
+            lines
+                .iter()
+                .filter(|line| line.starts_with("either"))
+                .count(),
+            2
+        );
     }
 
     #[test]

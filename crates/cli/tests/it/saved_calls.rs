@@ -120,3 +120,49 @@ fn a_file_that_is_wrong_calls_nothing() {
     let output = place.run(&["test", "calls.json", "https://127.0.0.1:9/mcp"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
+
+#[test]
+fn a_server_that_dies_fails_its_calls_and_the_report_is_written() {
+    let place = Place::new();
+    let dying = r#"
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "d", "version": "1"}}
+    if asked["method"] == "tools/list":
+        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["live", "die"]]}
+    if asked["method"] == "tools/call":
+        if asked["params"]["name"] == "die":
+            sys.exit(3)
+        result = {"content": [{"type": "text", "text": "hi"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"#;
+    place.write("dying.py", dying);
+    place.write(
+        "calls.json",
+        r#"{"calls": [{"tool": "live"}, {"tool": "die"}, {"tool": "live"}]}"#,
+    );
+    let words = ["test", "calls.json", "--junit", "report.xml"];
+    let server = ["--era", "legacy", "--", "python3", "dying.py"];
+    let output = place.run(&[&words[..], &server[..]].concat());
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let said = stdout(&output);
+    assert!(said.contains("not called"), "{said}");
+    assert!(said.ends_with("1 of 3 as expected\n"), "{said}");
+    let report = place.read("report.xml");
+    assert!(report.contains("tests=\"3\" failures=\"2\""), "{report}");
+    let output = place.run(&[&["test", "calls.json", "--json"][..], &server[..]].concat());
+    let outcome: Value = serde_json::from_str(&stdout(&output)).expect("one JSON object");
+    assert_eq!(
+        (&outcome["passed"], &outcome["failed"]),
+        (&json!(1), &json!(2))
+    );
+    // One that cannot be reached is in the report, too.
+    std::fs::remove_file(place.path().join("report.xml")).expect("it was written");
+    let output = place.run(&[&words[..], &["http://127.0.0.1:1/mcp"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let report = place.read("report.xml");
+    assert!(report.contains("tests=\"3\" failures=\"3\""), "{report}");
+}

@@ -115,14 +115,16 @@ fn a_server_that_hides_another_is_named_and_a_broken_one_hides_none() {
     let said = stderr(&place.run(&["list", "lab"]));
     assert!(said.contains("hides the one of"), "{said}");
     assert!(said.contains(".cursor/mcp.json"), "{said}");
-    place.name_lab(r#"{"command":"${NO_SUCH_VARIABLE_IS_SET}"}"#);
-    let output = place.run(&["list", "lab"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("cannot be used"),
-        "{}",
-        stderr(&output)
-    );
+    for broken in [
+        r#"{"command":"${NO_SUCH_VARIABLE_IS_SET}"}"#,
+        r#"{"command":"no-such-program-anywhere"}"#,
+    ] {
+        place.name_lab(broken);
+        let output = place.run(&["list", "lab"]);
+        let said = stderr(&output);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("cannot be used"), "{said}");
+    }
 }
 
 #[test]

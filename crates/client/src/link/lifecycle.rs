@@ -1,6 +1,13 @@
 //! How far a connection is from its end.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::sync::{Notify, watch};
 use turnbuckle_base::lock::Mutex;
@@ -18,6 +25,8 @@ pub(crate) struct Lifecycle {
     grace: Duration,
     /// The same, for those who are in a hurry.
     hurry: watch::Sender<Option<Duration>>,
+    /// Whether the session at the server goes on when the connection ends.
+    keeps_session: AtomicBool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -37,7 +46,19 @@ impl Lifecycle {
             at_end: Notify::new(),
             grace,
             hurry: watch::Sender::default(),
+            keeps_session: AtomicBool::new(false),
         }
+    }
+
+    /// Leaves the session at the server as it is when the connection ends.
+    pub(crate) fn keep_session(&self) {
+        self.keeps_session.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the session is left as it is.
+    #[cfg(feature = "http")]
+    pub(crate) fn keeps_session(&self) -> bool {
+        self.keeps_session.load(Ordering::Relaxed)
     }
 
     /// Gives the server's process this long at each step of its end, from now on.

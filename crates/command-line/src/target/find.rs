@@ -94,9 +94,11 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     let found = catalogue.find(word).map_err(|error| unknown(word, error))?;
     let mut all = vec![(found.place, found.entry)];
     all.extend(found.shadowed);
-    let fits = |(_, entry): &(Place, Entry)| configured(entry, word, lookup.config).is_ok();
+    let usable = |(_, entry): &(Place, Entry)| {
+        configured(entry, word, lookup.config).is_ok_and(|server| server.can_be_found())
+    };
     // If none can be used, what is wrong with the nearest is said.
-    let index = all.iter().position(fits).unwrap_or(0);
+    let index = all.iter().position(usable).unwrap_or(0);
     let (place, entry) = &all[index];
     let checked = configured(entry, word, lookup.config);
     if let Err(error) = &checked

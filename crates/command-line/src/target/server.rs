@@ -95,6 +95,23 @@ impl Server {
         }
     }
 
+    /// Whether the program that it is can be found; a server at a URL always can.
+    pub fn can_be_found(&self) -> bool {
+        match &self.launch {
+            Launch::Command {
+                program,
+                environment,
+                folder,
+                ..
+            } => {
+                // Where it is looked for then depends on the operating system.
+                let has_own_path = environment.iter().any(|(name, _)| name == "PATH");
+                has_own_path || is_program(program, folder.as_deref())
+            }
+            Launch::Remote(_) => true,
+        }
+    }
+
     /// A command line about this server that can be run unchanged, except for the query of a URL.
     pub fn line(&self, command: &str, words: &str) -> String {
         let blank = if words.is_empty() { "" } else { " " };

@@ -54,14 +54,17 @@ impl ArrayRules {
             return ControlFlow::Continue(());
         };
         report.note(|| {
-            let expected = format!("an array of {relation} {bound} items");
-            Violation::new(
-                place.pointer(),
-                keyword,
-                expected,
-                format!("{length} items"),
-            )
+            let expected = format!("an array of {relation} {}", items_of(bound));
+            Violation::new(place.pointer(), keyword, expected, items_of(length))
         })
+    }
+}
+
+/// How many items, in words.
+fn items_of(count: u64) -> String {
+    match count {
+        1 => "1 item".to_owned(),
+        count => format!("{count} items"),
     }
 }
 

@@ -1,6 +1,10 @@
 //! The command: calls what is saved, and compares.
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    cell::RefCell,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -66,8 +70,21 @@ pub(crate) fn run(test: &Test) -> Outcome {
     let words: Vec<String> = named.into_iter().collect();
     let (server, _) = test.arguments.split(&words)?;
     let options = &test.arguments.options;
-    let work = async |session: Session| test.on(&session, &file).await;
-    let verdicts = block_on(session::with(options, Some(&test.asks), &server, work))?;
+    // What has been compared stays, whatever happens to the server.
+    let verdicts = RefCell::new(Vec::with_capacity(file.calls.len()));
+    let work = async |session: Session| test.on(&session, &file, &verdicts).await;
+    let outcome = block_on(session::with(options, Some(&test.asks), &server, work));
+    let mut verdicts = verdicts.into_inner();
+    if let Err(failed) = &outcome {
+        // The call that was made, and those that were not.
+        for (number, case) in file.calls.iter().skip(verdicts.len()).enumerate() {
+            let problem = match number {
+                0 => failed.said(),
+                _ => "not called, because the one before could not be finished".to_owned(),
+            };
+            test.take(&mut verdicts, case, vec![problem], Duration::ZERO);
+        }
+    }
     if let Some(path) = &test.junit {
         let report = junit::report(&server.name, &verdicts);
         std::fs::write(path, report).map_err(|error| {
@@ -75,11 +92,16 @@ pub(crate) fn run(test: &Test) -> Outcome {
             Failed::new(Code::Output, said)
         })?;
     }
-    test.end(&verdicts)
+    test.end(&verdicts, outcome)
 }
 
 impl Test {
-    async fn on(&self, session: &Session, file: &File) -> Outcome<Vec<Verdict>> {
+    async fn on(
+        &self,
+        session: &Session,
+        file: &File,
+        verdicts: &RefCell<Vec<Verdict>>,
+    ) -> Outcome {
         let answerer = self.asks.answerer()?;
         let is_of_tool = |case: &Case| matches!(case.called(), Ok(Called::Tool(_)));
         let tools = if file.calls.iter().any(is_of_tool) {
@@ -87,24 +109,40 @@ impl Test {
         } else {
             Vec::new()
         };
-        let mut verdicts = Vec::with_capacity(file.calls.len());
         for case in &file.calls {
             let began = Instant::now();
-            let problems = problems(session, &answerer, &tools, case).await?;
-            let verdict = Verdict {
-                title: case.title(),
-                problems,
-                took: began.elapsed(),
+            let problems = match problems(session, &answerer, &tools, case).await {
+                // The others can still be called.
+                Err(failed) if !session.connection.is_closed() => vec![failed.said()],
+                problems => problems?,
             };
-            if !self.json {
-                verdict.show();
-            }
-            verdicts.push(verdict);
+            self.take(&mut verdicts.borrow_mut(), case, problems, began.elapsed());
         }
-        Ok(verdicts)
+        Ok(())
     }
 
-    fn end(&self, verdicts: &[Verdict]) -> Outcome {
+    /// Adds a verdict, and shows it to people.
+    fn take(
+        &self,
+        verdicts: &mut Vec<Verdict>,
+        case: &Case,
+        problems: Vec<String>,
+        took: Duration,
+    ) {
+        let title = case.title();
+        let verdict = Verdict {
+            title,
+            problems,
+            took,
+        };
+        if !self.json {
+            verdict.show();
+        }
+        verdicts.push(verdict);
+    }
+
+    /// What came of it. A server that ended or could not be reached is the reason, if there is one.
+    fn end(&self, verdicts: &[Verdict], outcome: Outcome) -> Outcome {
         let all = verdicts.len();
         let passed = verdicts.iter().filter(|it| it.has_passed()).count();
         let failed = all - passed;
@@ -114,6 +152,7 @@ impl Test {
         } else {
             print(&Style::Strong.out(&format!("{passed} of {all} as expected")));
         }
+        outcome?;
         if failed == 0 {
             return Ok(());
         }
@@ -123,7 +162,7 @@ impl Test {
     }
 }
 
-/// Makes one call, and says what is not as expected. A connection that is gone ends the command.
+/// Makes one call, and says what is not as expected.
 async fn problems(
     session: &Session,
     answerer: &Answerer,

@@ -175,7 +175,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
 /// transports: a client that is done with a session SHOULD say so. The server may not care.
 async fn end_session(link: &Link, http: &Http) {
     let session = http.sessions.newest();
-    if !session.can_expire() {
+    if !session.can_expire() || link.lifecycle.keeps_session() {
         return;
     }
     let headers = of_session(&link.ends, &session);

@@ -99,6 +99,7 @@ impl Pair {
             ttl: Some(KEEP),
             poll_interval: None,
             payer: None,
+            restart: None,
         };
         let begun = self.one.tasks.create(new, SystemTime::now()).await;
         begun.map(drop).map_err(|error| error.to_string())
