@@ -102,18 +102,15 @@ impl Nodes {
     /// Whether a node was seen at the last look or not long ago, or it is unknown: Redis has come
     /// back so recently that not every node has reported again.
     pub(super) fn may_be_there(&self, node: NodeId) -> bool {
-        let (seen, now) = (self.seen.lock(), Instant::now());
-        let last = seen.nodes.get(&node);
-        !seen.is_settled(SETTLED_AFTER, now) || last.is_some_and(|last| now - *last < 2 * BEAT)
+        self.seen.lock().may_be_there(node, Instant::now())
     }
 
     /// The nodes that were seen at the last look or not long ago.
     pub(super) fn there(&self) -> Vec<NodeId> {
         let seen = self.seen.lock();
-        let looked = seen.looked.unwrap_or_else(Instant::now);
-        let nodes = seen.nodes.iter();
-        let nodes = nodes.filter(|(_, last)| looked.saturating_duration_since(**last) < 2 * BEAT);
-        nodes.map(|(node, _)| *node).collect()
+        let nodes = seen.nodes.keys();
+        let nodes = nodes.filter(|node| seen.missing_for(**node) < 2 * BEAT);
+        nodes.copied().collect()
     }
 
     /// Whether a node has been missing for so long that its work can be given up.
@@ -145,9 +142,21 @@ impl Seen {
         !self.is_late(now) && self.since.is_some_and(is_long)
     }
 
+    /// For how long a node was missing when somebody last looked. The time since then says nothing
+    /// about it.
+    fn missing_for(&self, node: NodeId) -> Duration {
+        match (self.looked, self.nodes.get(&node)) {
+            (Some(looked), Some(last)) => looked.saturating_duration_since(*last),
+            _ => Duration::MAX,
+        }
+    }
+
+    fn may_be_there(&self, node: NodeId, now: Instant) -> bool {
+        !self.is_settled(SETTLED_AFTER, now) || self.missing_for(node) < 2 * BEAT
+    }
+
     fn is_gone(&self, node: NodeId, now: Instant) -> bool {
-        let is_over = |last: &Instant| now.saturating_duration_since(*last) >= GONE_AFTER;
-        self.is_settled(GONE_AFTER, now) && self.nodes.get(&node).is_none_or(is_over)
+        self.is_settled(GONE_AFTER, now) && self.missing_for(node) >= GONE_AFTER
     }
 }
 
@@ -183,7 +192,13 @@ mod tests {
             seen.see([other].into_iter(), after(second));
             assert_eq!(seen.is_gone(node, after(second)), second >= 24);
         }
-        // Redis is slow: nobody knows, and all nodes have time again when it answers.
+        // Redis is slow: until it has answered nobody is missing, however long ago the last look was.
+        for late_ms in [0, 900, 1100, 1400, 1600, 5000] {
+            let now = after(24) + Duration::from_millis(late_ms);
+            assert!(seen.may_be_there(other, now), "after {late_ms} ms");
+            assert_eq!(seen.may_be_there(node, now), late_ms >= 1500);
+        }
+        // Nobody knows any more, and all nodes have time again when it answers.
         assert!(!seen.is_gone(node, after(26)));
         assert!(!seen.is_gone(other, after(30)));
         for second in 30..=34 {

@@ -204,6 +204,10 @@ impl RedisTasks {
                 _ => self.forget_expired(&record.owner, now).await?,
             }
         }
+        // Refused calls must not fill the store with reserved ids.
+        let mut release = ::redis::cmd("DEL");
+        release.arg(self.owner_of(&record.task.task_id));
+        self.redis.repeatable::<()>(&release).await?;
         let limit = TASKS_PER_OWNER;
         Err(TasksError::OwnerFull { limit })
     }

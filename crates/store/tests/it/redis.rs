@@ -269,6 +269,9 @@ async fn one_owner_has_only_so_many_and_those_over_their_time_do_not_count() {
         matches!(refused, Err(TasksError::OwnerFull { .. })),
         "{refused:?}"
     );
+    let keys = redis_cli(&engine, &["DBSIZE"]);
+    let expected = 2 * TASKS_PER_OWNER + 1;
+    assert_eq!(keys.trim(), expected.to_string(), "nothing is left of it");
     let other = store.create(new("bob", "his", short), UNIX_EPOCH).await;
     assert!(other.is_ok(), "{other:?}");
     let later = UNIX_EPOCH + Duration::from_secs(1);

@@ -125,6 +125,7 @@ async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     pair.end_task("t").await;
     assert_eq!(pair.is_over("t").await, Some(true));
     master.signal("-KILL");
+    super::servers::until("it is gone", || !master.is_there());
     replica.signal("-CONT");
     let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
     tokio::time::timeout(HEALED_WITHIN, is_over)

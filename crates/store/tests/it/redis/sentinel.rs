@@ -45,7 +45,6 @@ async fn another_master_is_followed_after_one_is_killed() {
     sentinels.master().kill();
     let took = pair.works().await;
     println!("everything worked {took:?} after the master was killed");
-    assert_ne!(sentinels.master_port(), killed);
     for number in 0..20 {
         assert!(pair.has_task(&format!("t{number}")).await, "t{number}");
     }
@@ -123,12 +122,12 @@ async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     pair.end_task("t").await;
     assert_eq!(pair.is_over("t").await, Some(true));
     master.signal("-KILL");
+    super::servers::until("it is gone", || !master.is_there());
     replicas().for_each(|replica| replica.signal("-CONT"));
     let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
     tokio::time::timeout(HEALED_WITHIN, is_over)
         .await
         .expect("it is written again");
-    assert_ne!(sentinels.master_port(), port);
     pair.works().await;
 }
 

@@ -28,11 +28,17 @@ pub(crate) struct Server {
     bus_port: u16,
     words: Vec<String>,
     folder: PathBuf,
-    password: String,
+    /// How `redis-cli` gets in.
+    access: Vec<String>,
 }
 
 impl Server {
-    fn start(folder: &Path, password: &str, words: impl Fn(u16, u16) -> Vec<String>) -> Self {
+    /// Starts one with words that are made of a port, and of a second one for the bus of a cluster.
+    pub(crate) fn start(
+        folder: &Path,
+        access: &[&str],
+        words: impl Fn(u16, u16) -> Vec<String>,
+    ) -> Self {
         for _ in 0..ATTEMPTS {
             let [port, bus_port] = free_ports();
             std::fs::create_dir_all(folder).unwrap();
@@ -43,7 +49,7 @@ impl Server {
                 bus_port,
                 words,
                 folder: folder.to_owned(),
-                password: password.to_owned(),
+                access: self::words(access),
             };
             if server.listens() {
                 return server;
@@ -54,12 +60,15 @@ impl Server {
 
     fn listens(&mut self) -> bool {
         let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        // Another process may have taken the port.
+        let this = format!("process_id:{}", self.child.id());
+        let is_ours = |said: String| said.lines().any(|line| line.trim() == this);
+        while !self.answer(&["INFO", "server"]).is_ok_and(is_ours) {
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
             assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(20));
         }
         true
     }
@@ -83,24 +92,40 @@ impl Server {
         assert!(sent.expect("`kill` is there").success());
     }
 
-    /// What it answers to a command.
+    /// Whether it takes connections.
+    pub(crate) fn is_there(&self) -> bool {
+        TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+    }
+
+    /// What it answers to a command. A server that becomes a replica closes all its connections; then
+    /// the command is sent again.
     pub(crate) fn says(&self, command: &[&str]) -> String {
+        let begun = Instant::now();
+        loop {
+            match self.answer(command) {
+                Ok(answer) => return answer,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{command:?}: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn answer(&self, command: &[&str]) -> Result<String, String> {
         let mut cli = Command::new("redis-cli");
         cli.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
-        if !self.password.is_empty() {
-            cli.args(["--no-auth-warning", "-a", &self.password]);
-        }
-        let answered = cli.args(command).output();
+        let answered = cli.args(&self.access).args(command).output();
         let answered = answered.expect("`redis-cli` comes with `redis-server`");
-        assert!(answered.status.success(), "{command:?}: {answered:?}");
-        String::from_utf8(answered.stdout)
-            .unwrap()
-            .trim()
-            .to_owned()
+        let [said, wrong] = [answered.stdout, answered.stderr]
+            .map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+        if answered.status.success() {
+            Ok(said)
+        } else {
+            Err(wrong)
+        }
     }
 
     /// Sends a command that must be answered with `OK`.
-    fn does(&self, command: &[&str]) {
+    pub(crate) fn does(&self, command: &[&str]) {
         assert_eq!(self.says(command), "OK", "{command:?}");
     }
 
@@ -140,7 +165,16 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+/// How `redis-cli` gets in with a password.
+fn access(password: &str) -> Vec<&str> {
+    if password.is_empty() {
+        Vec::new()
+    } else {
+        vec!["--no-auth-warning", "-a", password]
+    }
+}
+
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -166,7 +200,7 @@ pub(crate) struct Lone {
 impl Lone {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path(), "", |port, _| {
+        let server = Server::start(folder.path(), &[], |port, _| {
             let mut words = words(&["--port", &port.to_string()]);
             words.extend(DATA.map(str::to_owned));
             words
@@ -201,7 +235,7 @@ impl Sentinels {
         for number in 0..3 {
             let master = servers.first().map(|master| master.port.to_string());
             let folder = folder.path().join(format!("server-{number}"));
-            servers.push(Server::start(&folder, password, |port, _| {
+            servers.push(Server::start(&folder, &access(password), |port, _| {
                 let mut words = words(&["--port", &port.to_string()]);
                 words.extend(DATA.map(str::to_owned));
                 if let Some(master) = &master {
@@ -221,7 +255,7 @@ impl Sentinels {
         for number in 0..3 {
             let folder = folder.path().join(format!("sentinel-{number}"));
             let master = servers[0].port;
-            sentinels.push(Server::start(&folder, sentinel_password, |port, _| {
+            sentinels.push(Server::start(&folder, &access(sentinel_password), |port, _| {
                 let mut config = vec![format!(
                     "port {port}\nbind 127.0.0.1\nsentinel monitor {SERVICE} 127.0.0.1 {master} 2\n\
                      sentinel down-after-milliseconds {SERVICE} {GONE_AFTER_MS}\n\
@@ -329,7 +363,7 @@ impl Cluster {
         let nodes: Vec<_> = (0..6)
             .map(|number| {
                 let folder = folder.path().join(format!("node-{number}"));
-                Server::start(&folder, "", |port, bus_port| {
+                Server::start(&folder, &[], |port, bus_port| {
                     let mut words = words(&["--port", &port.to_string()]);
                     words.extend(DATA.map(str::to_owned));
                     let bus_port = bus_port.to_string();
@@ -452,7 +486,7 @@ impl Cluster {
 
     fn alive(&self) -> &Server {
         let mut nodes = self.nodes.iter();
-        let alive = nodes.find(|node| TcpStream::connect(("127.0.0.1", node.port)).is_ok());
+        let alive = nodes.find(|node| node.is_there());
         alive.expect("some node is there")
     }
 

@@ -12,7 +12,10 @@ use turnbuckle_store::{
     redis::{Redis, RedisTls},
 };
 
-use super::PATIENCE;
+use super::{
+    PATIENCE,
+    servers::{Server, until, words},
+};
 
 /// How often another port is tried, should it be taken between the look and the use.
 const ATTEMPTS: usize = 5;
@@ -119,4 +122,98 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
     assert!(refused.is_err(), "a wrong password");
     let plain = Redis::open_with_tls("redis://127.0.0.1/", trusting()).await;
     assert!(plain.is_err(), "no TLS where it is not said");
+}
+
+/// A folder with a certificate for loopback, and what a server with TLS alone is told.
+struct Certified {
+    folder: tempfile::TempDir,
+    pem: String,
+}
+
+impl Certified {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let made = rcgen::generate_simple_self_signed(names).unwrap();
+        let pem = made.cert.pem();
+        std::fs::write(folder.path().join("cert.pem"), &pem).unwrap();
+        let key = made.signing_key.serialize_pem();
+        std::fs::write(folder.path().join("key.pem"), key).unwrap();
+        Self { folder, pem }
+    }
+
+    fn start(&self, more: impl Fn(u16) -> Vec<String>) -> Server {
+        let file = self.folder.path().join("cert.pem");
+        let access = ["--tls", "--cacert", file.to_str().unwrap()];
+        Server::start(self.folder.path(), &access, |port, bus_port| {
+            let port = port.to_string();
+            let mut all = words(&["--port", "0", "--tls-port", &port]);
+            all.extend(words(&["--bind", "127.0.0.1", "--save", ""]));
+            all.extend(words(&["--tls-cert-file", "cert.pem"]));
+            all.extend(words(&["--tls-key-file", "key.pem"]));
+            all.extend(words(&["--tls-ca-cert-file", "cert.pem"]));
+            all.extend(words(&["--tls-auth-clients", "no"]));
+            all.extend(words(&["--tls-replication", "yes"]));
+            all.extend(more(bus_port));
+            all
+        })
+    }
+
+    async fn works(&self, url: &str) {
+        let tls = || RedisTls::new().root(&self.pem);
+        let redis = Redis::open_with_tls(url, tls()).await.unwrap();
+        let used = StateUse::new(b"one", 7, 10, 0);
+        assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Now);
+        assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Before);
+        let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
+        let (_joined, _) = super::node(&bus, node);
+        let ready = turnbuckle_store::bus::Bus::ready(&bus, node);
+        tokio::time::timeout(PATIENCE, ready).await.unwrap();
+        let unknown = Redis::open(url).await.unwrap_err().to_string();
+        assert!(unknown.contains("certificate"), "{unknown}");
+        let plain = url.replace("rediss", "redis");
+        let plain = Redis::open_with_tls(&plain, tls()).await;
+        assert!(plain.is_err(), "no TLS where it is not said");
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_is_reached_by_tls() {
+    let certified = Certified::new();
+    let node = certified.start(|bus_port| {
+        let bus_port = bus_port.to_string();
+        let mut all = words(&["--cluster-enabled", "yes", "--cluster-port", &bus_port]);
+        all.extend(words(&["--tls-cluster", "yes"]));
+        all
+    });
+    node.does(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    until("the cluster is ready", || {
+        let said = node.says(&["CLUSTER", "INFO"]);
+        said.contains("cluster_state:ok")
+    });
+    let url = format!("rediss+cluster://localhost:{}", node.port);
+    certified.works(&url).await;
+}
+
+#[tokio::test]
+async fn sentinels_and_their_master_are_reached_by_tls() {
+    let certified = Certified::new();
+    let master = certified.start(|_| Vec::new());
+    let config = certified.folder.path().join("sentinel.conf");
+    let sentinel = {
+        let file = certified.folder.path().join("cert.pem");
+        let access = ["--tls", "--cacert", file.to_str().unwrap()];
+        Server::start(certified.folder.path(), &access, |port, _| {
+            let watched = format!(
+                "port 0\ntls-port {port}\nbind 127.0.0.1\ntls-cert-file cert.pem\n\
+                 tls-key-file key.pem\ntls-ca-cert-file cert.pem\ntls-auth-clients no\n\
+                 tls-replication yes\nsentinel monitor main 127.0.0.1 {} 1\n",
+                master.port
+            );
+            std::fs::write(&config, watched).unwrap();
+            words(&["sentinel.conf", "--sentinel"])
+        })
+    };
+    let url = format!("rediss+sentinel://localhost:{}/main", sentinel.port);
+    certified.works(&url).await;
 }
