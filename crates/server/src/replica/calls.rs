@@ -184,6 +184,25 @@ impl Replicas {
         self.send_message(Recipient::All, left).await;
     }
 
+    /// Sends an answer. The connection of the one who waits may be broken for a moment, as ours may be;
+    /// so it is sent again until nobody waits any more.
+    pub(super) async fn send_answer(&self, to: NodeId, letter: &Letter) {
+        let Some(sealed) = self.seal(letter) else {
+            return;
+        };
+        loop {
+            let sent = self.bus.send(Recipient::Node(to), sealed.clone()).await;
+            if let Ok(Delivery::Sent | Delivery::NoSuchNode) = sent {
+                return;
+            }
+            if now_ms() >= letter.until_ms {
+                tracing::warn!("an answer to another replica was lost");
+                return;
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
     /// Sends a letter. False if it was lost.
     pub(super) async fn send(&self, to: Recipient, letter: &Letter) -> bool {
         let Some(sealed) = self.seal(letter) else {

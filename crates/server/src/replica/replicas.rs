@@ -18,7 +18,7 @@ use turnbuckle_session::round::{
 };
 use turnbuckle_store::{
     Joined, ReplicaStores,
-    bus::{Bus, NodeId, Recipient},
+    bus::{Bus, NodeId},
     event::EventLog,
     session::Sessions,
 };
@@ -280,11 +280,11 @@ impl Replicas {
         // Ends with the work, which has a deadline.
         runtime.spawn(async move {
             let outcome = working.await;
-            drop(permit);
             if call.is_some() {
                 let letter = Letter::new(self.node, call, until_ms, Content::Answer(outcome));
-                self.send(Recipient::Node(from), &letter).await;
+                self.send_answer(from, &letter).await;
             }
+            drop(permit);
         });
     }
 
