@@ -23,13 +23,16 @@ const SECRET: &str = "TURNBUCKLE_SECRET";
 /// Options of commands that serve at an address.
 #[derive(Args)]
 pub(crate) struct Replicas {
-    /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey
-    /// (`redis://user:password@host:port/database`, or `rediss://` with TLS). `TURNBUCKLE_REDIS` says the same.
+    /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey:
+    /// `redis://user:password@host:port/database`; `redis+sentinel://host:port,host:port/service/database` for
+    /// the master that these sentinels name, with `?sentinel_password=…` if they want one;
+    /// `redis+cluster://host:port,host:port` for a cluster. `rediss` instead of `redis` uses TLS.
+    /// `TURNBUCKLE_REDIS` says the same.
     #[arg(long, value_name = "URL", conflicts_with = "stdio")]
     redis: Option<String>,
 
     /// Believe certificates of Redis that are signed by those in this file, in PEM, instead of the
-    /// system's (for `rediss://`).
+    /// system's (for URLs that begin with `rediss`).
     #[arg(long, value_name = "FILE")]
     redis_ca: Option<PathBuf>,
 

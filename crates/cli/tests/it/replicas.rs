@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod failover;
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
@@ -51,14 +53,14 @@ struct Replica {
 }
 
 impl Replica {
-    fn start(place: &Place, redis: &Redis, words: &[&str]) -> Self {
+    fn start(place: &Place, redis: &str, words: &[&str]) -> Self {
         let mut command = place.command(BINARY);
         let (before, after) = match words.iter().position(|word| *word == "--") {
             Some(place) => words.split_at(place),
             None => (words, &[][..]),
         };
         command.args(before);
-        command.args(["--listen", "127.0.0.1:0", "--redis", &redis.url]);
+        command.args(["--listen", "127.0.0.1:0", "--redis", redis]);
         command.args(["--secret-file", "secret"]).args(after);
         let mut child = command
             .stdout(Stdio::null())
@@ -95,7 +97,12 @@ impl Replica {
 
     /// Opens a session, and gives its id.
     fn open_session(&self) -> String {
-        let mut opened = self.post(None, &initialize());
+        self.open_session_with(&json!({}))
+    }
+
+    /// Opens a session of a client with these capabilities, and gives its id.
+    fn open_session_with(&self, capabilities: &Value) -> String {
+        let mut opened = self.post(None, &initialize(capabilities));
         opened.until("\r\n\r\n");
         let session = opened.text.lines().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
@@ -190,11 +197,11 @@ impl Answer {
     }
 }
 
-fn initialize() -> Value {
+fn initialize(capabilities: &Value) -> Value {
     json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",
         "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": { "name": "raw", "version": "1" },
         },
     })
@@ -211,8 +218,8 @@ fn one_session_on_two_processes(words: &[&str]) {
     let place = Place::new();
     place.write("secret", "0123456789abcdef0123456789abcdef\n");
     let redis = Redis::start(&place);
-    let mut one = Replica::start(&place, &redis, words);
-    let other = Replica::start(&place, &redis, words);
+    let mut one = Replica::start(&place, &redis.url, words);
+    let other = Replica::start(&place, &redis.url, words);
     let session = one.open_session();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let taken = other.post(Some(&session), &ready).whole();
@@ -270,8 +277,8 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
         "serve",
         "--stdio",
     ];
-    let mut one = Replica::start(&place, &redis, &words);
-    let other = Replica::start(&place, &redis, &words);
+    let mut one = Replica::start(&place, &redis.url, &words);
+    let other = Replica::start(&place, &redis.url, &words);
     let params = json!({
         "name": "greet", "arguments": {},
         "_meta": {
@@ -314,8 +321,8 @@ fn a_stopped_replica_holds_up_no_other_and_goes_on_later() {
         &["serve", "--no-page"][..],
         &["up", "--no-page", "--", BINARY, "serve", "--stdio"],
     ] {
-        let one = Replica::start(&place, &redis, words);
-        let other = Replica::start(&place, &redis, words);
+        let one = Replica::start(&place, &redis.url, words);
+        let other = Replica::start(&place, &redis.url, words);
         let session = one.open_session();
         one.signal("-STOP");
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
