@@ -199,15 +199,15 @@ impl RedisTasks {
                     return Ok(Arc::new(record));
                 }
                 "taken" => return Err(TasksError::Taken),
-                "large" => return Err(TasksError::TooLarge { bytes: text.len() }),
+                "large" => {
+                    self.release(&record.task.task_id).await?;
+                    return Err(TasksError::TooLarge { bytes: text.len() });
+                }
                 // Some of them may be over their time by now.
                 _ => self.forget_expired(&record.owner, now).await?,
             }
         }
-        // Refused calls must not fill the store with reserved ids.
-        let mut release = ::redis::cmd("DEL");
-        release.arg(self.owner_of(&record.task.task_id));
-        self.redis.repeatable::<()>(&release).await?;
+        self.release(&record.task.task_id).await?;
         let limit = TASKS_PER_OWNER;
         Err(TasksError::OwnerFull { limit })
     }
@@ -234,6 +234,13 @@ impl RedisTasks {
         } else {
             Err(TasksError::Taken)
         }
+    }
+
+    /// Gives the id of a task back that was refused. Refused calls must not fill the store.
+    async fn release(&self, id: &str) -> Result<(), StoreError> {
+        let mut release = ::redis::cmd("DEL");
+        release.arg(self.owner_of(id));
+        self.redis.repeatable(&release).await
     }
 
     async fn is_there(&self, record: &TaskRecord, text: &str) -> Result<bool, StoreError> {
