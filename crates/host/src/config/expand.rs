@@ -99,11 +99,16 @@ impl Expansion<'_> {
 
     fn input(&self, key: &str, id: &str) -> Result<String, EntryError> {
         let declared = self.inputs.iter().find(|input| input.id == id);
-        let given = declared.and_then(|input| {
-            self.variables
-                .input(input)
-                .or_else(|| input.default.clone())
-        });
+        // A form of file that cannot declare inputs still has a server that needs the value.
+        let undeclared = || Input {
+            id: id.to_owned(),
+            description: id.to_owned(),
+            default: None,
+            options: Vec::new(),
+            is_secret: true,
+        };
+        let input = declared.cloned().unwrap_or_else(undeclared);
+        let given = self.variables.input(&input).or(input.default);
         given.ok_or_else(|| EntryError::InputMissing {
             id: id.to_owned(),
             description: declared.map_or_else(

@@ -135,6 +135,18 @@ fn a_secret_that_is_not_set_is_named() {
     );
 }
 
+/// The form with `mcpServers` cannot declare inputs.
+#[test]
+fn an_input_that_the_file_does_not_declare_is_given_too() {
+    let key = launch(r#"{"command": "${input:key}"}"#);
+    assert_eq!(key.unwrap(), command(&["k-1"]));
+    let error = launch(r#"{"command": "${input:other}"}"#).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the input `other` (the file does not declare it) was not given (`command` needs it)"
+    );
+}
+
 #[test]
 fn codex_names_the_variables_that_hold_its_secrets() {
     let toml = "[mcp_servers.a]\nurl = \"https://x/\"\nbearer_token_env_var = \"TOKEN\"\n";
