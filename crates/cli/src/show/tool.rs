@@ -145,7 +145,8 @@ impl<'s> Parts<'s> {
 
     /// A row for one part, and those below it.
     fn part(&mut self, depth: usize, name: &str, part: &'s Value) {
-        self.part_of_kind(depth, name, kind(self.root, part, 0), part);
+        let kind = kind(self.root, resolved(self.root, part), 0);
+        self.part_of_kind(depth, name, kind, part);
     }
 
     fn part_of_kind(&mut self, depth: usize, name: &str, kind: String, part: &'s Value) {
