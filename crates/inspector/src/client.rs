@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    pin::pin,
     sync::{Arc, Weak, atomic::AtomicBool},
     time::Duration,
 };
@@ -13,17 +14,18 @@ use turnbuckle::{
     Answers, Client, ConnectError, Connection, Target,
     apps::{Ui, UiClient},
     auth::client::{Loopback, OAuth},
-    client::{Era, Logged, Refusal, ServerAsk as Asked},
+    client::{Era, Refusal, ServerAsk as Asked},
     protocol::{ElicitResult, LoggingLevel},
 };
 use turnbuckle_command_line::target::{self, EraName, Server};
 
 use super::{
     ask::{Ask, Reply},
-    clock, current,
+    current,
     http_row::Onlooker,
     inspector::Inspector,
     listening,
+    log_line::LogLine,
     origin::Pin,
     problem::{Problem, Who},
     raw::Raw,
@@ -71,8 +73,10 @@ impl Plan {
             }
         };
         let latency = inspector.wire.latency(&self.id);
+        let info = connection.server().implementation().map(Raw::of);
         inspector.change_server(&self.id, |entry| {
             entry.stage = Stage::Open;
+            entry.info = info;
             entry.connection = Some(connection.clone());
             entry.reading = Arc::default();
             entry.latency = latency;
@@ -114,7 +118,7 @@ impl Plan {
     }
 
     fn client(&self, inspector: &Arc<Inspector>) -> Client {
-        let (id, wire) = (self.id.clone(), inspector.wire.clone());
+        let (id, passed) = (self.id.clone(), Arc::downgrade(inspector));
         let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
             .deadline(inspector.options.deadline())
             .limits(target::limits())
@@ -125,7 +129,18 @@ impl Plan {
             .log_level(LoggingLevel::Info)
             .declare::<Ui>(&UiClient::default())
             .answering(answers(&self.id, inspector))
-            .on_wire(move |passing| wire.message(&id, passing.direction, passing.message));
+            .on_wire(move |passing| {
+                let Some(inspector) = passed.upgrade() else {
+                    return;
+                };
+                let row = inspector
+                    .wire
+                    .message(&id, passing.direction, passing.message);
+                // Here, and not where logs are told of: the answer of a call comes after its lines.
+                if let Some(line) = LogLine::read(&row, passing.message) {
+                    inspector.logged(&line);
+                }
+            });
         match (self.pin.revision, self.pin.era) {
             (Some(revision), _) => client.only(revision),
             (None, Some(EraName::Legacy)) => client.only_era(Era::Legacy),
@@ -154,17 +169,14 @@ impl Plan {
         }
     }
 
-    /// Passes on what the server logs, until the connection is over.
+    /// Says when the server cannot be reached, until the connection is over.
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
-        let mut logs = connection.logs();
+        let mut closed = pin!(connection.closed());
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
         let mut was_down = false;
-        loop {
+        let ending = loop {
             tokio::select! {
-                logged = logs.next() => match logged {
-                    Some(logged) => inspector.logged(&LogLine::new(&self.id, &logged)),
-                    None => break,
-                },
+                ending = &mut closed => break ending,
                 _ = looks.tick() => {
                     let is_down = connection.is_closed();
                     if std::mem::replace(&mut was_down, is_down) != is_down {
@@ -172,8 +184,7 @@ impl Plan {
                     }
                 }
             }
-        }
-        let ending = connection.closed().await;
+        };
         inspector.change_server(&self.id, |entry| {
             let message = format!("the connection ended{ending}");
             entry.stage = Stage::Failed;
@@ -230,41 +241,6 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// keep the page from everything else.
 const STDERR_BATCH: usize = 200;
 const STDERR_PAUSE: Duration = Duration::from_millis(100);
-
-#[derive(Serialize)]
-struct LogLine<'a> {
-    server: &'a str,
-    level: Raw,
-    logger: Option<&'a str>,
-    data: Raw,
-    #[serde(serialize_with = "clock::plain")]
-    time: f64,
-}
-
-impl<'a> LogLine<'a> {
-    fn new(server: &'a str, logged: &'a Logged) -> Self {
-        let (level, logger, data) = match logged {
-            Logged::Message(message) => (
-                Raw::of(&message.level),
-                message.logger.as_deref(),
-                Raw::of(&message.data),
-            ),
-            Logged::Missed(count) => (
-                Raw::of("warning"),
-                Some("turnbuckle"),
-                Raw::of(&format!("{count} messages came too fast and were lost")),
-            ),
-            _ => (Raw::of("debug"), None, Raw::of(&())),
-        };
-        Self {
-            server,
-            level,
-            logger,
-            data,
-            time: clock::now(),
-        }
-    }
-}
 
 /// Answers of sessions come from the page. What modern servers ask, exchanges see themselves.
 fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {

@@ -5,7 +5,7 @@ use serde_json::{Value, value::RawValue};
 use turnbuckle_command_line::{
     argument::{self, Tree},
     shell::{line, quote},
-    target::{EraName, Options},
+    target::{self, EraName, Options},
 };
 use turnbuckle_host::config::Launch;
 
@@ -20,6 +20,8 @@ use super::{
 /// What every command line for a server has, each part quoted for a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Shell {
+    /// `cd` and the folder that the server is started in.
+    before: String,
     /// How to connect.
     options: String,
     /// The server, where it is one word.
@@ -41,17 +43,32 @@ impl Shell {
         match launch {
             Launch::Remote(_) => Self::new(&words, quote(&shown(launch)), String::new()),
             Launch::Command {
-                program, arguments, ..
+                program,
+                arguments,
+                environment,
+                folder,
             } => {
-                let command = std::iter::once(program).chain(arguments);
-                let command = line(command.map(String::as_str));
-                Self::new(&words, String::new(), format!("-- {command}"))
+                let mut command = vec!["--".to_owned()];
+                if !environment.is_empty() {
+                    command.push("env".to_owned());
+                    command.extend(environment.iter().map(assigned));
+                }
+                let started = std::iter::once(program).chain(arguments);
+                command.extend(started.map(|word| expanded(word)));
+                let shell = Self::new(&words, String::new(), command.join(" "));
+                let folder = folder.as_ref().map(|folder| folder.to_string_lossy());
+                let before = folder.map(|folder| format!("cd {} &&", quote(&folder)));
+                Self {
+                    before: before.unwrap_or_default(),
+                    ..shell
+                }
             }
         }
     }
 
     fn new(options: &[String], server: String, command: String) -> Self {
         Self {
+            before: String::new(),
             options: options.join(" "),
             server,
             command,
@@ -94,9 +111,13 @@ impl Shell {
             _ => return None,
         };
         let line = self.line(verb, &words);
-        Some(match input {
+        let line = match input {
             Some(json) => format!("printf %s {} | {line}", quote(&json)),
             None => line,
+        };
+        Some(match &*self.before {
+            "" => line,
+            before => format!("{before} {line}"),
         })
     }
 }
@@ -113,6 +134,74 @@ fn reach(options: &Options, launch: &Launch) -> Vec<String> {
     words.extend(authority.map(|file| named("--cacert", &file.to_string_lossy())));
     words.extend(options.insecure.then(|| "--insecure".to_owned()));
     words
+}
+
+/// A variable for `env`. A value that may be a secret is taken from the environment.
+fn assigned((name, value): &(String, String)) -> String {
+    if http_row::is_secret(name) || name.to_ascii_lowercase().contains("pass") {
+        return format!("{}=\"${{{name}:?}}\"", quote(name));
+    }
+    format!("{}={}", quote(name), expanded(value))
+}
+
+/// A word for a shell, which fills in what Turnbuckle would: `${input:…}` and `${…}` become
+/// variables of the environment.
+fn expanded(word: &str) -> String {
+    let mut rest = word;
+    let mut made = String::new();
+    let mut has_variable = false;
+    let plain = |text: &str, made: &mut String| {
+        for character in text.chars() {
+            if "\"\\$`".contains(character) {
+                made.push('\\');
+            }
+            made.push(character);
+        }
+    };
+    while let Some(start) = rest.find("${")
+        && let Some(length) = rest[start..].find('}')
+    {
+        let reference = &rest[start + 2..start + length];
+        plain(&rest[..start], &mut made);
+        match variable_of(reference) {
+            Some(variable) => {
+                has_variable = true;
+                made.push_str(&variable);
+            }
+            None => plain(&rest[start..=start + length], &mut made),
+        }
+        rest = &rest[start + length + 1..];
+    }
+    plain(rest, &mut made);
+    if has_variable {
+        format!("\"{made}\"")
+    } else {
+        quote(word)
+    }
+}
+
+/// The variable of a shell for what stands in `${…}` of a config file; a shell says if one has no
+/// value.
+fn variable_of(reference: &str) -> Option<String> {
+    if let Some(id) = reference.strip_prefix("input:") {
+        return Some(format!("${{{}:?}}", target::input_variable(id)));
+    }
+    let reference = reference.strip_prefix("env:").unwrap_or(reference);
+    let (name, default) = match reference.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (reference, None),
+    };
+    let is_start = |first: char| first.is_ascii_alphabetic() || first == '_';
+    let is_name = name.starts_with(is_start)
+        && name
+            .chars()
+            .all(|other| other.is_ascii_alphanumeric() || other == '_');
+    let is_plain = |text: &str| !text.contains(['"', '\\', '$', '`', '{']);
+    match default {
+        Some(default) if is_name && is_plain(default) => Some(format!("${{{name}:-{default}}}")),
+        None if is_name => Some(format!("${{{name}:?}}")),
+        _ => None,
+    }
 }
 
 fn named(option: &str, value: &str) -> String {
@@ -234,6 +323,42 @@ mod tests {
         );
         let shell = Shell::new(&[], String::new(), "-- npx x".to_owned());
         assert_eq!(shell.line("list", &[]), "turnbuckle list -- npx x");
+    }
+
+    #[test]
+    fn a_server_of_the_form_has_its_environment_folder_and_inputs() {
+        let launch = Launch::Command {
+            program: "python3".to_owned(),
+            arguments: [
+                "a b.py",
+                "--dsn",
+                "x:${input:dsn}",
+                "$5",
+                "${workspaceFolder.x}",
+            ]
+            .map(str::to_owned)
+            .into(),
+            environment: vec![
+                ("TITLE".to_owned(), "First $one".to_owned()),
+                ("API_KEY".to_owned(), "hunter2".to_owned()),
+                ("LEVEL".to_owned(), "${env:LEVEL:-2}".to_owned()),
+            ],
+            folder: Some("/tmp/my work".into()),
+        };
+        let origin = Origin::given("the page");
+        let shell = Shell::of(&Options::default(), Pin::default(), &origin, &launch);
+        let wanted = Wanted {
+            method: "tools/list".to_owned(),
+            params: None,
+            task: false,
+            log_level: None,
+        };
+        assert_eq!(
+            shell.exchange(None, &wanted).unwrap(),
+            "cd '/tmp/my work' && turnbuckle list -- env TITLE='First $one' \
+             API_KEY=\"${API_KEY:?}\" LEVEL=\"${LEVEL:-2}\" python3 'a b.py' --dsn \
+             \"x:${TURNBUCKLE_INPUT_DSN:?}\" '$5' '${workspaceFolder.x}'"
+        );
     }
 
     #[test]

@@ -186,6 +186,7 @@ impl Inspector {
         // Under the lock: of two changes the later is told later.
         self.events.publish("exchange", &*exchange);
         if is_over {
+            self.wire.end_exchange(n);
             state.running.remove(&n);
         }
         state.forget_old();

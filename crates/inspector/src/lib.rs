@@ -30,6 +30,7 @@ mod har;
 mod http_row;
 mod inspector;
 mod listening;
+mod log_line;
 mod login;
 mod message;
 mod offer;

@@ -22,12 +22,23 @@ struct Subject<'a> {
     request_id: Option<&'a RawValue>,
 }
 
-/// What a response says, in a word.
-pub(super) fn outcome(response: &Outline<'_>) -> Option<String> {
+/// The code of an error.
+pub(super) fn error_code(response: &Outline<'_>) -> Option<i64> {
     #[derive(Deserialize)]
     struct Refused {
         code: i64,
     }
+    let Refused { code } = response.error?.parse().ok()?;
+    Some(code)
+}
+
+/// Whether it is a line of a server's log.
+pub(super) fn is_log(message: &Outline<'_>) -> bool {
+    message.method().as_deref() == Some("notifications/message")
+}
+
+/// What a response says, in a word.
+pub(super) fn outcome(response: &Outline<'_>) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
     struct Done<'a> {
@@ -35,8 +46,8 @@ pub(super) fn outcome(response: &Outline<'_>) -> Option<String> {
         result_type: Option<Cow<'a, str>>,
         is_error: Option<bool>,
     }
-    if let Some(error) = response.error {
-        let code = error.parse().map(|Refused { code }| format!(" {code}"));
+    if response.error.is_some() {
+        let code = error_code(response).map(|code| format!(" {code}"));
         return Some(format!("error{}", code.unwrap_or_default()));
     }
     let done: Done<'_> = response.result?.parse().unwrap_or_default();

@@ -48,6 +48,12 @@ impl Problem {
         self
     }
 
+    /// The same, with the code of a server's error as it came.
+    pub(super) fn with_code(mut self, came: Option<i64>) -> Self {
+        self.code = self.code.map(|code| came.unwrap_or(code));
+        self
+    }
+
     /// An error with its causes.
     pub(super) fn of(who: Who, error: &(dyn Error + 'static)) -> Self {
         let mut problem = Self::new(who, error.to_string());

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 use turnbuckle::{Connection, Revision, auth::client::OAuth};
-use turnbuckle_command_line::target::{Options, Server};
+use turnbuckle_command_line::target::{self, Options, Server};
 use turnbuckle_host::config::Launch;
 
 use super::{
@@ -43,6 +43,8 @@ pub(super) struct Entry {
     pub(super) connection: Option<Connection>,
     pub(super) pin: Pin,
     pub(super) latency: Option<f64>,
+    /// Who it said that it is, the last time.
+    pub(super) info: Option<Raw>,
     pub(super) offer: Option<Arc<Offer>>,
     /// Held by who reads the offer; another one for each connection.
     pub(super) reading: Arc<tokio::sync::Mutex<()>>,
@@ -84,6 +86,8 @@ pub(super) struct View {
     inputs: Vec<InputView>,
     blocked: Option<Blocked>,
     is_program: bool,
+    /// Whether the program does not exist.
+    is_missing: bool,
     /// How it is started or reached, for a file of tests: without secrets.
     launch: Value,
     shell: Shell,
@@ -117,13 +121,14 @@ impl Entry {
             }),
             transport: connection.map(|connection| self.transport(connection)),
             latency_ms: self.latency,
-            info: peer.and_then(|peer| peer.implementation()).map(Raw::of),
+            info: self.info.clone(),
             capabilities: peer.and_then(|peer| peer.capabilities()).map(Raw::of),
             instructions: peer.and_then(|peer| peer.instructions()).map(str::to_owned),
             stderr_end: lines.last().map_or(0, |line| line.number + 1),
             inputs: self.inputs.clone(),
             blocked: self.blocked.clone(),
             is_program: matches!(self.server.launch, Launch::Command { .. }),
+            is_missing: self.is_missing(),
             launch: self.launch(),
             stderr: lines
                 .into_iter()
@@ -141,6 +146,15 @@ impl Entry {
         self.server = Arc::new(server);
         self.inputs = resolved.inputs;
         self.blocked = resolved.blocked;
+    }
+
+    fn is_missing(&self) -> bool {
+        match &self.server.launch {
+            Launch::Command {
+                program, folder, ..
+            } => self.blocked.is_none() && !target::is_program(program, folder.as_deref()),
+            Launch::Remote(_) => false,
+        }
     }
 
     /// How a file of tests names it. Values of variables are left to the environment.

@@ -72,6 +72,7 @@ impl Inspector {
             connection: None,
             pin: Pin::of(&self.options),
             latency: None,
+            info: None,
             offer: None,
             reading: Arc::default(),
             oauth: None,

@@ -17,7 +17,7 @@ use turnbuckle_base::lock::Mutex;
 use super::{
     clock, current,
     events::EventLog,
-    message::{about, object_of, outcome},
+    message::{about, error_code, is_log, object_of, outcome},
     raw::Raw,
 };
 
@@ -58,6 +58,8 @@ struct Open {
     round: usize,
     method: Option<String>,
     object: Option<String>,
+    /// Whether nobody waits for the answer any more; it may come all the same.
+    is_over: bool,
 }
 
 /// One row, with all that belongs to it.
@@ -125,8 +127,8 @@ impl WireLog {
         }
     }
 
-    /// Takes note of a message.
-    pub(super) fn message(&self, server: &str, direction: Direction, message: &[u8]) {
+    /// Takes note of a message; the row that it became.
+    pub(super) fn message(&self, server: &str, direction: Direction, message: &[u8]) -> Shown {
         let outline = Outline::of(message);
         let mut kept = self.kept.lock();
         let mut shown = Shown {
@@ -154,6 +156,27 @@ impl WireLog {
         kept.open(&outline, direction, &shown);
         // Under the lock, here and below: of two rows, and of two states of one, the later is told later.
         self.events.publish("wire", &shown);
+        shown
+    }
+
+    /// An exchange is over: nothing that comes from here on is for it, except for late answers.
+    pub(super) fn end_exchange(&self, exchange: u64) {
+        let mut kept = self.kept.lock();
+        for open in kept.open.values_mut() {
+            open.is_over |= open.exchange == Some(exchange);
+        }
+    }
+
+    /// The code of the error that the server answered an exchange with, as it came: a client makes
+    /// the codes of all revisions those of the newest.
+    pub(super) fn error_code(&self, exchange: u64) -> Option<i64> {
+        let kept = self.kept.lock();
+        let mut rows = kept.rows.iter().rev();
+        let answer = rows.find(|Row { shown, .. }| {
+            let is_answer = shown.direction == "in" && shown.kind == "response";
+            is_answer && shown.exchange == Some(exchange)
+        })?;
+        error_code(&Outline::of(answer.message.as_deref()?))
     }
 
     /// A request of HTTP leaves; the row that it belongs to, or one of its own.
@@ -281,15 +304,19 @@ impl KeptRows {
             shown.round = open.round;
         } else if id_of(outline).is_some() && direction == Direction::In {
             shown.exchange = self.only_exchange(&shown.server);
+        } else if shown.exchange.is_none() && direction == Direction::In && is_log(outline) {
+            // On a stream of its own, the task that reads it is the exchange's. A pipe does not say.
+            shown.exchange = self.only_exchange(&shown.server);
         }
     }
 
-    /// The exchange under way with a server, if it is the only one: what a session asks is for it.
+    /// The exchange under way with a server, if it is the only one: what a session asks or logs is
+    /// for it.
     fn only_exchange(&self, server: &str) -> Option<u64> {
         let open = self
             .open
             .iter()
-            .filter(|((other, is_ours, _), _)| *is_ours && other == server);
+            .filter(|((other, is_ours, _), open)| *is_ours && other == server && !open.is_over);
         let mut exchanges = open.filter_map(|(_, open)| open.exchange);
         let only = exchanges.next()?;
         exchanges.all(|other| other == only).then_some(only)
@@ -312,6 +339,7 @@ impl KeptRows {
             round: shown.round,
             method: shown.method.clone(),
             object: shown.object.clone(),
+            is_over: false,
         };
         self.open.insert(key, open);
     }
@@ -385,6 +413,51 @@ mod tests {
         assert_eq!(rows[1].object.as_deref(), Some("echo"));
         assert!(rows[1].ms.is_some());
         assert!(log.rows(Some("s2"), 0, 10).rows[0].method.is_none());
+    }
+
+    #[test]
+    fn a_line_of_a_log_belongs_to_the_only_exchange() {
+        let log = log();
+        let line = br#"{"method":"notifications/message","params":{"level":"info","data":1}}"#;
+        let call = |n: u64| {
+            let request = format!(r#"{{"id":{n},"method":"tools/call","params":{{}}}}"#);
+            let sent = async { log.message("s1", Direction::Out, request.as_bytes()) };
+            at_once(current::for_exchange(n, sent))
+        };
+        assert_eq!(log.message("s1", Direction::In, line).exchange, None);
+        call(1);
+        assert_eq!(log.message("s1", Direction::In, line).exchange, Some(1));
+        assert_eq!(log.message("s2", Direction::In, line).exchange, None);
+        call(2);
+        assert_eq!(log.message("s1", Direction::In, line).exchange, None);
+        log.message("s1", Direction::In, br#"{"id":1,"result":{}}"#);
+        assert_eq!(log.message("s1", Direction::In, line).exchange, Some(2));
+        // A request that was cancelled has no answer.
+        call(3);
+        log.end_exchange(2);
+        assert_eq!(log.message("s1", Direction::In, line).exchange, Some(3));
+    }
+
+    #[test]
+    fn an_error_has_the_code_that_came() {
+        let log = log();
+        let request = br#"{"id":1,"method":"resources/read","params":{"uri":"a:b"}}"#;
+        let sent = async { log.message("s1", Direction::Out, request) };
+        at_once(current::for_exchange(7, sent));
+        assert_eq!(log.error_code(7), None);
+        let answer = br#"{"id":1,"error":{"code":-32002,"message":"no","data":{"uri":"a:b"}}}"#;
+        log.message("s1", Direction::In, answer);
+        assert_eq!(log.error_code(7), Some(-32002));
+        assert_eq!(log.error_code(8), None);
+    }
+
+    /// Runs what is ready at once.
+    fn at_once<F: Future>(work: F) -> F::Output {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::pin!(work).poll(&mut context) {
+            std::task::Poll::Ready(output) => output,
+            std::task::Poll::Pending => unreachable!("nothing in it waits"),
+        }
     }
 
     #[test]

@@ -10,4 +10,4 @@ pub use arguments::ServerArguments;
 pub use find::{Lookup, catalogue, configured, configured_with, find, somebody_elses, split};
 pub use options::{EraName, Options, limits};
 pub use server::{Server, command, is_program, without_query};
-pub use variables::{Masked, Process, WithInputs};
+pub use variables::{Masked, Process, WithInputs, variable as input_variable};

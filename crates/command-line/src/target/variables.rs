@@ -74,7 +74,7 @@ impl Variables for WithInputs {
 const SECRETS: [&str; 3] = ["TOKEN", "KEY", "PASS"];
 
 /// The variable that gives an input.
-pub(super) fn variable(id: &str) -> String {
+pub fn variable(id: &str) -> String {
     let letters = id.chars().map(|letter| match letter {
         letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
         _ => '_',

@@ -160,7 +160,10 @@ impl Job {
             Some(level) => call.log_level(level),
             None => call,
         };
-        call.await.map_err(|error| Problem::from(&error))
+        call.await.map_err(|error| {
+            let came = self.inspector.wire.error_code(n);
+            Problem::from(&error).with_code(came)
+        })
     }
 
     /// The next round begins.
