@@ -35,6 +35,7 @@ const PLACES = [
   "#/~gateway/messages/2",
   "#/lab/tools",
   "#/lab/tools/tricky",
+  `#/lab/tools/tricky?args=${encodeURIComponent('{"tags":["a"],"tree":{"value":1,"children":[]}}')}`,
   "#/lab/tools/deploy!",
   "#/lab/tools/prose!",
   "#/lab/tools/refused!",

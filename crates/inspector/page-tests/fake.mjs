@@ -14,9 +14,10 @@ const POLICY =
   "media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 export const TOKEN = "fake-token";
 
-/** Starts it. `tools` and `rows` are how many there are, and `servers` those that it knows. */
-export async function serveFake({ tools = 0, rows = 0, servers = [server(), dead()], gateway = null } = {}) {
+/** Starts it. `tools` and `rows` are how many there are, `more` further tools, and `servers` those that it knows. */
+export async function serveFake({ tools = 0, more = [], rows = 0, servers = [server(), dead()], gateway = null } = {}) {
   const fake = new Fake(tools, rows, servers);
+  fake.offer.tools.push(...more);
   fake.gateway = gateway;
   const http = createServer((request, response) =>
     fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))),
@@ -180,10 +181,14 @@ class Fake {
     if (outcome.asks) return this.ask(exchange, outcome);
     if (outcome.progress) {
       exchange.progress = outcome.progress;
-      this.emit("log", { server: "s1", level: "info", logger: "slow", data: "working on it", time: Date.now() });
+      this.log(exchange.n, "working on it");
       return this.emit("exchange", exchange);
     }
     return this.end(exchange, outcome);
+  }
+  /** A line of the log, of a call or of none. */
+  log(exchange, data) {
+    this.emit("log", { server: "s1", exchange, level: "info", logger: "slow", data, time: Date.now() });
   }
   /**
    * @param {Exchange} exchange

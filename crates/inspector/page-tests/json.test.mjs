@@ -237,7 +237,7 @@ await claim("a union is checked against the variant that was chosen", (assert) =
   const schema = { type: "object", properties: { of: { oneOf: [file, all] } } };
   assert.deepEqual(validate({ of: {} }, schema), []);
   const problems = validate({ of: {} }, schema, new Map([["/of", file]]));
-  assert.deepEqual(problems, [{ path: "/of/path", message: "is required" }]);
+  assert.deepEqual(problems, [{ path: "/of/path", message: "is required", isMissing: true }]);
 });
 await claim("a task is offered where the tool and the server allow it", async (assert) => {
   const { subject } = await import("../page/assets/subject.js");

@@ -42,7 +42,7 @@ await claim("an integer of nineteen digits goes from the form to the server and 
     await page.locator('[data-path="/big"] input').fill("9007199254740993");
     await page.getByRole("button", { name: "null for nick" }).click();
     await page.getByRole("button", { name: "Add tags" }).click();
-    await page.getByRole("button", { name: "Add to tags" }).click();
+    await page.getByRole("button", { name: "Add item to tags" }).click();
     await page.locator('[data-path="/tags/0"] textarea').fill("a");
     const line = await page.locator(".command").textContent();
     if (!line.includes("big=9007199254740993")) throw new Error(line);

@@ -72,6 +72,8 @@ type PlainKind = "const" | "object" | "map" | "array" | "string" | "number" | "i
 interface Problem {
   path: string;
   message: string;
+  /** Whether nothing was given yet: no mistake until somebody wants to send it. */
+  isMissing?: boolean;
 }
 /** Asks the server how the value of an argument goes on. */
 type Complete = (name: string, value: string) => Promise<string[]>;
@@ -137,9 +139,11 @@ interface Server {
   inputs?: Input[];
   blocked?: Blocked | null;
   isProgram?: boolean;
+  /** Whether the program does not exist. */
+  isMissing?: boolean;
   /** How it is started or reached, for a file of tests. */
   launch?: JsonObject;
-  shell?: { options?: string; server?: string; command?: string };
+  shell?: { before?: string; options?: string; server?: string; command?: string };
 }
 interface Capabilities extends JsonObject {
   resources?: { subscribe?: boolean };
@@ -308,6 +312,8 @@ interface HttpExchange {
 }
 interface LogLine {
   server: string;
+  /** The call that it was written for, where that is known. */
+  exchange?: number | null;
   level: string;
   logger?: string | null;
   data: Json;

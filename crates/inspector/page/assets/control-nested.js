@@ -268,7 +268,7 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
     h(
       "div.line",
       null,
-      button("Add item", add, { picture: "plus", look: "bare", "aria-label": `Add to ${name}` }),
+      button("Add item", add, { picture: "plus", look: "bare", "aria-label": `Add item to ${name}` }),
       count,
     ),
   );
@@ -361,7 +361,7 @@ export function array(of) {
           const last = [...box.querySelectorAll(":scope > .item")].at(-1);
           focusOn(last?.querySelector("input, textarea"));
         },
-        { picture: "plus", look: "bare", "aria-label": `Add to ${name}` },
+        { picture: "plus", look: "bare", "aria-label": `Add item to ${name}` },
       ),
     );
   };

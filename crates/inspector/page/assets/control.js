@@ -3,7 +3,7 @@
 import { h, messageOf } from "./element.js";
 import { array, map, object } from "./control-nested.js";
 import { isNumber, isObject, kindOf, numberFrom, parse, print, same } from "./json.js";
-import { fits, initial, shape } from "./schema.js";
+import { initial, shape, variantOf } from "./schema.js";
 
 /** Choices up to this many are all in sight. */
 const RADIOS = 5;
@@ -333,16 +333,19 @@ function union(of) {
   /** @type {Map<number, Field>} */
   const held = new Map();
   const known = variants.findIndex((variant) => variant.of === form.chosen.get(path));
-  let chosen = value === undefined ? -1 : variants.findIndex((variant) => fits(value, variant.schema, form.root));
+  const schemas = variants.map((variant) => variant.schema);
+  let chosen = value === undefined ? -1 : variantOf(value, schemas, form.root);
   // What was chosen stays so, whatever else the value may fit by now.
   if (value !== undefined && known >= 0) chosen = known;
-  if (value !== undefined && chosen < 0) return json(of);
-  if (value !== undefined) held.set(chosen, value);
+  if (chosen >= 0) held.set(chosen, value);
   const place = h("div.inner");
+  if (value !== undefined && chosen < 0) place.append(json(of));
   const draw = () => {
     const inner = shape(variants[chosen].schema, form.root);
     const at = chosen;
-    place.replaceChildren(
+    // The choice says it already.
+    if (inner.kind === "null") return place.replaceChildren();
+    return place.replaceChildren(
       control({
         form,
         kind: inner,

@@ -139,7 +139,8 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
   };
   const draw = () => {
     forget(form, path);
-    if (isNested && current === undefined && !(isRequired && kind.kind === "union")) {
+    // The variants of a union are in sight at once: what it starts with depends on which one is chosen.
+    if (isNested && current === undefined && kind.kind !== "union") {
       place.replaceChildren(
         button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind)), { picture: "plus", look: "bare" }),
       );
@@ -211,8 +212,10 @@ function between(given, limit, word) {
 function describe(name, resolved, given) {
   const text = given?.description ?? resolved.description;
   // It is shown beside the checkbox already.
-  const words = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK ? null : text;
-  const title = given?.title ?? resolved.title;
+  const isBeside = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK;
+  const words = isBeside ? null : text;
+  // So is the title, where there is no description.
+  const title = resolved.type === "boolean" && !isBeside ? undefined : (given?.title ?? resolved.title);
   const isInBox = resolved.default === undefined && isTelling(resolved.minimum) && isTelling(resolved.maximum);
   const rules = [
     isInBox ? null : between(resolved.minimum, resolved.maximum, ""),

@@ -350,7 +350,7 @@ export class Panel extends View {
   drawButton() {
     const { form } = this;
     const problems = form.problems;
-    const isShown = form.touched || problems.some((problem) => problem.message !== "is required");
+    const isShown = form.touched || problems.some((problem) => !problem.isMissing);
     const verb = problems.length === 1 ? "needs" : "need";
     this.attention.textContent = `${plural(problems.length, "field")} ${verb} attention`;
     this.attention.hidden = !(problems.length && isShown);

@@ -155,7 +155,7 @@ export class SchemaForm extends View {
   }
   mark() {
     const isFresh = !this.touched;
-    const problems = this.problems.filter((problem) => !isFresh || problem.message !== "is required");
+    const problems = this.problems.filter((problem) => !isFresh || !problem.isMissing);
     const lost = this.form.mark(problems);
     const shown = this.draft ? [] : this.view === "json" ? problems : lost;
     this.lost?.replaceChildren(

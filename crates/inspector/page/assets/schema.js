@@ -187,19 +187,27 @@ function union(schema, alternatives, root) {
       resolved.map((one) => ({ value: one.const ?? null, label: one.title })),
     );
   }
-  const some = alternatives.filter((one, index) => resolved[index].type !== "null" && resolved[index].const !== null);
+  const isNull = (/** @type {Schema} */ one) => one.type === "null" || one.const === null;
+  const some = alternatives.filter((one, index) => !isNull(resolved[index]));
   const withBeside = (/** @type {Schema} */ one) =>
     beside.properties ? { allOf: [one, { properties: beside.properties, required: beside.required ?? [] }] } : one;
-  if (some.length < alternatives.length) {
-    const inner = some.length === 1 ? withBeside(some[0]) : { anyOf: some };
-    return { kind: "nullable", schema: beside, inner };
+  const variant = (/** @type {Schema} */ one, /** @type {number} */ index) => ({
+    schema: withBeside(one),
+    label: labelOf(one, root, index),
+    of: one,
+  });
+  // Null among several is one more variant; beside a single one it is a switch.
+  const nulls = alternatives
+    .filter((_, index) => isNull(resolved[index]))
+    .slice(0, 1)
+    .map((one) => ({ schema: one, label: "null", of: one }));
+  if (some.length === 1) {
+    const inner = shape(withBeside(some[0]), root);
+    if (!nulls.length) return inner;
+    if (inner.kind === "union") return { ...inner, schema: beside, variants: [...inner.variants, ...nulls] };
+    return { kind: "nullable", schema: beside, inner: withBeside(some[0]) };
   }
-  if (some.length === 1) return shape(withBeside(some[0]), root);
-  return {
-    kind: "union",
-    schema: beside,
-    variants: some.map((one, index) => ({ schema: withBeside(one), label: labelOf(one, root, index), of: one })),
-  };
+  return { kind: "union", schema: beside, variants: [...some.map(variant), ...nulls] };
 }
 
 /**
@@ -208,7 +216,7 @@ function union(schema, alternatives, root) {
  * @param {number} index
  * @returns {string}
  */
-function labelOf(given, root, index) {
+export function labelOf(given, root, index) {
   const schema = resolve(given, root);
   if (schema.title) return schema.title;
   for (const property of Object.values(schema.properties ?? {})) {
@@ -217,6 +225,9 @@ function labelOf(given, root, index) {
     if (tag.enum?.length === 1) return String(tag.enum[0]);
   }
   if (given.$ref) return given.$ref.slice(given.$ref.lastIndexOf("/") + 1);
+  // Objects without a name are told apart by what they must have.
+  const keys = schema.required?.length ? schema.required : Object.keys(schema.properties ?? {});
+  if (keys.length) return `with ${keys.slice(0, 2).join(", ")}`;
   return schema.type ? asList(schema.type).join(" or ") : `variant ${index + 1}`;
 }
 
@@ -234,17 +245,46 @@ export function fits(value, given, root) {
   if (schema.enum) return schema.enum.some((one) => same(one, value));
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (alternatives) return alternatives.some((one) => fits(value, one, root));
+  const isWhole = !isObject(value) || (schema.required ?? []).every((key) => key in value);
+  return isWhole && mayFit(value, schema, root);
+}
+
+/**
+ * The same for a value that is not complete yet: what it has fits.
+ *
+ * @param {unknown} value
+ * @param {Schema} given
+ * @param {Schema} root
+ * @returns {boolean}
+ */
+export function mayFit(value, given, root) {
+  const schema = resolve(given, root);
+  if ("const" in schema) return same(schema.const, value);
+  if (schema.enum) return schema.enum.some((one) => same(one, value));
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (alternatives) return alternatives.some((one) => mayFit(value, one, root));
   const kind = kindOf(value);
   const types = schema.type ? asList(schema.type) : [];
   if (types.length && !types.some((type) => type === kind || (type === "integer" && kind === "number"))) return false;
   if (!isObject(value)) return true;
-  return (
-    (schema.required ?? []).every((key) => key in value) &&
-    Object.entries(schema.properties ?? {}).every(([key, inner]) => {
-      const tag = resolve(inner, root);
-      return !(key in value) || !("const" in tag) || same(tag.const, value[key]);
-    })
-  );
+  return Object.entries(schema.properties ?? {}).every(([key, inner]) => {
+    const tag = resolve(inner, root);
+    return !(key in value) || !("const" in tag) || same(tag.const, value[key]);
+  });
+}
+
+/**
+ * The variant that a value is of: one that it fits, or the only one that it may come to fit; -1 if there is none.
+ *
+ * @param {unknown} value
+ * @param {Schema[]} variants
+ * @param {Schema} root
+ */
+export function variantOf(value, variants, root) {
+  const fitting = variants.findIndex((one) => fits(value, one, root));
+  if (fitting >= 0) return fitting;
+  const possible = variants.filter((one) => mayFit(value, one, root));
+  return possible.length === 1 ? variants.indexOf(possible[0]) : -1;
 }
 
 /**
@@ -260,6 +300,7 @@ export function initial(given, root, depth = 0) {
   if (schema.default !== undefined) return schema.default;
   if (kind === "const") return schema.const;
   if (kind === "array") return [];
+  if (kind === "null") return null;
   // A box that is not ticked says no.
   if (kind === "boolean" && depth > 0) return false;
   if (kind === "map") return {};

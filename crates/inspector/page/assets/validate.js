@@ -1,7 +1,7 @@
 // The rules of a schema, checked while somebody types. The binary checks the rest.
 
 import { Digits, asList, isNumber, isObject, kindOf, same } from "./json.js";
-import { fits, resolve } from "./schema.js";
+import { fits, labelOf, mayFit, resolve } from "./schema.js";
 
 /** Problems that are worth saying; the rest would not be read. */
 const MOST = 50;
@@ -44,7 +44,7 @@ export function validate(value, schema, chosen = new Map()) {
 export const pointer = (path, key) => `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** @typedef {{ root: Schema, path: string, problems: Problem[], depth: number, chosen: Map<string, Schema> }} At */
-/** @typedef {(message: string, at?: string) => void} Say */
+/** @typedef {(message: string, at?: string, isMissing?: boolean) => void} Say */
 
 /**
  * Checks a member of the value at `at`.
@@ -66,7 +66,8 @@ function check(value, given, at) {
   if (at.depth > 100 || at.problems.length >= MOST) return;
   const schema = resolve(given, at.root);
   /** @type {Say} */
-  const say = (message, path = at.path) => void at.problems.push({ path, message });
+  const say = (message, path = at.path, isMissing = false) =>
+    void at.problems.push({ path, message, ...(isMissing ? { isMissing } : {}) });
   if ("const" in schema && !same(schema.const, value)) return say(`must be ${JSON.stringify(schema.const)}`);
   if (schema.enum && !schema.enum.some((one) => same(one, value))) return say("is none of the choices");
   if (!checkUnion(value, schema, at)) return;
@@ -91,8 +92,13 @@ function checkUnion(value, schema, at) {
   // Unless one was chosen, the variant that was meant is one whose outside fits, and then the one whose problems lie
   // deepest.
   const meant = alternatives.filter((one) => one === at.chosen.get(at.path));
-  const likely = meant.length ? meant : alternatives.filter((one) => fits(value, one, at.root));
-  for (const one of likely.length ? likely : alternatives) {
+  const ways = [fits, mayFit].map((fit) => alternatives.filter((one) => fit(value, one, at.root)));
+  const likely = [meant, ...ways].find((some) => some.length);
+  if (!likely) {
+    at.problems.push(noVariant(value, alternatives, at));
+    return false;
+  }
+  for (const one of likely) {
     /** @type {Problem[]} */
     const own = [];
     check(value, one, { ...at, problems: own, depth: at.depth + 1 });
@@ -107,6 +113,51 @@ function checkUnion(value, schema, at) {
   }
   at.problems.push(...(nearest ?? []));
   return false;
+}
+
+/**
+ * What is wrong with a value that fits no variant. Where all of them have a tag, the tag is wrong.
+ *
+ * @param {unknown} value
+ * @param {Schema[]} alternatives
+ * @param {At} at
+ * @returns {Problem}
+ */
+function noVariant(value, alternatives, at) {
+  const tagOf = (/** @type {Schema} */ one, /** @type {string} */ key) => {
+    const tag = resolve(resolve(one, at.root).properties?.[key], at.root);
+    return "const" in tag ? JSON.stringify(tag.const) : undefined;
+  };
+  const variants = leaves(alternatives, at.root);
+  const objects = variants.filter((one) => resolve(one, at.root).properties);
+  const key = isObject(value)
+    ? Object.keys(value).find((name) => objects.length && objects.every((one) => tagOf(one, name) !== undefined))
+    : undefined;
+  if (key !== undefined) {
+    const tags = new Set(objects.map((one) => tagOf(one, key)));
+    return { path: pointer(at.path, key), message: `must be ${[...tags].join(" or ")}` };
+  }
+  const labels = variants.map((one, index) => labelOf(one, at.root, index));
+  return { path: at.path, message: `fits none of ${labels.join(", ")}` };
+}
+
+/** Unions in unions that are looked into. */
+const MOST_UNIONS = 5;
+
+/**
+ * The variants of a union, with those of the unions among them.
+ *
+ * @param {Schema[]} alternatives
+ * @param {Schema} root
+ * @param {number} depth
+ * @returns {Schema[]}
+ */
+function leaves(alternatives, root, depth = 0) {
+  return alternatives.flatMap((one) => {
+    const { oneOf, anyOf } = resolve(one, root);
+    const inner = oneOf ?? anyOf;
+    return Array.isArray(inner) && depth < MOST_UNIONS ? leaves(inner, root, depth + 1) : [one];
+  });
 }
 
 const depthOf = (/** @type {Problem[]} */ list) => Math.max(...list.map((problem) => problem.path.length));
@@ -208,8 +259,12 @@ function less(one, other) {
  * @param {Say} say
  */
 function checkArray(value, schema, at, say) {
-  if (value.length < (schema.minItems ?? 0)) say(`needs at least ${schema.minItems} items`);
-  if (value.length > (schema.maxItems ?? Infinity)) say(`may have at most ${schema.maxItems} items`);
+  if (value.length < (schema.minItems ?? 0)) {
+    say(`needs at least ${items(schema.minItems)}`, at.path, !value.length);
+  }
+  if (value.length > (schema.maxItems ?? Infinity)) {
+    say(`may have at most ${items(schema.maxItems)}`);
+  }
   if (
     schema.uniqueItems &&
     value.length < 1000 &&
@@ -231,7 +286,7 @@ function checkArray(value, schema, at, say) {
  */
 function checkObject(value, schema, at, say) {
   for (const key of schema.required ?? []) {
-    if (!(key in value)) say("is required", pointer(at.path, key));
+    if (!(key in value)) say("is required", pointer(at.path, key), true);
   }
   const known = schema.properties ?? {};
   for (const [key, inner] of Object.entries(value)) {
@@ -244,6 +299,9 @@ function checkObject(value, schema, at, say) {
     }
   }
   const count = Object.keys(value).length;
-  if (count < (schema.minProperties ?? 0)) say(`needs at least ${schema.minProperties} entries`);
-  if (count > (schema.maxProperties ?? Infinity)) say(`may have at most ${schema.maxProperties} entries`);
+  if (count < (schema.minProperties ?? 0)) say(`needs at least ${entries(schema.minProperties)}`, at.path, !count);
+  if (count > (schema.maxProperties ?? Infinity)) say(`may have at most ${entries(schema.maxProperties)}`);
 }
+
+const items = (/** @type {number | undefined} */ count) => (count === 1 ? "1 item" : `${count} items`);
+const entries = (/** @type {number | undefined} */ count) => (count === 1 ? "1 entry" : `${count} entries`);
