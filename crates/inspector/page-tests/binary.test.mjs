@@ -160,6 +160,33 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       }),
     );
     await claim(
+      `each call has all lines that it logged, and none of another call: ${here}`,
+      on(inspector, width, `tools/log?${args({ text: "hey" })}`, async (page, assert) => {
+        const lines = async (of) => (await of.locator("tb-run .timeline").innerText()).split("hey").length - 1;
+        const call = async () => {
+          const before = await page.evaluate(() => document.querySelector("tb-run")?.n ?? 0);
+          await run(page);
+          await page.waitForFunction((n) => (document.querySelector("tb-run")?.n ?? 0) > n, before);
+          await status(page, "done");
+          return lines(page);
+        };
+        const counts = [];
+        for (let turn = 0; turn < 4; turn += 1) counts.push(await call());
+        assert.deepEqual(counts, [7, 7, 7, 7]);
+        const path = `tools/count?${args({ to: 1000, pause: 50 })}`;
+        const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/${path}` });
+        await run(other);
+        await other.locator("tb-panel progress").waitFor();
+        const beside = await call();
+        // A pipe does not say which of two calls a line belongs to.
+        assert.equal(beside, sentence.includes("HTTP") ? 7 : 0);
+        assert.equal(await lines(other), 0);
+        await other.keyboard.press("Escape");
+        await other.locator("tb-run .pill.cancelled").first().waitFor();
+        await other.context().close();
+      }),
+    );
+    await claim(
       `a destructive tool asks before it is called: ${here}`,
       on(inspector, width, `tools/shrink?${args({ name: "nothing" })}`, async (page, assert) => {
         await run(page);

@@ -96,6 +96,8 @@ await claim(
     await page.getByRole("option", { name: /everything__echo/ }).click();
     await page.locator(".hop").first().waitFor();
     assert.equal(await page.locator(".hop").count(), 2);
+    const bottom = await page.locator(".hopbody").evaluate((one) => one.getBoundingClientRect().bottom);
+    assert.equal(Math.round(bottom), 800, "the list and the messages fill the page");
     const gone = await page.locator(".message.ofclient .gone").allInnerTexts();
     const came = await page.locator(".message.ofserver .came").allInnerTexts();
     assert.ok(gone.some((line) => line.includes("protocolVersion")));

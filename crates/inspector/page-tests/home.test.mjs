@@ -87,6 +87,30 @@ await claim("a server is added by a command with environment, folder and inputs,
   }),
 );
 
+await claim("a URL without a scheme is not sent, and gets the one that it may need", () =>
+  on({ hash: "#/?add=1" }, async (page, fake) => {
+    await page.getByText("URL", { exact: true }).first().click();
+    const box = page.getByRole("textbox", { name: "URL" });
+    const add = page.getByRole("button", { name: "Add and connect" });
+    await box.fill("localhost:7250/mcp");
+    await add.click();
+    await page.getByText("Did you mean http://localhost:7250/mcp?").waitFor();
+    await box.fill("example.com/mcp");
+    await add.click();
+    await page.getByText("Did you mean https://example.com/mcp?").waitFor();
+    if (fake.sent.some((one) => one.path === "/api/servers")) throw new Error("it was sent");
+  }),
+);
+
+await claim("a program that does not exist needs attention before it is started", () => {
+  const closed = { ...dead(), status: "closed", error: null };
+  return on({ servers: [{ ...closed, isMissing: true }], hash: "#/" }, async (page) => {
+    await page.getByText("1 needs attention", { exact: true }).waitFor();
+    const row = page.getByRole("article", { name: "dead, program not found" });
+    await row.getByText("The program does not exist").waitFor();
+  });
+});
+
 await claim("roots are shared and taken back, and the log of a server is live", () =>
   on({ servers: shelf(), hash: "#/?roots=1" }, async (page, fake) => {
     await page.getByText("No folder is shared.").waitFor();

@@ -14,8 +14,13 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 const folder = process.argv[3];
 const home = await realpath(await mkdtemp(join(tmpdir(), "turnbuckle-picture-")));
 // By its name, as in the command lines that the pictures show; with no other config files.
-const env = { ...process.env, PATH: `${dirname(turnbuckle)}:${process.env.PATH}`, HOME: home, XDG_CONFIG_HOME: home };
+const programs = join(home, "bin");
+const path = [dirname(turnbuckle), programs, process.env.PATH].join(":");
+const env = { ...process.env, PATH: path, HOME: home, XDG_CONFIG_HOME: home };
 await mkdir(join(home, ".cursor"));
+// A program that is there, and is not started.
+await mkdir(programs);
+await writeFile(join(programs, "uvx"), "#!/bin/sh\n", { mode: 0o755 });
 const config = join(home, ".cursor", "mcp.json");
 const demo = { command: "turnbuckle", args: ["serve", "--stdio"] };
 const input = { id: "dsn", description: "Connection string of the staging database", password: true };
@@ -117,12 +122,12 @@ await beside.getByText("Whom may I greet?").waitFor();
 await beside.waitForTimeout(1500);
 await shot(beside, "gateway");
 await beside.goto(`${url}#/~gateway/messages`);
-await beside.setViewportSize({ width: 1280, height: 800 });
 await beside
   .getByRole("option", { name: /notes__echo/ })
   .first()
   .click();
 await beside.locator(".hop").nth(1).waitFor();
+await beside.setViewportSize({ width: 1280, height: 800 });
 await beside.waitForTimeout(300);
 await shot(beside, "hops");
 await browser.close();

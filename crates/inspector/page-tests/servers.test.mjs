@@ -23,6 +23,37 @@ await claim("a server that breaks down leaves its list, the form and the result"
   }),
 );
 
+await claim("a server that was stopped keeps its list and the form, and is called what it was", () =>
+  on({ hash: "#/lab/tools/echo" }, async (page, fake) => {
+    await page.getByLabel("message *").fill("still here");
+    fake.emit("server", { ...server(), status: "closed", revision: null, transport: null });
+    const stopped = page.getByRole("alert").filter({ hasText: "not started" });
+    await stopped.getByText("Modern lab").waitFor();
+    if ((await page.getByLabel("message *").inputValue()) !== "still here") throw new Error("the form is gone");
+    await stopped.getByRole("button", { name: "Connect" }).click();
+    fake.emit("server", server());
+    await stopped.waitFor({ state: "detached" });
+  }),
+);
+
+await claim("one state has one word, wherever it is shown", () =>
+  on({ hash: "#/lab/server" }, async (page, fake) => {
+    await page.locator(".serverhead .pill", { hasText: "connected" }).waitFor();
+    await page.getByRole("link", { name: /^Modern lab ?, connected/ }).waitFor();
+    fake.emit("server", { ...server(), status: "closed", revision: null });
+    await page.locator(".serverhead .pill", { hasText: "not started" }).waitFor();
+    await page.getByRole("link", { name: /^Modern lab ?, not started/ }).waitFor();
+    const error = { who: "transport", code: null, message: "the connection ended", causes: [], hint: null };
+    fake.emit("server", { ...server(), status: "failed", error });
+    await page.locator(".serverhead .pill", { hasText: "failed" }).waitFor();
+    await page.goto(`${page.url().split("#")[0]}#/lab/tools`);
+    await page.getByRole("alert").filter({ hasText: "the connection ended" }).waitFor();
+    // The bar says how it is; why stands once, in the line below.
+    const bar = await page.locator("header.top .state").innerText();
+    if (bar.trim() !== "failed") throw new Error(bar);
+  }),
+);
+
 await claim("where no server was asked for, all are listed and connected to by a click", () => {
   const closed = (id, name) => ({ ...dead(), id, name, status: "closed", error: null, target: `run ${name}` });
   return on({ servers: [closed("s1", "one"), closed("s2", "two")] }, async (page, fake) => {

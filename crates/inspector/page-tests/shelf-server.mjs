@@ -13,10 +13,10 @@ const ANSWERS = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
     capabilities: { tools: {} },
-    serverInfo: { name: "shelf", version: "1.0.0" },
+    serverInfo: { name: "shelf", version: "1.0.0", title: process.env.TITLE },
   }),
   ping: () => ({}),
-  "tools/list": () => ({ tools: [tool("started"), tool("roots"), tool("print")] }),
+  "tools/list": () => ({ tools: ["started", "roots", "print", "missing", "die"].map(tool) }),
 };
 const TOOLS = {
   started: () =>
@@ -25,6 +25,10 @@ const TOOLS = {
     process.stderr.write("printed in the middle of a call\n");
     return text("ok");
   },
+  missing: () => {
+    throw Object.assign(new Error("Resource not found"), { code: -32002, data: { uri: "file:///x" } });
+  },
+  die: () => process.exit(3),
   roots: async () => {
     const id = `r${(asked += 1)}`;
     send({ id, method: "roots/list" });
@@ -38,7 +42,14 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   const { id, method, params, result } = JSON.parse(line);
   if (method === undefined) return waiting.get(id)?.(result);
   if (id === undefined) return undefined;
-  if (method === "tools/call") return send({ id, result: await TOOLS[params.name]() });
+  if (method === "tools/call") {
+    try {
+      return send({ id, result: await TOOLS[params.name]() });
+    } catch (thrown) {
+      const { code, message, data } = /** @type {any} */ (thrown);
+      return send({ id, error: { code, message, data } });
+    }
+  }
   const answer = ANSWERS[method]?.(params);
   return answer ? send({ id, result: answer }) : send({ id, error: { code: -32601, message: `no ${method}` } });
 });

@@ -1,10 +1,11 @@
 // The list of servers with a real binary and real programs: node shelf.test.mjs TURNBUCKLE
 
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import { chromium } from "playwright-core";
 
@@ -25,7 +26,13 @@ await writeFile(
   config,
   JSON.stringify({
     inputs: [{ id: "dsn", description: "Connection string", password: true }],
-    mcpServers: { plain: entry("plain"), asking: entry("$" + "{input:dsn}"), broken: { command: 7 } },
+    mcpServers: {
+      plain: entry("plain"),
+      asking: entry("$" + "{input:dsn}"),
+      undeclared: entry("$" + "{input:api-key}"),
+      nowhere: { command: "no-such-program-of-turnbuckle" },
+      broken: { command: 7 },
+    },
   }),
 );
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
@@ -54,7 +61,8 @@ const inspector = await inspect(["--config", config, "--root", work, "--watch", 
 
 await claim("the servers of a config file are listed, and nothing is started", async (assert) => {
   const page = await look(browser, inspector, { hash: "#/" });
-  await page.getByText("2 need attention, 1 not started").waitFor();
+  await page.getByText("4 need attention, 1 not started").waitFor();
+  await page.getByRole("article", { name: "nowhere" }).getByText("Program not found", { exact: true }).waitFor();
   await page.getByRole("article", { name: "broken" }).getByText("Cannot be used").waitFor();
   await page.getByRole("article", { name: "asking" }).getByText("Input missing").waitFor();
   assert.deepEqual(page.errors, []);
@@ -64,7 +72,7 @@ await claim("the servers of a config file are listed, and nothing is started", a
 await claim("an input is asked for on the page, and the server starts with it", async (assert) => {
   const page = await look(browser, inspector, { hash: "#/" });
   await page.getByLabel("dsn").fill("secret://1");
-  await page.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("article", { name: "asking" }).getByRole("button", { name: "Set" }).click();
   await page.getByRole("article", { name: "asking, connected" }).waitFor();
   assert.match(await call(page, "asking", "started"), /^secret:\/\/1 in /);
   const state = await page.evaluate(() =>
@@ -98,6 +106,63 @@ await claim("a server is added with its environment and folder, restarted and st
   await page.goto(`${page.url().split("#")[0]}#/`);
   await row.getByRole("button", { name: /^Stop/ }).click();
   await row.getByRole("button", { name: /^Connect/ }).waitFor();
+  await page.context().close();
+});
+
+await claim("an input that the file does not declare is asked for, too", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/" });
+  const row = page.getByRole("article", { name: "undeclared" });
+  await row.getByText("Input missing").waitFor();
+  await row.getByLabel("api-key").fill("k1");
+  await row.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("article", { name: "undeclared, connected" }).waitFor();
+  assert.match(await call(page, "undeclared", "started"), /^k1 in /);
+  await page.context().close();
+});
+
+await claim("the command line of a server that was added runs as it is shown", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/?add=1" });
+  const placeholder = "$" + "{input:dsn}";
+  await page.getByLabel("Command line").first().fill(`${node} ${program} 'two words' ${placeholder}`);
+  await page.getByLabel("Name", { exact: true }).fill("shell");
+  await page.getByLabel("Folder").fill(work);
+  for (const [at, [name, value]] of [
+    ["REGION", "eu west"],
+    ["TITLE", "First"],
+    ["API_KEY", "hunter2"],
+  ].entries()) {
+    await page.getByRole("button", { name: "Add variable" }).click();
+    await page.getByLabel(`Name of variable ${at + 1}`).fill(name);
+    await page.getByLabel(`Value of variable ${at + 1}`).fill(value);
+  }
+  await page.getByLabel(/^Input dsn/).fill("secret://2");
+  await page.getByRole("button", { name: "Add and connect" }).click();
+  await page.getByRole("option", { name: "started" }).waitFor();
+  const said = await call(page, "shell", "started");
+  assert.match(said, new RegExp(`^two words secret://2 in ${work} with eu west by`));
+  const line = await page.locator(".command").textContent();
+  assert.equal(/hunter2|secret:\/\/2/.test(line), false, "secrets are not shown");
+  const env = { ...process.env, PATH: `${dirname(turnbuckle)}:${process.env.PATH}`, API_KEY: "x" };
+  const run = (more) => promisify(execFile)("sh", ["-c", line], { cwd: folder, env: { ...env, ...more } });
+  const { stdout } = await run({ TURNBUCKLE_INPUT_DSN: "secret://3" });
+  assert.match(stdout, new RegExp(`^two words secret://3 in ${work} with eu west by`));
+  await assert.rejects(run({}), /TURNBUCKLE_INPUT_DSN/);
+  // A server that was stopped is called what it was.
+  await page.goto(`${page.url().split("#")[0]}#/`);
+  await page.getByRole("button", { name: "Stop First" }).click();
+  await page.getByRole("article", { name: "First, not started" }).waitFor();
+  await page.context().close();
+});
+
+await claim("an error has the code that came, and a call whose server dies says so", async () => {
+  const page = await look(browser, inspector, { hash: "#/undeclared/tools/missing" });
+  await page.locator(".callform h1", { hasText: "missing" }).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".failure .code", { hasText: "-32002" }).waitFor();
+  await page.goto(`${page.url().split("#")[0]}#/undeclared/tools/die`);
+  await page.locator(".callform h1", { hasText: "die" }).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.locator("tb-run .timeline").getByText("without an answer").waitFor();
   await page.context().close();
 });
 

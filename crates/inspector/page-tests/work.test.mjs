@@ -3,8 +3,11 @@
 import { readFile } from "node:fs/promises";
 
 import { claim, end } from "./claim.mjs";
-import { RESULTS } from "./fake-offer.mjs";
+import { RESULTS, server } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
+
+/** What tools come to, of any shape. @type {Record<string, any>} */
+const results = RESULTS;
 
 await claim("the JSON editor has colours, lays out, and completes names and values by the schema", () =>
   on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
@@ -150,11 +153,120 @@ await claim("only what is unusual is flagged, and a request with its answer is o
     await page.goto(`${page.url().split("#")[0]}#/lab/tools`);
     const flags = page.locator("tb-offers .pill");
     await page.getByRole("option", { name: /drop_table/ }).waitFor();
+    if ((await flags.allTextContents()).join() !== "destructive") throw new Error(`${await flags.allTextContents()}`);
+  }),
+);
+
+await claim("a tool is flagged as a task where the server has tasks", () => {
+  const capabilities = { ...server().capabilities, extensions: { "io.modelcontextprotocol/tasks": {} } };
+  return on({ servers: [{ ...server(), capabilities }] }, async (page) => {
+    const flags = page.locator("tb-offers .pill");
+    await page.getByRole("option", { name: /drop_table/ }).waitFor();
     if ((await flags.allTextContents()).join() !== "destructive,task") {
       throw new Error(`${await flags.allTextContents()}`);
     }
+  });
+});
+
+await claim("a call shows the lines that the server logged for it, also late ones, and no others", () =>
+  on({ hash: "#/lab/tools/slow" }, async (page, fake) => {
+    await run(page);
+    const line = page.locator("tb-run .timeline");
+    await line.getByText("working on it").waitFor();
+    fake.log(7, "of another call");
+    fake.log(null, "of no call");
+    fake.log(1, "of this call");
+    await line.getByText("of this call").waitFor();
+    await page.getByRole("button", { name: "Cancel call" }).click();
+    await page.locator(".pill.cancelled").waitFor();
+    fake.log(1, "after the end");
+    await line.getByText("after the end").waitFor();
+    const text = await line.innerText();
+    if (/another call|of no call/.test(text)) throw new Error(text);
+    await page.goto(`${page.url().split("#")[0]}#/lab/logs`);
+    await page.locator("tb-logs").getByText("of no call").waitFor();
+    const told = page.locator("tb-logs > .bar [role=status]");
+    await told.getByText("5 lines").waitFor();
+    const { height } = await told.boundingBox();
+    if (height > 24) throw new Error(`the number of lines is ${height} px high`);
   }),
 );
+
+await claim("a call that failed without an answer says so in its timeline", () =>
+  on({ hash: "#/lab/tools/slow" }, async (page, fake) => {
+    await run(page);
+    await page.locator("tb-run .timeline").getByText("working on it").waitFor();
+    const [call] = fake.exchanges.values();
+    const error = { who: "transport", code: null, message: "the server ended", causes: [], hint: null };
+    fake.emit("exchange", { ...call, status: "failed", error, ended: Date.now() });
+    await page.locator("tb-run .timeline").getByText("The connection failed, without an answer").waitFor();
+  }),
+);
+
+await claim("a list of objects with nested members is a table, too", () =>
+  on({ hash: "#/lab/tools/rows" }, async (page) => {
+    const before = RESULTS.rows;
+    const items = [1, 2, 3].map((id) => ({ id, name: `n${id}`, price: id * 1.5, tags: ["a", "b"], o: { x: id } }));
+    results.rows = () => ({ result: { content: [], structuredContent: { items } } });
+    await run(page);
+    const table = page.getByRole("region", { name: "Table of items" });
+    await table.getByRole("cell", { name: '["a","b"]' }).first().waitFor();
+    await table.getByRole("cell", { name: '{"x":3}' }).waitFor();
+    RESULTS.rows = before;
+  }),
+);
+
+await claim("characters that would hide something or turn the text are shown as what they are", () => {
+  const description = "red \u001b[31m and \u202ereversed";
+  const evil = { name: "evil", description, inputSchema: { type: "object", properties: {} } };
+  return on({ hash: "#/lab/tools/evil", more: [evil] }, async (page) => {
+    RESULTS.evil = () => ({ result: { content: [{ type: "text", text: "title \u001b]0;owned\u0007 \u2066x" }] } });
+    await page.locator(".description").getByText("red ␛[31m and ⟨U+202E⟩reversed").waitFor();
+    await page.getByRole("option", { name: /evil/ }).getByText("⟨U+202E⟩").waitFor();
+    await run(page);
+    await page.locator(".answer").getByText("title ␛]0;owned␇ ⟨U+2066⟩x").waitFor();
+    delete RESULTS.evil;
+  });
+});
+
+await claim("styles of the gateway's views stay there", () =>
+  on({ hash: "#/lab/tools/rows?look=structured" }, async (page) => {
+    await run(page);
+    const key = page.locator("tb-run .key").first();
+    await key.waitFor();
+    const line = await key.evaluate((one) => getComputedStyle(one).borderBottomWidth);
+    if (line !== "0px") throw new Error(`keys are underlined: ${line}`);
+    await page.goto(`${page.url().split("#")[0]}#/lab/tools/deploy`);
+    await page.getByRole("heading", { name: "deploy" }).waitFor();
+    await run(page);
+    const message = page.locator("tb-ask .message").first();
+    await message.waitFor();
+    const border = await message.evaluate((one) => getComputedStyle(one).borderTopWidth);
+    if (border !== "0px") throw new Error(`the question is in a box: ${border}`);
+    await page.goto(`${page.url().split("#")[0]}#/lab/tools/tricky?args=${encodeURIComponent('{"tags":["a"]}')}`);
+    const padding = await page
+      .locator(".items > .item")
+      .first()
+      .evaluate((one) => getComputedStyle(one).paddingTop);
+    if (padding !== "0px") throw new Error(`items have a padding of ${padding}`);
+  }),
+);
+
+await claim("a long key stays inside the message that it is in", () => {
+  const long = "a_key_that_is_much_longer_than_the_place_for_it_".repeat(3);
+  return on({ hash: "#/lab/tools/rows?look=structured" }, async (page) => {
+    const before = RESULTS.rows;
+    results.rows = () => ({ result: { content: [], structuredContent: { [long]: { [long]: 1, b: [1] } } } });
+    await run(page);
+    await page.locator("tb-run .key").first().waitFor();
+    const widths = await page
+      .locator("tb-run .tree")
+      .first()
+      .evaluate((one) => [one.scrollWidth, one.clientWidth]);
+    if (widths[0] > widths[1]) throw new Error(`${widths}`);
+    RESULTS.rows = before;
+  });
+});
 
 await claim("a cancelled call takes its question with it", () =>
   on({ hash: "#/lab/tools/deploy" }, async (page) => {

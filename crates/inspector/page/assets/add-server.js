@@ -210,6 +210,14 @@ export class AddServer extends View {
         this.kind === "url" ? "Type the URL of the server." : "Type the command of the server.";
       return needed.focus();
     }
+    if (this.kind === "url" && !/^https?:\/\//i.test(this.url.value.trim())) {
+      const typed = this.url.value.trim();
+      const scheme = /^(localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(typed) ? "http" : "https";
+      this.problem.textContent = typed.includes("://")
+        ? "The URL of a server begins with http:// or https://."
+        : `The URL needs a scheme. Did you mean ${scheme}://${typed}?`;
+      return needed.focus();
+    }
     const name = this.name.value.trim() || this.ownName() || "server";
     const inputs = [...this.inputs.keys()].map((id) => ({ id, type: "promptString", description: id, password: true }));
     const given = [...this.inputs].filter(([, control]) => control.value).map(([id, control]) => [id, control.value]);

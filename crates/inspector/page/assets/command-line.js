@@ -8,7 +8,8 @@ const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 export const quote = (/** @type {string} */ text) => (SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /**
- * `turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its servers are named.
+ * `[cd FOLDER &&] turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its
+ * servers are named.
  *
  * @param {Server} server
  * @param {string} verb
@@ -17,9 +18,10 @@ export const quote = (/** @type {string} */ text) => (SAFE.test(text) ? text : `
  * @param {Schema} [schema]
  */
 export function commandLine(server, verb, object, value, schema) {
-  const { options = "", server: named = quote(server.name), command = "" } = server.shell ?? {};
+  const { before = "", options = "", server: named = quote(server.name), command = "" } = server.shell ?? {};
   const given = isObject(value) ? Object.entries(value).map(([key, one]) => quote(word(key, one, schema))) : [];
-  return ["turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command].filter(Boolean).join(" ");
+  const words = [before, "turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command];
+  return words.filter(Boolean).join(" ");
 }
 
 /**

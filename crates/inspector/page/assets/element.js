@@ -24,10 +24,32 @@ export function h(name, attributes, ...children) {
   }
   // One by one: there may be more than an engine takes as arguments.
   for (const child of /** @type {unknown[]} */ (children).flat(Infinity)) {
-    if (isSomething(child)) element.append(/** @type {Node | string} */ (child));
+    if (isSomething(child)) {
+      element.append(typeof child === "string" ? visible(child) : /** @type {Node | string} */ (child));
+    }
   }
   return /** @type {ElementOf<Name>} */ (element);
 }
+
+/** Control characters except for those of lines, and marks that turn the direction of the text after them. */
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text in which nothing is hidden: a server's text cannot look like another. Only what is shown; values stay as they
+ * are.
+ *
+ * @param {string} text
+ */
+export const visible = (text) =>
+  text.search(HIDDEN) < 0
+    ? text
+    : text.replaceAll(HIDDEN, (one) => {
+        const code = one.codePointAt(0) ?? 0;
+        // Unicode has a picture for each of the first.
+        if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+        return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+      });
 
 const isSomething = (/** @type {unknown} */ child) => child !== null && child !== undefined && child !== false;
 

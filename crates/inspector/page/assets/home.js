@@ -111,16 +111,17 @@ export class Home extends View {
   }
   draw() {
     const all = [...state.servers.values()];
-    const counts = { connected: 0, "need attention": 0, "not started": 0 };
+    const counts = { connected: 0, attention: 0, "not started": 0 };
     for (const server of all) {
       const [look] = condition(server);
       if (look === "ok") counts.connected += 1;
       else if (look === "closed" || look === "running") counts["not started"] += 1;
-      else counts["need attention"] += 1;
+      else counts.attention += 1;
     }
+    const attention = counts.attention === 1 ? "needs attention" : "need attention";
     const told = Object.entries(counts).filter(([, count]) => count);
     this.summary.textContent = told.length
-      ? told.map(([word, count]) => `${count} ${word}`).join(", ")
+      ? told.map(([word, count]) => `${count} ${word === "attention" ? attention : word}`).join(", ")
       : "No server yet. Add one, or name one on the command line.";
     const roots = this.querySelector(".roots span");
     if (roots) roots.textContent = state.roots.length ? `Roots ${state.roots.length}` : "Roots";

@@ -1,6 +1,6 @@
 // The log lines of a server, with a level to ask for.
 
-import { View, button, clock, h, messageOf, plural } from "./element.js";
+import { View, button, clock, h, messageOf, plural, visible } from "./element.js";
 import { print } from "./json.js";
 import { start, state } from "./store.js";
 import "./virtual-list.js";
@@ -46,7 +46,7 @@ export class LogsTab extends View {
       height: ROW,
       draw: (line) => draw(line),
       choose: (line) => {
-        this.detail.textContent = typeof line.data === "string" ? line.data : print(line.data, 2);
+        this.detail.textContent = visible(typeof line.data === "string" ? line.data : print(line.data, 2));
         this.detail.hidden = false;
       },
     });

@@ -1,6 +1,6 @@
 // Text of any length: the first screen at once, more on demand, and search that jumps.
 
-import { bytes, button, h, setWords } from "./element.js";
+import { bytes, button, h, setWords, visible } from "./element.js";
 
 /** Characters shown at once. */
 const WINDOW = 32_000;
@@ -19,7 +19,7 @@ export function longText(source) {
   let shown = WINDOW;
   const draw = () => {
     const text = whole(shown);
-    pre.textContent = text.slice(0, shown);
+    pre.textContent = visible(text.slice(0, shown));
     more.hidden = text.length <= shown;
     if (!more.hidden && typeof source === "string") {
       setWords(more, `Show more (${bytes(text.length - shown)} left)`);
@@ -58,9 +58,9 @@ function searchIn(text, pre, more) {
     const hit = h("mark", null, box.value);
     pre.replaceChildren(
       start ? "…" : "",
-      text.slice(start, at),
+      visible(text.slice(start, at)),
       hit,
-      text.slice(at + box.value.length, at + WINDOW / 2),
+      visible(text.slice(at + box.value.length, at + WINDOW / 2)),
     );
     more.hidden = true;
     hit.scrollIntoView({ block: "center" });

@@ -38,12 +38,11 @@ const LISTED = new Set(["tools", "prompts", "resources"]);
 const ELEMENTS = { server: "tb-server", tasks: "tb-tasks", logs: "tb-logs", questions: "tb-questions" };
 
 /**
- * Whether there is something to look at: the server is there, or was until it broke down.
+ * Whether there is something to look at: the server is there, or was until it broke down or was stopped.
  *
  * @param {Server | null} server
  */
-const isShown = (server) =>
-  server !== null && (server.status === "open" || (server.status !== "closed" && state.offers.has(server.id)));
+const isShown = (server) => server !== null && (server.status === "open" || state.offers.has(server.id));
 
 class Page extends View {
   /** @type {HTMLElement} */
@@ -178,7 +177,7 @@ class Page extends View {
         ? sentence(server)
         : server.isDown
           ? "the server does not answer"
-          : (server.error?.message ?? word).replaceAll("`", "");
+          : word;
     return h(
       "div.who.serverid",
       null,
@@ -300,11 +299,12 @@ class Page extends View {
   /** @param {Server} server */
   dead(server) {
     const { blocked } = server;
+    const [look, word] = condition(server);
     return h(
       "div.page",
       null,
       h("h1", null, label(server)),
-      h("p", null, h(`span.pill.${server.status}`, null, server.status)),
+      h("p", null, h(`span.pill.${look}`, null, word)),
       server.error ? failure(server.error) : h("p", null, h("code.dim", null, server.target)),
       server.status === "connecting"
         ? null

@@ -14,9 +14,10 @@ const LEAST_GROUP = 3;
 /** What each tab lists: its items, each with the text that it is found by. */
 /** @typedef {{ name: string, prefix: string, marks: Mark[], about: string, low: string, all: string }} Entry */
 /** @typedef {{ heading: string, count: number }} Heading */
-/** @type {Record<string, (offer: Offer) => Entry[]>} */
+/** @type {Record<string, (offer: Offer, server: Server | undefined) => Entry[]>} */
 const LISTS = {
-  tools: (offer) => offer.tools.map((tool) => entry(tool.name, displayName(tool), tool.description, marksOf(tool))),
+  tools: (offer, server) =>
+    offer.tools.map((tool) => entry(tool.name, displayName(tool), tool.description, marksOf(tool, server))),
   prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, displayName(prompt), prompt.description, [])),
   resources: (offer) => [
     ...offer.resources.map((one) => entry(one.uri, displayName(one), one.description, [])),
@@ -49,7 +50,10 @@ function entry(name, title, description, marks) {
 const line = (/** @type {string | undefined} */ text) =>
   (text ?? "")
     .slice(0, 300)
-    .split("\n", 1)[0]
+    .trim()
+    // A paragraph may have lines: comments in code are broken where the line is full.
+    .split(/\n\s*\n/, 1)[0]
+    .replaceAll(/\s+/g, " ")
     .replaceAll(/`|\*\*/g, "")
     .slice(0, 160);
 
@@ -190,7 +194,7 @@ export class OfferList extends View {
   }
   read() {
     const offer = state.offers.get(this.server);
-    this.entries = offer ? LISTS[this.tab](offer) : [];
+    this.entries = offer ? LISTS[this.tab](offer, state.servers.get(this.server)) : [];
     this.groups = this.tab === "resources" ? this.entries : grouped(this.entries);
     const lists = ["everything", this.tab, ...(this.tab === "resources" ? ["resourceTemplates"] : [])];
     const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list));

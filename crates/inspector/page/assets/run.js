@@ -64,7 +64,9 @@ export class Run extends View {
     );
     this.watch("exchanges", (keys) => keys.has(this.n) && this.draw());
     this.watch("asks", () => this.drawAsks());
-    this.watch("logs", () => this.exchange && !this.exchange.ended && this.drawLine(this.exchange));
+    this.watch("logs", (keys) => {
+      if (this.exchange && keys.has(this.exchange.server)) this.drawLine(this.exchange);
+    });
     const timer = setInterval(() => this.exchange && !this.exchange.ended && this.drawHead(this.exchange), TICK);
     this.stopped = () => clearInterval(timer);
     this.draw();

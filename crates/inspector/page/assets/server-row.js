@@ -29,10 +29,10 @@ const SLOW = 300;
 export function rowKey(server, times) {
   const offer = state.offers.get(server.id);
   const asks = [...state.asks.values()].filter((ask) => ask.server === server.id).length;
-  const { name, status, isDown, revision, transport, error, blocked, inputs, info } = server;
+  const { name, status, isDown, isMissing: isGone, revision, transport, error, blocked, inputs, info } = server;
   const counts = offer ? [offer.tools.length, offer.prompts.length, offer.resources.length] : null;
   return JSON.stringify([
-    [name, status, isDown, revision, transport, error?.message, blocked, inputs, info?.title, label(server)],
+    [name, status, isDown, isGone, revision, transport, error?.message, blocked, inputs, info?.title, label(server)],
     [counts, asks, times.slice(-SPARK.count), state.connection],
   ]);
 }
@@ -86,6 +86,10 @@ export function serverRow(server, times, acts) {
   );
 }
 
+/** A program that is not there, and that nobody has tried to start yet. */
+const isMissing = (/** @type {Server} */ { isMissing: is, status, blocked }) =>
+  is === true && status === "closed" && !blocked;
+
 /** @param {Server} server */
 function flag(server) {
   const asks = [...state.asks.values()].filter((ask) => ask.server === server.id).length;
@@ -97,6 +101,7 @@ function flag(server) {
   if (kind === "shadowed") return h("span.pill", null, "Not used");
   if (kind === "disabled") return h("span.pill", null, "Off");
   if (server.status === "connecting") return h("span.pill.running", null, "Connecting");
+  if (isMissing(server)) return h("span.pill.warn", null, "Program not found");
   if (server.error?.who === "authorization") return h("span.pill.warn", null, "Sign-in required");
   return null;
 }
@@ -187,6 +192,13 @@ function why(server, { log, failed }) {
       h("span", null, "Its name is taken by ", h("code", null, blocked.by), ", which is read first."),
       h("span.spring"),
       renameForm(server, failed),
+    );
+  }
+  if (isMissing(server)) {
+    return h(
+      "div.why.warn",
+      null,
+      h("span", null, "The program does not exist: check its name, the PATH and the folder."),
     );
   }
   if (server.status !== "failed" || !error || error.who === "authorization") return null;

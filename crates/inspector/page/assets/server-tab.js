@@ -5,9 +5,11 @@ import { View, button, focusOn, h, messageOf, span, time } from "./element.js";
 import { failure } from "./failure.js";
 import { about, prose } from "./prose.js";
 import { state, touch } from "./store.js";
-import { label, tile } from "./tile.js";
+import { condition, label, tile } from "./tile.js";
 import { tree } from "./tree.js";
 
+/** @type {Record<string, string>} */
+const PILLS = { ok: "done" };
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 export class ServerTab extends View {
@@ -35,6 +37,7 @@ export class ServerTab extends View {
   draw() {
     const server = state.servers.get(this.server);
     if (!server) return;
+    const [look, word] = condition(server);
     const { activeElement: active } = document;
     const focused = active instanceof HTMLElement ? active.dataset.keep : undefined;
     this.replaceChildren(
@@ -43,11 +46,7 @@ export class ServerTab extends View {
         null,
         tile(server, { dot: true }),
         h("h1", null, label(server)),
-        h(
-          `span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`,
-          null,
-          server.status,
-        ),
+        h(`span.pill.${PILLS[look] ?? look}`, null, word),
         server.status === "open" ? h("span.dim", null, sentence(server)) : "",
       ),
       server.error ? failure(server.error) : "",
@@ -188,7 +187,7 @@ const section = (/** @type {string} */ name, /** @type {Child[]} */ ...body) =>
  * @param {Server} server
  */
 export function sentence(server) {
-  if (server.status !== "open") return server.error?.message ?? server.status;
+  if (server.status !== "open") return server.error?.message ?? condition(server)[1];
   return [
     server.revision,
     server.transport?.replace("Streamable ", ""),

@@ -163,8 +163,7 @@ const TAKES = {
     touch("servers", server.id);
     const isNew = before !== undefined && before !== "open";
     if (server.status === "open" && (isNew || !state.offers.has(server.id))) loadOffer(server.id);
-    // What a server that broke down had to offer is still there to be looked at.
-    if (server.status === "closed") state.offers.delete(server.id);
+    // What a server that broke down or was stopped had to offer is still there to be looked at.
   },
   /** @param {{ id: string }} gone */
   "server-gone"({ id }) {

@@ -29,12 +29,15 @@ export function subject(server, offer, tab, name) {
   return template ? ofTemplate(template, server) : null;
 }
 
-/** @param {Tool} tool */
-export function marksOf(tool) {
+/**
+ * @param {Tool} tool
+ * @param {Server | undefined} server
+ */
+export function marksOf(tool, server) {
   /** @type {Mark[]} */
   const list = [];
   if (isDestructive(tool)) list.push(["error", "destructive"]);
-  if (tool.execution?.taskSupport && tool.execution.taskSupport !== "forbidden") list.push(["plain", "task"]);
+  if (server && taskSupport(tool, server)) list.push(["plain", "task"]);
   return list;
 }
 
@@ -84,7 +87,7 @@ function ofTool(tool, server) {
     act: "Call",
     object: tool.name,
     schema: tool.inputSchema && isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" },
-    marks: marksOf(tool),
+    marks: marksOf(tool, server),
     isDestructive: isDestructive(tool),
     task: taskSupport(tool, server),
     app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],

@@ -11,6 +11,8 @@ const MOST_COLUMNS = 10;
 const BATCH = 100;
 /** Characters of a cell. */
 const LONGEST_CELL = 200;
+/** Characters of a cell that holds a list or an object. */
+const LONGEST_NESTED = 60;
 /** Rows from which on a table is searched. */
 const SEARCHED = 8;
 /** Rows that are looked at to see whether a list is a table. */
@@ -32,8 +34,8 @@ export function columnsOf(value) {
   if (!keys.length || keys.length > MOST_COLUMNS) return null;
   const isFlat = (/** @type {unknown} */ one) => !isObject(one) && !Array.isArray(one);
   const flat = some.reduce((sum, row) => sum + keys.filter((key) => isFlat(row[key])).length, 0);
-  // Mostly plain values: a table of trees is harder to read than a tree.
-  if (flat < some.length * keys.length * 0.7) return null;
+  // At least half are plain values: a table of trees is harder to read than a tree.
+  if (flat < some.length * keys.length * 0.5) return null;
   return keys.map((key) => ({
     key,
     isNumber: some.every((row) => row[key] === undefined || row[key] === null || isNumber(row[key])),
@@ -162,7 +164,8 @@ function cell(value, isRight, wanted) {
   const look = `td${isRight ? ".right" : ""}${isHit ? ".hit" : ""}`;
   if (value === undefined) return h(look, null, h("span.dim", null, "–"));
   const text = typeof value === "string" ? value : value instanceof Digits ? value.text : print(value, 0, LONGEST_CELL);
-  const short = text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…` : text;
+  const most = isObject(value) || Array.isArray(value) ? LONGEST_NESTED : LONGEST_CELL;
+  const short = text.length > most ? `${text.slice(0, most)}…` : text;
   const isCode = typeof value === "string" ? /^[A-Z0-9][A-Z0-9_-]{2,}$/.test(value) : !isRight;
   return h(look, null, isCode ? h("code", null, short) : short);
 }

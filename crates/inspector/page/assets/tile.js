@@ -32,6 +32,7 @@ export function condition(server) {
   if (server.status === "failed") {
     return server.error?.who === "authorization" ? ["warn", "needs attention"] : ["failed", "failed"];
   }
+  if (server.isMissing) return ["warn", "program not found"];
   return ["closed", "not started"];
 }
 

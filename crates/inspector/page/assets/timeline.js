@@ -24,7 +24,7 @@ const ASKS = new Set(["elicitation/create", "sampling/createMessage", "roots/lis
  * @returns {HTMLElement[]}
  */
 export function timeline(exchange) {
-  const all = [...messages(exchange), ...logs(exchange), ...answers(exchange)].sort(
+  const all = [...messages(exchange), ...logs(exchange), ...answers(exchange), ...unanswered(exchange)].sort(
     (one, other) => one.time - other.time,
   );
   const shown = all.slice(-MOST_LINES);
@@ -137,6 +137,19 @@ function messages(exchange) {
 }
 
 /**
+ * A call that failed without an answer, such as one whose server ended.
+ *
+ * @param {Exchange} exchange
+ * @returns {Line[]}
+ */
+function unanswered({ n, ended, status, error }) {
+  const answer = (state.wireOf.get(n) ?? []).findLast((row) => row.kind === "response" && row.direction === "in");
+  if (status !== "failed" || !ended || (answer && !/input_required/.test(answer.status ?? ""))) return [];
+  const words = error?.who === "transport" ? "The connection failed" : "Failed";
+  return [{ time: Number(ended), look: "error", what: [words, h("span.dim", null, ", without an answer")] }];
+}
+
+/**
  * @param {WireRow} row
  * @param {Exchange} exchange
  * @param {WireRow[]} progress
@@ -202,9 +215,9 @@ function outcome(row) {
  * @param {Exchange} exchange
  * @returns {Line[]}
  */
-function logs({ server, started, ended }) {
+function logs({ n }) {
   return state.logs
-    .filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity))
+    .filter((log) => log.exchange === n)
     .map((log) => {
       const text = typeof log.data === "string" ? log.data : print(log.data, 0, 300);
       const words = log.logger ? `${log.logger}: ${text}` : text;

@@ -119,13 +119,14 @@ export class WaitingLine extends View {
     const since = seconds > 0 ? span(seconds * 1000) : null;
     return [String(asks.length), server ? label(server) : null, since].filter(Boolean).join(", ");
   }
-  /** Says that the server broke down, above what it had to offer. */
+  /** Says that the server broke down or was stopped, above what it had to offer. */
   drawTrouble() {
     const server = [...state.servers.values()].find((one) => one.name === place().server);
-    const isBroken = server?.status === "failed" && state.offers.has(server.id);
+    const isOver = (server?.status === "failed" || server?.status === "closed") && state.offers.has(server.id);
     const shown = this.querySelector(".trouble");
-    if (!server || !isBroken) return shown?.remove();
-    const words = server.error?.message ?? "the server is gone";
+    if (!server || !isOver) return shown?.remove();
+    const isStopped = server.status === "closed";
+    const words = isStopped ? "not started" : (server.error?.message ?? "the server is gone");
     if (shown?.getAttribute("data-words") === words) return undefined;
     shown?.remove();
     return this.prepend(
@@ -136,7 +137,7 @@ export class WaitingLine extends View {
         h("strong", null, label(server)),
         h("span.cut", null, words),
         h("span.spring"),
-        button("Retry", () => this.connect(server)),
+        button(isStopped ? "Connect" : "Retry", () => this.connect(server)),
       ),
     );
   }
