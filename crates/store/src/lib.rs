@@ -13,6 +13,7 @@ mod changes;
 pub mod contract;
 mod error;
 pub mod event;
+pub mod limit;
 #[cfg(feature = "redis")]
 pub mod redis;
 mod replicas;

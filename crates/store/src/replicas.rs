@@ -6,6 +6,7 @@ use crate::{
     Fanout, LocalFanout, MemorySpent, SpentStates,
     bus::{Bus, MemoryBus},
     event::{EventLog, MemoryEvents},
+    limit::{MemorySharedLimits, SharedLimits},
     session::{MemorySessions, Sessions},
     task::{MemoryTasks, Tasks},
 };
@@ -26,6 +27,8 @@ pub struct ReplicaStores {
     pub spent: Arc<dyn SpentStates>,
     /// Events of streams, for servers with `Server::durable_streams`.
     pub events: Arc<dyn EventLog>,
+    /// Limits of callers. Without it each replica counts for itself.
+    pub limits: Option<Arc<dyn SharedLimits>>,
 }
 
 impl ReplicaStores {
@@ -45,7 +48,15 @@ impl ReplicaStores {
             fanout,
             spent,
             events,
+            limits: None,
         }
+    }
+
+    /// The same, with limits of callers that all replicas count together.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Arc<dyn SharedLimits>) -> Self {
+        self.limits = Some(limits);
+        self
     }
 }
 
@@ -55,14 +66,15 @@ pub struct MemoryReplicas(ReplicaStores);
 
 impl Default for MemoryReplicas {
     fn default() -> Self {
-        Self(ReplicaStores::new(
+        let stores = ReplicaStores::new(
             Arc::new(MemoryBus::default()),
             Arc::new(MemorySessions::default()),
             Arc::new(MemoryTasks::default()),
             Arc::new(LocalFanout::default()),
             Arc::new(MemorySpent::default()),
             Arc::new(MemoryEvents::default()),
-        ))
+        );
+        Self(stores.with_limits(Arc::new(MemorySharedLimits::default())))
     }
 }
 

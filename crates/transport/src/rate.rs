@@ -41,14 +41,35 @@ impl Rate {
         self.burst == u32::MAX
     }
 
+    /// How often it may happen at once.
+    pub fn burst(self) -> u32 {
+        self.burst
+    }
+
+    /// How often it may happen in each second after that.
+    pub fn per_second(self) -> u32 {
+        self.per_second
+    }
+
     /// Counts one time in a cell; false if that is too often. A cell holds when the next time would
     /// be due at an even pace, in microseconds; `now` is in microseconds after any fixed time.
     pub fn take(self, cell: &AtomicU64, now: u64) -> bool {
+        self.take_part(1, cell, now)
+    }
+
+    /// The same, of a rate of which this is one of so many parts. A part of less than one time at once
+    /// allows nothing.
+    pub fn take_part(self, parts: u32, cell: &AtomicU64, now: u64) -> bool {
         if self.is_unlimited() {
             return true;
         }
+        let burst = self.burst / parts.max(1);
+        if burst == 0 {
+            return false;
+        }
         let pause = SECOND / u64::from(self.per_second);
-        let ahead = pause.saturating_mul(u64::from(self.burst - 1));
+        let pause = pause.max(1).saturating_mul(u64::from(parts.max(1)));
+        let ahead = pause.saturating_mul(u64::from(burst - 1));
         let next = |due: u64| {
             let due = due.max(now);
             (due - now <= ahead).then(|| due.saturating_add(pause.max(1)))
@@ -99,6 +120,18 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_a_rate_make_the_whole() {
+        let (rate, cells) = (Rate::new(10, 10), [const { AtomicU64::new(0) }; 3]);
+        let all = |now| {
+            let taken = |cell| (0..10).filter(|_| rate.take_part(3, cell, now)).count();
+            cells.iter().map(taken).sum::<usize>()
+        };
+        assert_eq!(all(0), 9);
+        assert_eq!(all(SECOND), 9);
+        assert!(!rate.take_part(11, &AtomicU64::new(0), 0));
+    }
 
     #[test]
     fn a_burst_and_then_an_even_pace() {

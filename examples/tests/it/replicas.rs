@@ -3,6 +3,7 @@
 mod balancer;
 mod chaos;
 mod haproxy;
+mod limits;
 mod sessions;
 mod takeover;
 mod wire;

@@ -1,7 +1,9 @@
 //! Who pays: by its id, or by where it calls from if it is not identified.
 
 use super::Caller;
-use crate::quota::CallerKey;
+#[cfg(feature = "http")]
+use crate::quota::CallerAddress;
+use crate::quota::{CallerKey, CountedCaller};
 
 impl CallerKey {
     /// A caller who is known, or the user who started the process.
@@ -16,18 +18,41 @@ impl CallerKey {
         caller: &Caller,
         peer: Option<&turnbuckle_transport::http::Peer>,
     ) -> Self {
-        use std::net::IpAddr;
-
         if caller.id().is_some() {
             return Self::of(caller);
         }
         let Some(peer) = peer else {
             return Self::of(caller);
         };
-        match peer.address().map(|address| address.ip().to_canonical()) {
-            Some(IpAddr::V4(address)) => Self::digest((1_u8, address.octets())),
-            Some(IpAddr::V6(address)) => Self::digest((2_u8, &address.octets()[..8])),
+        match CallerAddress::of(peer) {
+            Some(CallerAddress::V4(octets)) => Self::digest((1_u8, octets)),
+            Some(CallerAddress::V6(octets)) => Self::digest((2_u8, octets)),
             None => Self::digest((3_u8, peer.user())),
+        }
+    }
+}
+
+#[cfg(feature = "http")]
+impl CallerAddress {
+    /// Where a client calls from; `None` if it is another process of this machine.
+    pub(crate) fn of(peer: &turnbuckle_transport::http::Peer) -> Option<Self> {
+        use std::net::IpAddr;
+
+        Some(match peer.address()?.ip().to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.octets()),
+            IpAddr::V6(address) => Self::V6(*address.octets().first_chunk()?),
+        })
+    }
+}
+
+impl CountedCaller {
+    /// How all replicas know the caller. Callers whom nobody identified, and who have no address, are
+    /// counted as one.
+    pub(crate) fn name(&self, caller: &Caller) -> String {
+        match (caller.id(), self.address) {
+            (Some(id), _) => format!("caller:{id}"),
+            (None, Some(address)) => address.to_string(),
+            (None, None) => "local".to_owned(),
         }
     }
 }

@@ -30,4 +30,6 @@ pub(crate) use peer::Peer;
 pub(crate) use requests::OnProgress;
 pub use root_folders::RootFolders;
 pub use roots::{RootsChanged, RootsError};
+#[cfg(feature = "http")]
+pub(crate) use session::OnVisit;
 pub(crate) use session::{Opened, Session};

@@ -26,7 +26,11 @@ use super::{
     session::{Opened, Session},
     trace,
 };
-use crate::{Caller, quota::CallerKey, subscription::Listener};
+use crate::{
+    Caller,
+    quota::{CallerKey, CountedCaller},
+    subscription::Listener,
+};
 
 /// The other end, as one exchange or one connection sees it.
 pub(crate) struct Peer {
@@ -36,7 +40,7 @@ pub(crate) struct Peer {
     input_ended: CancelFlag,
     detaching: Detaching,
     /// The caller whose quotas requests count against, if any.
-    counted: Option<CallerKey>,
+    counted: Option<CountedCaller>,
 }
 
 /// Whether the client of an exchange can hang up and come back for the rest.
@@ -58,7 +62,7 @@ impl Peer {
         session: Option<Arc<Session>>,
         input_ended: CancelFlag,
     ) -> Self {
-        let counted = caller.id().map(|_| CallerKey::of(&caller));
+        let counted = caller.id().map(|_| CallerKey::of(&caller).into());
         Self {
             caller,
             outbox,
@@ -70,19 +74,20 @@ impl Peer {
     }
 
     /// Counts requests against the quotas of this caller.
-    pub(crate) fn counted(mut self, caller: Option<CallerKey>) -> Self {
+    pub(crate) fn counted(mut self, caller: Option<CountedCaller>) -> Self {
         self.counted = caller;
         self
     }
 
     /// The caller whose quotas requests count against. `None` for the user who started the process.
-    pub(crate) fn counted_key(&self) -> Option<CallerKey> {
+    pub(crate) fn counted_caller(&self) -> Option<CountedCaller> {
         self.counted
     }
 
     /// Whose quotas count for what is kept: the user who started the process has some too.
     pub(crate) fn quota_key(&self) -> CallerKey {
-        self.counted.unwrap_or_else(|| CallerKey::of(&self.caller))
+        let counted = self.counted.map(|counted| counted.key);
+        counted.unwrap_or_else(|| CallerKey::of(&self.caller))
     }
 
     /// The client can hang up and come back: the reader of the outbox knows [`DETACH`].
@@ -291,6 +296,11 @@ impl Peer {
     pub(crate) fn expect_visit(&self, visit: &ElicitRequestUrlParams) {
         if let (Some(mut listener), Some(id)) = (self.listener(), &visit.elicitation_id) {
             listener.add_visit(id);
+            drop(listener);
+            #[cfg(feature = "http")]
+            if let Some(tell) = self.session.as_ref().and_then(|own| own.on_visit.get()) {
+                tell(id);
+            }
         }
     }
 

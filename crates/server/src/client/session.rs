@@ -46,9 +46,17 @@ pub(crate) struct Session {
     /// The relay's state of the session.
     pub(super) relay_state: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(super) listed_roots: RootsCache,
+    /// Called with the name of each visit whose end the client is to be told of, where other replicas
+    /// may have to tell it.
+    #[cfg(feature = "http")]
+    pub(crate) on_visit: OnceLock<OnVisit>,
     /// Whether a task pings the client.
     pub(super) is_pinged: AtomicBool,
 }
+
+/// Called with the name of a visit.
+#[cfg(feature = "http")]
+pub(crate) type OnVisit = Box<dyn Fn(&str) + Send + Sync>;
 
 impl Session {
     pub(crate) fn new(hub: &Arc<Hub>, caller: CallerKey) -> Self {
@@ -63,6 +71,8 @@ impl Session {
             roots: RootsWatch::default(),
             relay_state: OnceLock::new(),
             listed_roots: RootsCache::default(),
+            #[cfg(feature = "http")]
+            on_visit: OnceLock::new(),
             is_pinged: AtomicBool::new(false),
         }
     }

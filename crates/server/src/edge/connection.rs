@@ -32,7 +32,7 @@ use crate::{
         method,
         unsent::Unsent,
     },
-    quota::CallerKey,
+    quota::{CallerKey, CountedCaller},
 };
 
 /// 5 s: how long nothing is read from a peer while there is no memory for its messages. Its answers
@@ -85,7 +85,7 @@ impl Connection {
     /// Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
         let payer = CallerKey::of(&caller);
-        let counted = caller.id().map(|_| payer);
+        let counted = caller.id().map(|_| payer.into());
         Self::of(shared, caller, outbox, payer, counted)
     }
 
@@ -96,7 +96,7 @@ impl Connection {
         caller: Caller,
         outbox: Outbox,
         payer: CallerKey,
-        counted: Option<CallerKey>,
+        counted: Option<CountedCaller>,
     ) -> Self {
         let session = Session::new(shared.context.changes.hub(), payer);
         let session = Some(Arc::new(session));

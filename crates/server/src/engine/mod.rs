@@ -15,6 +15,8 @@ mod relayed_tasks;
 pub(crate) mod served;
 pub(crate) mod settings;
 pub(crate) mod shared;
+#[cfg(feature = "http")]
+pub(crate) mod shared_rates;
 pub(crate) mod sink;
 mod target;
 pub(crate) mod task;

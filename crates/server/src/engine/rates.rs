@@ -1,15 +1,16 @@
 //! How often a caller may ask for work.
 
+#[cfg(feature = "http")]
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use tokio::time::Instant;
 use turnbuckle_protocol::error::code;
 use turnbuckle_transport::Rate;
 
-use crate::{
-    Reject,
-    quota::{CallerCells, CallerKey},
-};
+#[cfg(feature = "http")]
+use super::shared_rates::SharedRates;
+use crate::{Reject, client::Peer, quota::CallerCells};
 
 /// Tool calls of one caller: a program that calls tools in a loop stays below it, and one that has run
 /// wild is noticed within a second.
@@ -101,11 +102,24 @@ pub(crate) enum RatedMethod {
     Completions,
 }
 
+impl RatedMethod {
+    /// The name of its setting.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ToolCalls => "tool_calls",
+            Self::Completions => "completions",
+        }
+    }
+}
+
 /// How often callers have asked of late.
 pub(crate) struct RateTable {
     rates: Rates,
     start: Instant,
     cells: [CallerCells<AtomicU64>; 2],
+    /// If all replicas count together: what is given without asking the others.
+    #[cfg(feature = "http")]
+    shared: Option<(Arc<SharedRates>, [CallerCells<AtomicU64>; 2])>,
 }
 
 impl RateTable {
@@ -114,6 +128,24 @@ impl RateTable {
             rates,
             start: Instant::now(),
             cells: [CallerCells::of_times(), CallerCells::of_times()],
+            #[cfg(feature = "http")]
+            shared: None,
+        }
+    }
+
+    /// The same, counted by all replicas together.
+    #[cfg(feature = "http")]
+    pub(crate) fn shared(mut self, shared: Option<Arc<SharedRates>>) -> Self {
+        let cells = || [CallerCells::of_times(), CallerCells::of_times()];
+        self.shared = shared.map(|shared| (shared, cells()));
+        self
+    }
+
+    /// Looks how many replicas count together.
+    #[cfg(feature = "http")]
+    pub(crate) fn count_replicas(&self) {
+        if let Some((shared, _)) = &self.shared {
+            shared.count_replicas();
         }
     }
 
@@ -122,16 +154,39 @@ impl RateTable {
     ///
     /// # Errors
     /// If there were too many of late.
-    pub(crate) fn check(&self, what: RatedMethod, caller: CallerKey) -> Result<(), Reject> {
-        let (rate, table, setting) = match what {
-            RatedMethod::ToolCalls => (self.rates.tool_calls, &self.cells[0], "tool_calls"),
-            RatedMethod::Completions => (self.rates.completions, &self.cells[1], "completions"),
+    pub(crate) fn check(&self, what: RatedMethod, peer: &Peer) -> Result<(), Reject> {
+        let Some(counted) = peer.counted_caller() else {
+            return Ok(());
+        };
+        let (rate, index) = match what {
+            RatedMethod::ToolCalls => (self.rates.tool_calls, 0),
+            RatedMethod::Completions => (self.rates.completions, 1),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let taken = table.of(caller).map(|cell| rate.take(cell, now));
-        if taken.contains(&true) {
+        #[cfg(feature = "http")]
+        if let Some((shared, cells)) = &self.shared {
+            let parts = shared.parts();
+            let given = cells[index].of(counted.key);
+            if given
+                .map(|cell| rate.take_part(parts, cell, now))
+                .contains(&true)
+            {
+                return Ok(());
+            }
+        }
+        let taken = self.cells[index].of(counted.key);
+        let is_taken = taken.map(|cell| rate.take(cell, now)).contains(&true);
+        #[cfg(feature = "http")]
+        let is_taken = is_taken
+            && self.shared.as_ref().is_none_or(|(shared, _)| {
+                shared.take(what.name(), counted.key, rate, || {
+                    counted.name(peer.caller())
+                })
+            });
+        if is_taken {
             return Ok(());
         }
+        let setting = what.name();
         let message = format!(
             "rate limit of this caller ({rate}) reached: wait a second, or raise `Rates::{setting}`"
         );
@@ -141,19 +196,25 @@ impl RateTable {
 
 #[cfg(test)]
 mod tests {
+    use turnbuckle_transport::{Limits, Outbox};
+
     use super::*;
-    use crate::Caller;
+    use crate::{Caller, client::CancelFlag};
 
     #[test]
     fn one_caller_does_not_use_up_the_calls_of_another() {
         let rates = Rates::default().with_tool_calls(Rate::new(2, 1));
         let table = RateTable::new(rates);
         let (ada, eve) = (Caller::new("ada"), Caller::new("eve"));
-        let check = |what, caller| table.check(what, CallerKey::of(caller)).is_ok();
+        let peer = |caller: &Caller| {
+            let outbox = Outbox::new(Limits::default());
+            Peer::new(caller.clone(), outbox, None, CancelFlag::default())
+        };
+        let check = |what, caller| table.check(what, &peer(caller)).is_ok();
         let calls = [&ada, &ada, &ada, &eve].map(|caller| check(RatedMethod::ToolCalls, caller));
         assert_eq!(calls, [true, true, false, true]);
         assert!(check(RatedMethod::Completions, &ada));
-        let refused = table.check(RatedMethod::ToolCalls, CallerKey::of(&ada));
+        let refused = table.check(RatedMethod::ToolCalls, &peer(&ada));
         let text = format!("{:?}", refused.unwrap_err());
         assert!(text.contains("`Rates::tool_calls`"), "{text}");
     }

@@ -51,8 +51,8 @@ pub(crate) fn serve(
         "completion/complete" => Some(RatedMethod::Completions),
         _ => None,
     };
-    if let (Some(counted), Some(caller)) = (counted, incoming.peer.counted_key())
-        && let Err(reject) = shared.rates.check(counted, caller)
+    if let Some(counted) = counted
+        && let Err(reject) = shared.rates.check(counted, incoming.peer)
     {
         incoming.refuse(reject, out);
         return Some(Served::Done);

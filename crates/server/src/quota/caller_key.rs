@@ -1,6 +1,7 @@
 //! Callers told apart for quotas, whether they are identified or not.
 
 use std::{
+    fmt,
     hash::{BuildHasher as _, Hash, RandomState},
     sync::OnceLock,
 };
@@ -11,6 +12,36 @@ use std::{
 /// choose an id that has the digest of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CallerKey(u64);
+
+/// A caller whose requests are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedCaller {
+    pub(crate) key: CallerKey,
+    /// Where it calls from, if nobody says who it is.
+    pub(crate) address: Option<CallerAddress>,
+}
+
+/// Where a caller calls from, as far as callers are told apart by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallerAddress {
+    V4([u8; 4]),
+    V6([u8; 8]),
+}
+
+impl From<CallerKey> for CountedCaller {
+    fn from(key: CallerKey) -> Self {
+        Self { key, address: None }
+    }
+}
+
+impl fmt::Display for CallerAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::V4(octets) => write!(out, "v4:{:08x}", u32::from_be_bytes(*octets)),
+            Self::V6(octets) => write!(out, "v6:{:016x}", u64::from_be_bytes(*octets)),
+        }
+    }
+}
 
 static DIGEST: OnceLock<RandomState> = OnceLock::new();
 

@@ -4,6 +4,6 @@ mod caller_key;
 mod cells;
 mod share;
 
-pub(crate) use caller_key::CallerKey;
+pub(crate) use caller_key::{CallerAddress, CallerKey, CountedCaller};
 pub(crate) use cells::CallerCells;
 pub(crate) use share::{Over, Quota, Share};

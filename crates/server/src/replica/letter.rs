@@ -108,6 +108,14 @@ pub(crate) enum Message {
     },
     /// Such a request is not waited for any more.
     Stop { key: String },
+    /// A client was sent to a URL, and is to be told when that is done, by whichever replica has its
+    /// stream.
+    Visit {
+        session: String,
+        caller: Option<String>,
+        /// The name of the visit.
+        visit: String,
+    },
     /// A replica ends in order, and has left tasks to others.
     TasksLeft { node: String },
     /// Something that only a newer replica knows.

@@ -20,6 +20,7 @@ use turnbuckle_store::{
     Joined, ReplicaStores,
     bus::{Bus, NodeId},
     event::EventLog,
+    limit::SharedLimits,
     session::Sessions,
 };
 
@@ -43,7 +44,7 @@ const MAX_AT_WORK: usize = 4096;
 /// How long to wait at the start for messages of others to arrive.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
-const LETTER: &[u8] = b"letter";
+pub(super) const LETTER: &[u8] = b"letter";
 
 /// The keys as they are now.
 pub(crate) type Keys = Arc<dyn Fn() -> Arc<KeyRing> + Send + Sync>;
@@ -68,6 +69,8 @@ pub(crate) struct Replicas {
     pub(crate) node: NodeId,
     pub(crate) sessions: Arc<dyn Sessions>,
     pub(crate) session_life: Duration,
+    /// Limits of callers, if the replicas count them together.
+    pub(crate) limits: Option<Arc<dyn SharedLimits>>,
     pub(super) bus: Arc<dyn Bus>,
     pub(super) calls: Calls,
     keys: Keys,
@@ -96,6 +99,7 @@ impl Replicas {
             node,
             sessions: Arc::clone(&stores.sessions),
             session_life: SESSION_LIFE,
+            limits: stores.limits.clone(),
             bus: Arc::clone(&stores.bus),
             calls: Calls::default(),
             keys,
@@ -151,6 +155,11 @@ impl Replicas {
     pub(crate) fn add_own(&self, station: Arc<dyn Station>) {
         self.add(Arc::downgrade(&station));
         self.own_stations.lock().push(station);
+    }
+
+    /// Runs something beside the caller.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
     }
 
     /// The replicas that are there, as far as is known here.

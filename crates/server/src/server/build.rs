@@ -56,6 +56,9 @@ impl Server {
         };
         let rates = self.settings.rates;
         let asks = Arc::new(AskContext::new(asks, keys));
+        let rate_table = RateTable::new(rates);
+        #[cfg(feature = "http")]
+        let rate_table = rate_table.shared(super::replicas::shared_rates(self.replicas.as_ref()));
         #[cfg(feature = "http")]
         let (replicas, tasks) =
             super::replicas::join(self.replicas, self.streams, self.tasks, &asks)?;
@@ -77,7 +80,7 @@ impl Server {
             budget: Arc::new(Budget::new(self.settings.memory)),
             kept,
             unsent: self.settings.memory.unsent_quota(),
-            rates: RateTable::new(rates),
+            rates: rate_table,
             settings: self.settings,
             layers: self.layers,
             context: Arc::new(CallContext {

@@ -19,6 +19,7 @@ use crate::{
     engine::{
         Shared,
         method::StartAgain,
+        shared_rates::SharedRates,
         task::{Restarts, TaskStore},
     },
     handler::ask::AskContext,
@@ -89,6 +90,13 @@ pub(super) fn check(stores: Option<&ReplicaStores>, has_secret: bool) -> Result<
     Ok(())
 }
 
+/// Rates that the replicas count together, if their stores can. Must be called inside a runtime.
+pub(super) fn shared_rates(stores: Option<&ReplicaStores>) -> Option<Arc<SharedRates>> {
+    let stores = stores?;
+    let limits = Arc::clone(stores.limits.as_ref()?);
+    Some(SharedRates::new(limits, Arc::clone(&stores.bus)))
+}
+
 /// Joins the other replicas, if there are to be any, and leases the tasks.
 pub(super) fn join(
     stores: Option<ReplicaStores>,
@@ -154,6 +162,7 @@ async fn look_for_lost(shared: Weak<Shared>) {
         if shared.tasks.is_closing() {
             return;
         }
+        shared.rates.count_replicas();
         for node in replicas.nodes() {
             if seen.len() < MAX_SEEN {
                 seen.insert(node, 0);

@@ -12,12 +12,14 @@
 
 mod bus;
 mod events;
+mod limits;
 mod sessions;
 mod spent;
 mod tasks;
 
 pub use bus::bus;
 pub use events::events;
+pub use limits::limits;
 pub use sessions::sessions;
 pub use spent::spent;
 pub use tasks::tasks;

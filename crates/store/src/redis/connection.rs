@@ -10,7 +10,7 @@ use ::redis::{
 #[cfg(feature = "tls")]
 use super::RedisTls;
 use super::{
-    RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks,
+    RedisBus, RedisEvents, RedisFanout, RedisLimits, RedisSessions, RedisSpent, RedisTasks,
     cluster::Cluster,
     commands::Commands,
     name::Names,
@@ -120,6 +120,11 @@ impl Redis {
         RedisEvents::new(self.clone())
     }
 
+    /// Limits of callers.
+    pub fn limits(&self) -> RedisLimits {
+        RedisLimits::new(self.clone())
+    }
+
     /// Sends a command that does no harm if it is carried out twice. One that finds its connection
     /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
     /// what stands between does so at any time.
@@ -192,14 +197,16 @@ async fn cluster(target: ClusterTarget) -> Result<Commands, StoreError> {
 /// Must be called inside a runtime.
 impl From<Redis> for ReplicaStores {
     fn from(redis: Redis) -> Self {
-        Self::new(
+        let limits = Arc::new(redis.limits());
+        let stores = Self::new(
             Arc::new(redis.bus()),
             Arc::new(redis.sessions()),
             Arc::new(redis.tasks()),
             Arc::new(redis.fanout()),
             Arc::new(redis.spent()),
             Arc::new(redis.events()),
-        )
+        );
+        stores.with_limits(limits)
     }
 }
 

@@ -4,8 +4,8 @@
 mod redis;
 
 use turnbuckle_store::{
-    MemorySpent, bus::MemoryBus, contract, event::MemoryEvents, session::MemorySessions,
-    task::MemoryTasks,
+    MemorySpent, bus::MemoryBus, contract, event::MemoryEvents, limit::MemorySharedLimits,
+    session::MemorySessions, task::MemoryTasks,
 };
 
 #[tokio::test]
@@ -42,4 +42,9 @@ async fn memory_keeps_the_contract_of_notes_of_sessions() {
 #[tokio::test]
 async fn memory_keeps_the_contract_of_logs_of_events() {
     contract::events(async || MemoryEvents::default()).await;
+}
+
+#[tokio::test]
+async fn memory_keeps_the_contract_of_limits() {
+    contract::limits(&MemorySharedLimits::default()).await;
 }

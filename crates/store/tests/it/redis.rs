@@ -102,6 +102,20 @@ fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn redis_keeps_the_contract_of_limits() {
+    let engine = Engine::start();
+    contract::limits(&engine.open().await.limits()).await;
+    // Nothing stays for ever.
+    for key in redis_cli(&engine, &["KEYS", "*"]).lines() {
+        let left: i64 = redis_cli(&engine, &["PTTL", key])
+            .trim()
+            .parse()
+            .expect("a number");
+        assert!(left > 0, "{key}: {left}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn redis_keeps_the_contract_of_tasks() {
     let engine = Engine::start();
     contract::tasks(async || engine.open().await.tasks()).await;

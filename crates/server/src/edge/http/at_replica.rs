@@ -13,8 +13,12 @@ use tokio::{
     time::Instant,
 };
 use turnbuckle_base::lock::Mutex;
+use turnbuckle_store::bus::Recipient;
 
-use crate::replica::{Place, Replicas, StreamLog};
+use crate::{
+    client::OnVisit,
+    replica::{Message, Place, Replicas, StreamLog},
+};
 
 /// How long to wait after a store could not be read before it is tried again: a session must not wait
 /// for it with each call.
@@ -33,6 +37,8 @@ pub(super) struct AtReplica {
     /// Held while changes are read or written, and until they are known here: what is read first must
     /// not be the last to be known.
     turn: AsyncMutex<()>,
+    /// Whether the session was opened here.
+    is_home: bool,
     /// Whether the client may have missed changes that were told before the session was known here.
     has_gap: AtomicBool,
 }
@@ -62,6 +68,7 @@ impl AtReplica {
                 is_catching_up: false,
             }),
             turn: AsyncMutex::new(()),
+            is_home: true,
             has_gap: AtomicBool::new(false),
         }
     }
@@ -73,10 +80,32 @@ impl AtReplica {
         key: String,
         left: Duration,
     ) -> Self {
-        let at = Self::new(replicas, place, key, left);
+        let at = Self {
+            is_home: false,
+            ..Self::new(replicas, place, key, left)
+        };
         at.changed();
         at.has_gap.store(true, Ordering::Relaxed);
         at
+    }
+
+    /// Whether the session was opened here.
+    pub(super) fn is_home(&self) -> bool {
+        self.is_home
+    }
+
+    /// Tells other replicas of visits: the client may read its stream at one of them.
+    pub(super) fn on_visit(&self, session: &str, caller: Option<&str>) -> OnVisit {
+        let replicas = Arc::clone(&self.replicas);
+        let (session, caller) = (session.to_owned(), caller.map(str::to_owned));
+        Box::new(move |visit| {
+            let message = Message::Visit {
+                session: session.clone(),
+                caller: caller.clone(),
+                visit: visit.to_owned(),
+            };
+            replicas.tell(Recipient::All, message);
+        })
     }
 
     /// Where the events of a stream are written down, if streams outlive their replica.

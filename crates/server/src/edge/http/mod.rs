@@ -26,6 +26,7 @@ mod event_id;
 mod event_stream;
 mod exchange_body;
 mod guard;
+mod held_sessions;
 mod http_sse;
 mod keep_alive;
 mod listen_body;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::quota::{CallerKey, Quota, Share};
+use crate::quota::{CallerKey, CountedCaller, Quota, Share};
 
 /// Who pays for a session.
 pub(super) struct Payer {
     pub(super) key: CallerKey,
     /// The caller whose rates count, if any.
-    pub(super) counted: Option<CallerKey>,
+    pub(super) counted: Option<CountedCaller>,
     /// The memory for what is kept.
     pub(super) kept: Arc<Quota>,
 }

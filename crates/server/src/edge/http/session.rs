@@ -63,6 +63,9 @@ impl HttpSession {
         payer: Payer,
     ) -> Self {
         let _ = lifecycle.id.set(id.clone());
+        if let Some(at) = &at {
+            let _ = lifecycle.on_visit.set(at.on_visit(&id, caller.id()));
+        }
         let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
         let session = Some(Arc::clone(&lifecycle));
         let peer = Peer::new(caller, standing.clone(), session, closing).counted(payer.counted);

@@ -8,6 +8,7 @@ use turnbuckle_protocol::{
     http::header::SESSION_ID,
 };
 use turnbuckle_session::Era;
+use turnbuckle_store::session::Note;
 use turnbuckle_transport::Outbox;
 
 use super::{
@@ -81,6 +82,9 @@ pub(super) async fn initialize(
         Ok(named) => named,
         Err(refused) => return refused.refuse(Some(&request.id)),
     };
+    if let Err(full) = make_room_everywhere(site, parts, &caller) {
+        return full.refuse(Some(&request.id));
+    }
     let opened = site.sessions.open(id, key, |id| {
         let (closing, payer) = (site.closing.clone(), site.payer(parts));
         HttpSession::new(id, at, caller, lifecycle, limits, closing, payer)
@@ -94,6 +98,28 @@ pub(super) async fn initialize(
         }
         Err(full) => full.refuse(Some(&request.id)),
     }
+}
+
+/// Makes room for a session if its caller has too many at all replicas together.
+fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(), NoSession> {
+    let (Some(replicas), Some(counted)) = (&site.shared.replicas, site.counted(parts)) else {
+        return Ok(());
+    };
+    let name = || counted.name(caller).into();
+    let Some(ended) = site.sessions.make_room_everywhere(counted.key, name)? else {
+        return Ok(());
+    };
+    let others = Arc::clone(replicas);
+    // Ends when the others know of it, or cannot be told.
+    replicas.spawn(async move {
+        if let Err(error) = notes::share(&others, &ended, Note::End).await {
+            tracing::warn!(
+                reason = error.message,
+                "a session has ended at this replica alone"
+            );
+        }
+    });
+    Ok(())
 }
 
 /// The id of a session that opens: random, or its handshake where there are replicas.

@@ -12,11 +12,13 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, IdRef};
 
 use super::{
-    body::HttpBody, reply, session::HttpSession, settings::HttpSettings, sse_session::SseSession,
+    at_replica::AtReplica, body::HttpBody, held_sessions::HeldSessions, reply,
+    session::HttpSession, settings::HttpSettings, sse_session::SseSession,
 };
 use crate::{
     Caller,
     quota::{CallerKey, Over},
+    replica::Replicas,
     subscription::TooMany,
 };
 
@@ -30,6 +32,8 @@ pub(super) struct Sessions {
     max_per_caller: usize,
     idle: Duration,
     initialized_within: Duration,
+    /// What other replicas have opened, if that counts.
+    held: Option<Arc<HeldSessions>>,
 }
 
 #[derive(Default)]
@@ -58,6 +62,14 @@ impl AnySession {
         match self {
             Self::Streamable(session) => session.idle_for(),
             Self::Sse(_) => Duration::ZERO,
+        }
+    }
+
+    /// Whether it was opened here and not at another replica.
+    fn is_home(&self) -> bool {
+        match self {
+            Self::Streamable(session) => session.at.as_ref().is_none_or(AtReplica::is_home),
+            Self::Sse(_) => true,
         }
     }
 
@@ -114,13 +126,15 @@ impl NoSession {
 }
 
 impl Sessions {
-    pub(super) fn new(settings: &HttpSettings) -> Self {
+    pub(super) fn new(settings: &HttpSettings, replicas: Option<&Arc<Replicas>>) -> Self {
         Self {
             table: Mutex::default(),
             max: settings.max_sessions,
             max_per_caller: settings.max_sessions_per_caller,
             idle: settings.session_idle,
             initialized_within: settings.initialized_within,
+            held: replicas
+                .and_then(|replicas| HeldSessions::new(replicas, settings.max_sessions_per_caller)),
         }
     }
 
@@ -237,6 +251,51 @@ impl Sessions {
         Ok(())
     }
 
+    /// Makes room for a session that this caller opens here, if it has too many at all replicas
+    /// together: returns one that has been closed for it, and has to end everywhere. `name` is how
+    /// all replicas know the caller.
+    pub(super) fn make_room_everywhere(
+        &self,
+        owner: CallerKey,
+        name: impl FnOnce() -> Arc<str>,
+    ) -> Result<Option<Arc<HttpSession>>, NoSession> {
+        let Some(held) = &self.held else {
+            return Ok(None);
+        };
+        let mut table = self.table();
+        let own = table.owners.get(&owner).map_or(0, Vec::len);
+        if own < held.share() {
+            return Ok(None);
+        }
+        let opened = table.opened_here(owner);
+        if opened < held.share() {
+            return Ok(None);
+        }
+        held.say(owner, opened + 1, name);
+        if opened + held.elsewhere(owner) < self.max_per_caller {
+            return Ok(None);
+        }
+        let victim = table.longest_idle(owner, AnySession::is_home);
+        let victim = victim.ok_or(NoSession::TooManyOfCaller(self.max_per_caller))?;
+        match table.remove(&victim) {
+            Some(AnySession::Streamable(session)) => {
+                session.close();
+                Ok(Some(session))
+            }
+            // What is not silent is not chosen.
+            Some(AnySession::Sse(_)) | None => Ok(None),
+        }
+    }
+
+    /// Says again how many sessions of callers with many this replica has opened.
+    pub(super) fn say_again(&self) {
+        let Some(held) = &self.held else { return };
+        for caller in held.callers() {
+            let opened = self.table().opened_here(caller);
+            held.say_again(caller, opened);
+        }
+    }
+
     /// Makes room for what a new session of this caller keeps: silent ones end until there is some.
     pub(super) fn make_room(
         &self,
@@ -310,9 +369,26 @@ impl SessionTable {
         }
     }
 
+    /// How many sessions of a caller were opened here.
+    fn opened_here(&self, owner: CallerKey) -> usize {
+        let own = self.owners.get(&owner).into_iter().flatten();
+        own.filter(|id| self.sessions[*id].session.is_home())
+            .count()
+    }
+
     /// The session of a caller that has been silent for longest, if one is silent at all.
     fn longest_idle_of(&self, owner: CallerKey) -> Option<Box<str>> {
+        self.longest_idle(owner, |_| true)
+    }
+
+    /// The same, of those that are chosen.
+    fn longest_idle(
+        &self,
+        owner: CallerKey,
+        is_chosen: impl Fn(&AnySession) -> bool,
+    ) -> Option<Box<str>> {
         let own = self.owners.get(&owner)?.iter();
+        let own = own.filter(|id| is_chosen(&self.sessions[*id].session));
         let own = own.map(|id| (id, self.sessions[id].session.idle_for()));
         let (id, idle) = own.max_by_key(|(_, idle)| *idle)?;
         (idle > Duration::ZERO).then(|| id.clone())

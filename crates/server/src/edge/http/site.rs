@@ -6,14 +6,15 @@ use http::request::Parts;
 use turnbuckle_transport::http::Peer;
 
 use super::{
-    payer::Payer, protect::Protect, runs::Runs, sessions::Sessions, settings::HttpSettings,
+    held_sessions::SAY_AGAIN, payer::Payer, protect::Protect, runs::Runs, sessions::Sessions,
+    settings::HttpSettings,
 };
 use crate::{
     Caller,
     client::caller::Anybody,
     client::{CancelFlag, HttpRequest},
     engine::Shared,
-    quota::CallerKey,
+    quota::{CallerAddress, CallerKey, CountedCaller},
 };
 
 /// Where a service is mounted in a router.
@@ -68,8 +69,8 @@ impl Site {
         guard: Option<Arc<dyn Protect>>,
     ) -> Arc<Self> {
         let site = Arc::new(Self {
+            sessions: Sessions::new(&settings, shared.replicas.as_ref()),
             shared,
-            sessions: Sessions::new(&settings),
             runs: Runs::default(),
             settings,
             endpoint,
@@ -81,6 +82,7 @@ impl Site {
         if let Some(replicas) = &site.shared.replicas {
             let station: Weak<Self> = Arc::downgrade(&site);
             replicas.add(station);
+            replicas.spawn(say_again(Arc::downgrade(&site)));
         }
         site
     }
@@ -93,14 +95,17 @@ impl Site {
 
     /// Whose rates a request counts against: nobody's if it comes from this machine and nobody says who
     /// calls.
-    pub(super) fn counted(&self, parts: &Parts) -> Option<CallerKey> {
+    pub(super) fn counted(&self, parts: &Parts) -> Option<CountedCaller> {
         let is_known = parts
             .extensions
             .get::<Caller>()
             .is_some_and(|caller| caller.id().is_some());
         let peer = parts.extensions.get::<Peer>();
         let is_counted = is_known || peer.is_some_and(|peer| !peer.is_local());
-        is_counted.then(|| self.key(parts))
+        is_counted.then(|| CountedCaller {
+            key: self.key(parts),
+            address: peer.and_then(CallerAddress::of),
+        })
     }
 
     /// Who pays for a session that a request opens.
@@ -120,5 +125,15 @@ impl Site {
             return caller.with_http_request(HttpRequest::of(parts));
         }
         caller
+    }
+}
+
+/// Says again and again how many sessions of callers with many there are, for as long as the service
+/// lives. Nothing is said of callers with few.
+async fn say_again(site: Weak<Site>) {
+    loop {
+        tokio::time::sleep(SAY_AGAIN).await;
+        let Some(site) = site.upgrade() else { return };
+        site.sessions.say_again();
     }
 }

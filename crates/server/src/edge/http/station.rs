@@ -61,10 +61,16 @@ impl Station for Site {
                 session.running.cancel(&id, reason.as_deref()).then(done)
             }
             Message::RootsChanged { session, caller } => {
-                let session = self.of_caller(session, caller.as_deref())?;
-                self.forget_roots(&session);
+                self.forget_roots(&*self.of_caller(session, caller.as_deref())?);
                 Some(done())
             }
+            Message::Visit {
+                session,
+                caller,
+                visit,
+            } => self
+                .expect_visit(session, caller.as_deref(), visit)
+                .then(done),
             Message::Noted { session } => {
                 let session = self.sessions.held(session)?;
                 session.at.as_ref()?.changed();
@@ -137,6 +143,14 @@ impl Site {
 }
 
 impl Site {
+    /// A session that is here is told when this visit is over. False if it is not here.
+    fn expect_visit(&self, session: &str, caller: Option<&str>, visit: &str) -> bool {
+        let session = self.of_caller(session, caller);
+        session
+            .inspect(|session| session.lifecycle().listener().add_visit(visit))
+            .is_some()
+    }
+
     /// Forgets the roots of a session, and asks for them anew if its client listens here.
     fn forget_roots(&self, session: &HttpSession) {
         session.peer.forget_roots();

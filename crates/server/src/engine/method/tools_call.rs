@@ -22,9 +22,7 @@ pub(super) fn serve(
     name: &str,
     out: &mut impl Sink,
 ) -> Served {
-    if let Some(caller) = incoming.peer.counted_key()
-        && let Err(reject) = shared.rates.check(RatedMethod::ToolCalls, caller)
-    {
+    if let Err(reject) = shared.rates.check(RatedMethod::ToolCalls, incoming.peer) {
         // tools: servers MUST rate limit tool invocations.
         incoming.refuse(reject, out);
         return Served::Done;

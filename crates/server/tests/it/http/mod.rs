@@ -29,6 +29,7 @@ mod replicas;
 mod requests;
 mod resume;
 mod session;
+mod shared_limits;
 mod shutdown;
 mod site;
 mod standing;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Log, Resource, Server, SetupError, Tool};
+use turnbuckle_server::{Ask as Asking, Log, Resource, Server, SetupError, Tool, ToolError, Visit};
 use turnbuckle_store::MemoryReplicas;
 
 use super::{
@@ -24,11 +24,19 @@ async fn murmur(log: Log) -> &'static str {
     "murmured"
 }
 
+/// Sends the user to a page.
+async fn pay(Asking(ask): Asking) -> Result<&'static str, ToolError> {
+    let visit = Visit::new("Pay, please.", "https://shop.example/pay").id("payment-7");
+    ask.visit("pay", visit).await?;
+    Ok("paid")
+}
+
 fn server(gate: &Gate, stores: &MemoryReplicas) -> Server {
     gate.server()
         .tool(Tool::new("book", book))
         .tool(Tool::new("steps", steps))
         .tool(Tool::new("murmur", murmur))
+        .tool(Tool::new("pay", pay))
         .resource(Resource::new("clock://now", async || "noon"))
         .replicas(stores.clone())
 }
@@ -279,6 +287,42 @@ async fn subscriptions_follow_the_session() {
                 .ends_with("list_changed")
         );
     }
+}
+
+// elicitation: a client that was sent to a URL is told when that is done.
+#[tokio::test]
+async fn the_end_of_a_visit_reaches_the_stream_at_another_replica() {
+    let (here, there) = replicas().await;
+    let capabilities = json!({ "elicitation": { "url": {} } });
+    let session = Session::open_with(&here, Revision::V2025_11_25, capabilities).await;
+    let mut standing = moved(&session, &there).listen().await;
+    let mut stream = session.stream(call(1, "pay")).await;
+    let (_, question) = message(&mut stream).await;
+    assert_eq!(question["params"]["elicitationId"], "payment-7");
+    let changes = here.live.changes();
+    // The other replica may hear of the visit a moment later than the client.
+    let visiting = tokio::spawn(async move {
+        loop {
+            // The client is told of no visit but its own.
+            changes.visited("payment-8");
+            changes.visited("payment-7");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    loop {
+        let (_, told) = message(&mut standing).await;
+        if told["method"] == "notifications/elicitation/complete" {
+            assert_eq!(told["params"]["elicitationId"], "payment-7");
+            break;
+        }
+        assert!(
+            told["method"]
+                .as_str()
+                .expect("a method")
+                .ends_with("list_changed")
+        );
+    }
+    visiting.abort();
 }
 
 #[tokio::test]

@@ -1,0 +1,189 @@
+//! Rates that replicas share.
+//!
+//! Each replica lets a caller have a small share of its rate without asking anybody: so much that all
+//! replicas together give half of the rate at the most. Only a caller who wants more is counted in the
+//! store, in blocks, and behind its calls: no call waits for the store.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{runtime::Handle, time::Instant};
+use turnbuckle_base::{lock::Mutex, wall_clock};
+use turnbuckle_store::{
+    bus::Bus,
+    limit::{Draw, Drawn, SharedLimits},
+};
+use turnbuckle_transport::Rate;
+
+use crate::quota::CallerKey;
+
+/// Callers who are counted in the store at a time. Others are counted here alone.
+const MAX_BUSY: usize = 4096;
+
+/// How long a caller who asks for nothing more is remembered.
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// How long the store may take. After that the rate of this replica alone counts for a while.
+const DRAW_WITHIN: Duration = Duration::from_secs(1);
+
+/// The longest time for which a caller is refused without asking the store again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The largest block that is taken at once.
+const MAX_BLOCK: u32 = 1000;
+
+/// How many replicas there are taken to be until they are counted: so many that little is given without
+/// asking.
+const ASSUMED_REPLICAS: u32 = 16;
+
+/// Rates that replicas share.
+pub(crate) struct SharedRates {
+    limits: Arc<dyn SharedLimits>,
+    bus: Arc<dyn Bus>,
+    runtime: Handle,
+    /// How many replicas there are.
+    replicas: AtomicU32,
+    busy: Mutex<HashMap<(&'static str, CallerKey), BusyCaller>>,
+}
+
+/// A caller who has used more than the share of this replica.
+struct BusyCaller {
+    /// What is paid for already.
+    credit: u32,
+    /// What was allowed and is not paid for yet.
+    owed: u32,
+    is_drawing: bool,
+    /// Until when there is nothing left in the store.
+    refused_until: Option<Instant>,
+    used: Instant,
+}
+
+impl SharedRates {
+    /// Must be called inside a runtime.
+    pub(crate) fn new(limits: Arc<dyn SharedLimits>, bus: Arc<dyn Bus>) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            bus,
+            runtime: Handle::current(),
+            replicas: AtomicU32::new(ASSUMED_REPLICAS),
+            busy: Mutex::default(),
+        })
+    }
+
+    /// Looks how many replicas there are.
+    pub(crate) fn count_replicas(&self) {
+        let replicas = u32::try_from(self.bus.nodes().len()).unwrap_or(u32::MAX);
+        self.replicas.store(replicas.max(1), Ordering::Relaxed);
+    }
+
+    /// Into how many parts a rate is divided, of which this replica gives one without asking.
+    pub(super) fn parts(&self) -> u32 {
+        self.replicas.load(Ordering::Relaxed).saturating_mul(2)
+    }
+
+    /// Counts one request of a caller beyond the share of this replica; false if all replicas together
+    /// have let in too many. `limit` is what is counted, and `name` is how other replicas know the caller.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        limit: &'static str,
+        caller: CallerKey,
+        rate: Rate,
+        name: impl FnOnce() -> String,
+    ) -> bool {
+        let now = Instant::now();
+        let key = (limit, caller);
+        let mut busy = self.busy.lock();
+        if busy.len() >= MAX_BUSY && !busy.contains_key(&key) {
+            busy.retain(|_, busy| busy.is_drawing || now - busy.used < REMEMBERED);
+            if busy.len() >= MAX_BUSY {
+                return true;
+            }
+        }
+        let entry = busy.entry(key).or_insert_with(|| BusyCaller::new(now));
+        let is_allowed = entry.take(rate.burst(), now);
+        let block = (rate.burst() / self.parts().saturating_mul(2)).clamp(1, MAX_BLOCK);
+        if !entry.wants(block, now) {
+            return is_allowed;
+        }
+        entry.is_drawing = true;
+        let owed = entry.owed;
+        drop(busy);
+        let (shared, name) = (Arc::clone(self), name());
+        // Ends with the answer of the store, or without.
+        self.runtime.spawn(async move {
+            let mut draw = Draw::new(&name, limit, rate.burst(), rate.per_second());
+            (draw.owed, draw.wanted) = (owed, block);
+            let drawing = shared.limits.draw(draw, wall_clock::now());
+            let drawn = match tokio::time::timeout(DRAW_WITHIN, drawing).await {
+                Ok(Ok(drawn)) => Some(drawn),
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "a rate counts at this replica alone for now");
+                    None
+                }
+                Err(_) => None,
+            };
+            shared.count_replicas();
+            if let Some(entry) = shared.busy.lock().get_mut(&key) {
+                entry.drawn(drawn, owed, block);
+            }
+        });
+        is_allowed
+    }
+}
+
+impl BusyCaller {
+    fn new(now: Instant) -> Self {
+        Self {
+            credit: 0,
+            owed: 0,
+            is_drawing: false,
+            refused_until: None,
+            used: now,
+        }
+    }
+
+    fn is_refused(&self, now: Instant) -> bool {
+        self.refused_until.is_some_and(|until| now < until)
+    }
+
+    /// Whether a request is allowed: it is until the store says that there is nothing left.
+    fn take(&mut self, burst: u32, now: Instant) -> bool {
+        self.used = now;
+        if self.credit > 0 {
+            self.credit -= 1;
+            return true;
+        }
+        if self.is_refused(now) {
+            return false;
+        }
+        self.owed = (self.owed + 1).min(burst);
+        true
+    }
+
+    /// Whether the store has to be asked.
+    fn wants(&self, block: u32, now: Instant) -> bool {
+        !self.is_drawing && !self.is_refused(now) && (self.owed > 0 || self.credit <= block / 2)
+    }
+
+    /// Takes in what the store said, if it said anything.
+    fn drawn(&mut self, drawn: Option<Drawn>, owed: u32, block: u32) {
+        self.is_drawing = false;
+        match drawn {
+            Some(drawn) => {
+                self.owed = self.owed.saturating_sub(owed);
+                self.credit = self.credit.saturating_add(drawn.granted);
+                let until = Instant::now() + drawn.wait.min(ASK_AGAIN);
+                self.refused_until = (drawn.granted == 0).then_some(until);
+            }
+            // Nobody is locked out because the store is away: what this replica allows by itself
+            // counts, and the store is asked again after so many requests.
+            None => self.credit = self.credit.max(block),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Limits of callers that several servers count together.
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{Router, extract::Request, middleware, response::Response};
+use serde_json::json;
+use tokio::sync::oneshot;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{Caller, HttpSettings, Rates, Server, Tool};
+use turnbuckle_store::{MemoryReplicas, ReplicaStores};
+use turnbuckle_transport::{
+    Rate,
+    http::{Listener, Settings, serve},
+};
+
+use super::{
+    ask::{Ask, request},
+    raw::{Answer, Raw},
+};
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// How many calls a caller may make at once.
+const CALLS: u32 = 40;
+
+/// How many sessions a caller may have.
+const SESSIONS: usize = 20;
+
+/// A replica that believes who calls, until this is dropped.
+struct Replica {
+    address: SocketAddr,
+    _stop: oneshot::Sender<()>,
+}
+
+/// Takes a header for proof; a real one would check a token.
+async fn believe(mut request: Request, next: middleware::Next) -> Response {
+    let name = request.headers().get("x-user");
+    if let Some(name) = name.and_then(|name| name.to_str().ok()) {
+        let caller = Caller::new(name);
+        request.extensions_mut().insert(caller);
+    }
+    next.run(request).await
+}
+
+impl Replica {
+    async fn start(stores: impl Into<ReplicaStores>) -> Self {
+        let rates = Rates::default().with_tool_calls(Rate::new(CALLS, 1));
+        let server = Server::new("counted", "1.0.0")
+            .tool(Tool::new("now", async || "now"))
+            .rates(rates)
+            .replicas(stores)
+            .secret(&SECRET);
+        let live = server.build().expect("a server");
+        let mut settings = HttpSettings::default();
+        settings.max_sessions_per_caller = SESSIONS;
+        let router = Router::new()
+            .fallback_service(live.http_with(settings))
+            .layer(middleware::from_fn(believe));
+        let listener = Listener::bind("127.0.0.1:0").await.expect("a listener");
+        let address = listener.local_address().expect("an address");
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(serve(listener, router, Settings::default(), async {
+            let _ = stopped.await;
+        }));
+        Self {
+            address,
+            _stop: stop,
+        }
+    }
+
+    async fn ask(&self, who: &str, ask: Ask) -> Answer {
+        let ask = ask.with("x-user", who);
+        Raw::connect(self.address).await.ask(ask).await
+    }
+
+    /// Whether a call is let in.
+    async fn is_let_in(&self, who: &str) -> bool {
+        let answer = self.ask(who, Ask::call("now", json!({}))).await;
+        let answer = answer.json();
+        if answer.get("result").is_some() {
+            return true;
+        }
+        assert_eq!(answer["error"]["code"], 429, "{answer}");
+        false
+    }
+
+    async fn open(&self, who: &str) -> String {
+        let ask = Ask::initialize(Revision::V2025_11_25);
+        let answer = self.ask(who, ask).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        let id = answer.head.get("mcp-session-id");
+        id.expect("a session").to_owned()
+    }
+
+    async fn has(&self, who: &str, session: &str) -> bool {
+        let ask = Ask::post(request(7, "ping", json!({}))).with("mcp-session-id", session);
+        match self.ask(who, ask).await.status() {
+            200 => true,
+            404 => false,
+            status => panic!("{status}"),
+        }
+    }
+}
+
+/// How many of so many calls at all replicas in turn are let in.
+async fn let_in(replicas: &[&Replica], who: &str, calls: u32) -> u32 {
+    let mut count = 0;
+    for replica in replicas.iter().cycle().take(calls as usize) {
+        count += u32::from(replica.is_let_in(who).await);
+        // The others are told behind a call.
+        tokio::task::yield_now().await;
+    }
+    count
+}
+
+#[tokio::test]
+async fn a_rate_counts_for_all_replicas_together() {
+    let stores = MemoryReplicas::default();
+    let (one, other) = (
+        Replica::start(stores.clone()).await,
+        Replica::start(stores).await,
+    );
+    // Each of them alone would let in as many.
+    let count = let_in(&[&one, &other], "ada", 4 * CALLS).await;
+    assert!(count >= CALLS, "a caller gets its limit: {count}");
+    // Half as much is given without asking, and a second or two may have passed.
+    assert!(count <= CALLS * 3 / 2 + 5, "and little more: {count}");
+    // One that sends everything to one replica gets its limit too.
+    let count = let_in(&[&one], "bob", 4 * CALLS).await;
+    assert!((CALLS..=CALLS * 3 / 2 + 5).contains(&count), "{count}");
+    // Others are not affected.
+    assert_eq!(let_in(&[&one, &other], "eve", CALLS / 2).await, CALLS / 2);
+}
+
+#[tokio::test]
+async fn without_a_store_for_limits_each_replica_counts_for_itself() {
+    let stores = || {
+        let mut stores = ReplicaStores::from(MemoryReplicas::default());
+        stores.limits = None;
+        stores
+    };
+    let (one, other) = (
+        Replica::start(stores()).await,
+        Replica::start(stores()).await,
+    );
+    let count = let_in(&[&one, &other], "ada", 4 * CALLS).await;
+    assert!(count >= 2 * CALLS, "{count}");
+}
+
+#[tokio::test]
+async fn sessions_count_for_all_replicas_together() {
+    let stores = MemoryReplicas::default();
+    let (one, other) = (
+        Replica::start(stores.clone()).await,
+        Replica::start(stores).await,
+    );
+    let (replicas, mut sessions) = ([&one, &other], Vec::new());
+    for replica in replicas.iter().cycle().take(3 * SESSIONS) {
+        sessions.push(replica.open("ada").await);
+        // So that one of them has been silent for longest.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let mut left = Vec::new();
+    for (number, session) in sessions.iter().enumerate() {
+        // Another replica than the one where it was opened.
+        if replicas[(number + 1) % 2].has("ada", session).await {
+            left.push(number);
+        }
+    }
+    let count = left.len();
+    assert!(count >= SESSIONS, "a caller has its sessions: {left:?}");
+    assert!(count <= SESSIONS * 3 / 2, "and few more: {left:?}");
+    assert!(left.contains(&(3 * SESSIONS - 1)), "the newest is there");
+    assert!(!left.contains(&0), "the longest silent one has ended");
+    let session = one.open("eve").await;
+    assert!(other.has("eve", &session).await, "others are not affected");
+}

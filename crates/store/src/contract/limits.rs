@@ -1,0 +1,89 @@
+//! What every store of limits must do.
+
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    bus::NodeId,
+    limit::{Draw, Drawn, Holding, SharedLimits},
+};
+
+/// How long a holding is true here: longer than the contract takes.
+const KEEP: Duration = Duration::from_mins(1);
+
+/// Runs the contract of [`SharedLimits`] on an empty store. It counts by the time of day, and goes on
+/// for a moment.
+///
+/// # Panics
+/// If a clause is broken, naming it.
+pub async fn limits(store: &impl SharedLimits) {
+    all_take_from_one(store).await;
+    what_is_owed_counts(store).await;
+    what_all_hold_is_known(store).await;
+}
+
+async fn draw(store: &impl SharedLimits, caller: &str, owed: u32, wanted: u32) -> Drawn {
+    // So slow that nothing comes back while the contract runs.
+    let mut draw = Draw::new(caller, "calls", 10, 1);
+    (draw.owed, draw.wanted) = (owed, wanted);
+    let drawn = store.draw(draw, SystemTime::now()).await;
+    drawn.unwrap_or_else(|error| panic!("nothing can be taken: {error}"))
+}
+
+async fn all_take_from_one(store: &impl SharedLimits) {
+    assert_eq!(draw(store, "ada", 0, 4).await.granted, 4);
+    assert_eq!(draw(store, "ada", 0, 4).await.granted, 4);
+    let rest = draw(store, "ada", 0, 4).await;
+    assert_eq!(rest.granted, 2, "what is left is given");
+    let none = draw(store, "ada", 0, 4).await;
+    assert_eq!(none.granted, 0, "there is no more than that");
+    let second = Duration::from_secs(1);
+    assert!(
+        !none.wait.is_zero() && none.wait <= second,
+        "it is said when there is more: {none:?}"
+    );
+    assert_eq!(
+        draw(store, "eve", 0, 1).await.granted,
+        1,
+        "others have theirs"
+    );
+    tokio::time::sleep(none.wait).await;
+    assert_eq!(
+        draw(store, "ada", 0, 4).await.granted,
+        1,
+        "there is more then"
+    );
+}
+
+async fn what_is_owed_counts(store: &impl SharedLimits) {
+    assert_eq!(draw(store, "bob", 7, 10).await.granted, 3);
+    let late = draw(store, "bob", 1000, 1).await;
+    assert_eq!(late.granted, 0);
+    assert!(
+        late.wait <= Duration::from_secs(1),
+        "nobody pays for longer than for everything: {late:?}"
+    );
+}
+
+async fn what_all_hold_is_known(store: &impl SharedLimits) {
+    let (one, other) = (NodeId::new(1), NodeId::new(2));
+    let hold = async |caller, node, count, keep| {
+        let holding = Holding::new(caller, "sessions", node, count, keep);
+        let held = store.hold(holding, SystemTime::now()).await;
+        let mut held = held.unwrap_or_else(|error| panic!("nothing can be said: {error}"));
+        held.sort();
+        held
+    };
+    assert_eq!(hold("ada", one, 3, KEEP).await, [(one, 3)]);
+    assert_eq!(hold("ada", other, 4, KEEP).await, [(one, 3), (other, 4)]);
+    assert_eq!(hold("ada", one, 1, KEEP).await, [(one, 1), (other, 4)]);
+    assert_eq!(hold("eve", one, 5, KEEP).await, [(one, 5)]);
+    let moment = Duration::from_millis(20);
+    hold("bob", one, 5, moment).await;
+    tokio::time::sleep(2 * moment).await;
+    let held = hold("bob", other, 6, KEEP).await;
+    assert_eq!(
+        held,
+        [(other, 6)],
+        "what is not said again is not true for ever"
+    );
+}
