@@ -7,6 +7,8 @@ mod handshake;
 mod letter;
 mod place;
 mod replicas;
+#[cfg(all(test, feature = "replicas"))]
+mod samples;
 mod seen;
 mod stream_log;
 

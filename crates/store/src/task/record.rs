@@ -342,6 +342,21 @@ mod tests {
         assert_eq!(record.version, 2);
     }
 
+    /// Taken from a process of version 0.1.0. Replicas of two versions run side by side while a server
+    /// is upgraded. Do not make it anew: add another one when the format changes.
+    const VERSION_0_1: &str = r#"{"owner":"local","version":1,"created_ms":1794932929906,"task":{"taskId":"218dee93241df603-fMNKL0SV5wzBv9cloOCNiA","status":"working","createdAt":"2026-11-17T16:28:49.906Z","lastUpdatedAt":"2026-11-17T16:28:49.906Z","ttlMs":60000,"pollIntervalMs":1000},"is_error":false,"answers":{}}"#;
+
+    #[test]
+    fn records_of_version_0_1_are_read_and_written_as_it_does() {
+        let record: TaskRecord = serde_json::from_str(VERSION_0_1).unwrap();
+        assert_eq!(record.task.state.status(), TaskStatus::Working);
+        assert!(record.restart.is_none());
+        assert_eq!(serde_json::to_string(&record).unwrap(), VERSION_0_1);
+        // What a newer version adds is passed over.
+        let newer = VERSION_0_1.replace(r#""answers":{}"#, r#""answers":{},"mood":"good""#);
+        assert!(serde_json::from_str::<TaskRecord>(&newer).is_ok());
+    }
+
     #[test]
     fn a_replica_writes_in_its_own_turn_alone() {
         let (one, other) = (NodeId::new(1), NodeId::new(2));
