@@ -70,6 +70,11 @@ enum Command {
 }
 
 impl Command {
+    /// Whether its log is read later, and by others than who started it.
+    fn runs_until_stopped(&self) -> bool {
+        matches!(self, Self::Up(_) | Self::Serve(_) | Self::Inspect(_))
+    }
+
     /// Whether a program reads what is printed.
     fn is_json(&self) -> bool {
         match self {
@@ -96,7 +101,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return not_parsed(&error),
     };
-    log::open();
+    log::open(arguments.command.runs_until_stopped());
     style::choose(arguments.color);
     let outcome = match &arguments.command {
         Command::Up(up) => command::up::run(up),

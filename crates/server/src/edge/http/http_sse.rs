@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// How long another replica may take to take a message. It takes none while its client does not read.
-const FORWARD_WITHIN: Duration = Duration::from_secs(10);
+const FORWARD_WITHIN: Duration = Duration::from_secs(25);
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
