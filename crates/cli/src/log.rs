@@ -12,23 +12,26 @@ use tracing_subscriber::{
 /// What is logged unless `RUST_LOG` is set: only what the user should look at.
 const DEFAULT_FILTER: &str = "warn";
 
-/// Sends what the libraries log to stderr, filtered by `RUST_LOG`. Where that is not set, and for
-/// commands that do one thing and end, lines read like our own messages.
-pub(crate) fn open(runs_until_stopped: bool) {
-    let Ok(filter) = EnvFilter::try_from_default_env() else {
-        let log = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(DEFAULT_FILTER))
-            .with_writer(io::stderr);
-        if runs_until_stopped {
-            log.init();
-        } else {
-            log.event_format(Plain).init();
-        }
-        return;
-    };
+/// Sends what the libraries log to stderr, filtered by `RUST_LOG`, with the time and the module.
+pub(crate) fn open() {
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        .init();
+}
+
+/// The same for commands that do one thing and end: unless `RUST_LOG` is set, lines read like our
+/// own messages.
+pub(crate) fn open_plain() {
+    if EnvFilter::try_from_default_env().is_ok() {
+        return open();
+    }
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(DEFAULT_FILTER))
+        .with_writer(io::stderr)
+        .event_format(Plain)
         .init();
 }
 

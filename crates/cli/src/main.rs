@@ -101,7 +101,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return not_parsed(&error),
     };
-    log::open(arguments.command.runs_until_stopped());
+    if arguments.command.runs_until_stopped() {
+        log::open();
+    } else {
+        log::open_plain();
+    }
     style::choose(arguments.color);
     let outcome = match &arguments.command {
         Command::Up(up) => command::up::run(up),

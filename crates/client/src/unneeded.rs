@@ -13,6 +13,10 @@ const EACH: Duration = Duration::from_micros(500);
 /// This much of a message counts as one more message, because it has to be scanned.
 const BYTES_EACH: usize = 1024;
 
+/// The most that one message counts as. A large answer that comes too late is no flood, and must not
+/// hold up the other answers of its server.
+const MAX_UNITS: u32 = BURST / 2;
+
 /// The shortest time that a server waits: many short waits would cost as much as they save.
 const SHORTEST_WAIT: Duration = Duration::from_millis(20);
 
@@ -30,8 +34,8 @@ impl Unneeded {
     /// Counts a message of this length.
     pub(crate) fn count(&mut self, bytes: usize) {
         let now = Instant::now();
-        let units = u32::try_from(bytes / BYTES_EACH).unwrap_or(u32::MAX);
-        let cost = EACH.saturating_mul(units.saturating_add(1));
+        let units = u32::try_from(bytes / BYTES_EACH).unwrap_or(MAX_UNITS);
+        let cost = EACH * (units + 1).min(MAX_UNITS);
         let even_at = self.even_at.map_or(now, |at| at.max(now)) + cost;
         self.even_at = Some(even_at);
         let wait = (even_at - now).saturating_sub(EACH * BURST);
@@ -71,8 +75,11 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(2)).await;
         unneeded.count(100);
         assert_eq!(unneeded.take_wait(), None);
-        // A large message counts as many.
+        // A large message counts as many, and one of them is not too many.
         unneeded.count(4 * 1024 * 1024);
+        assert_eq!(unneeded.take_wait(), None);
+        unneeded.count(4 * 1024 * 1024);
+        unneeded.count(usize::MAX);
         assert!(unneeded.take_wait().is_some());
     }
 }

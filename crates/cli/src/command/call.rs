@@ -106,9 +106,12 @@ impl Call {
                 let said = format!("calls of tool `{name}` cannot be tasks");
                 return Err(Failed::usage(said).hint("call it without `--task`"));
             }
-            // A server may keep tasks with the session that they began in.
-            connection.leave_session_open();
-            return self.start(called).await;
+            let outcome = self.start(called).await;
+            if outcome.is_ok() {
+                // A server may keep tasks with the session that they began in.
+                connection.leave_session_open();
+            }
+            return outcome;
         }
         let finished = session.finish(called, &answerer, self.request.json).await?;
         let result = &finished.result;

@@ -13,6 +13,10 @@ use crate::signature::{is_map, kind, variant};
 /// How deep properties are followed into objects and lists; a line tells where they go deeper.
 const MAX_DEPTH: usize = 8;
 
+/// How many schemas are looked at in all, and one inside the other.
+const MAX_LOOKS: usize = 2000;
+const MAX_WITHIN: usize = 40;
+
 /// How many properties are shown of one schema; `--json` has all.
 const MAX_PROPERTIES: usize = 200;
 
@@ -79,8 +83,9 @@ fn section(lines: &mut Vec<String>, name: &str, schema: &Value, otherwise: &str)
         root: schema,
         table: Table::default(),
         left: MAX_PROPERTIES,
+        looks: MAX_LOOKS,
     };
-    parts.of(schema, 0);
+    parts.of(schema, 0, 0);
     let rows = parts.table.whole_lines();
     if rows.is_empty() {
         lines.push(format!("  {otherwise}"));
@@ -94,11 +99,17 @@ struct Parts<'s> {
     table: Table,
     /// How many rows may follow.
     left: usize,
+    /// How many schemas may still be looked at: they may refer to themselves.
+    looks: usize,
 }
 
 impl<'s> Parts<'s> {
-    /// What a schema has below itself.
-    fn of(&mut self, schema: &'s Value, depth: usize) {
+    /// What a schema has below itself. `within` counts the schemas that it is in.
+    fn of(&mut self, schema: &'s Value, depth: usize, within: usize) {
+        if self.looks == 0 || within > MAX_WITHIN {
+            return;
+        }
+        self.looks -= 1;
         let schema = resolved(self.root, schema);
         if depth >= MAX_DEPTH {
             if has_parts(schema) {
@@ -112,21 +123,25 @@ impl<'s> Parts<'s> {
         if let Some(Value::Object(all)) = schema.get("properties") {
             for (name, part) in all {
                 let mark = if is_required(name) { "" } else { "?" };
-                self.part(depth, &format!("{name}{mark}"), part);
+                self.part((depth, within), &format!("{name}{mark}"), part);
             }
         }
         for part in list(schema, "allOf") {
-            self.of(part, depth);
+            self.of(part, depth, within + 1);
         }
         // A list of objects: what they have.
         if let Some(items) = schema.get("items") {
-            self.of(items, depth);
+            self.of(items, depth, within + 1);
         }
         for (position, part) in list(schema, "prefixItems").enumerate() {
-            self.part(depth, &format!("[{position}]"), part);
+            self.part((depth, within), &format!("[{position}]"), part);
         }
         if is_map(schema) {
-            self.part(depth, "(any name)", &schema["additionalProperties"]);
+            self.part(
+                (depth, within),
+                "(any name)",
+                &schema["additionalProperties"],
+            );
         }
         let variants = list(schema, "anyOf").chain(list(schema, "oneOf"));
         // The row above has named them.
@@ -138,18 +153,24 @@ impl<'s> Parts<'s> {
             for (number, part) in variants.enumerate() {
                 let word = if number == 0 { "either" } else { "or" };
                 let kind = variant(self.root, part, 0);
-                self.part_of_kind(depth, word, kind, part);
+                self.part_of_kind((depth, within), word, kind, part);
             }
         }
     }
 
     /// A row for one part, and those below it.
-    fn part(&mut self, depth: usize, name: &str, part: &'s Value) {
+    fn part(&mut self, place: (usize, usize), name: &str, part: &'s Value) {
         let kind = kind(self.root, resolved(self.root, part), 0);
-        self.part_of_kind(depth, name, kind, part);
+        self.part_of_kind(place, name, kind, part);
     }
 
-    fn part_of_kind(&mut self, depth: usize, name: &str, kind: String, part: &'s Value) {
+    fn part_of_kind(
+        &mut self,
+        (depth, within): (usize, usize),
+        name: &str,
+        kind: String,
+        part: &'s Value,
+    ) {
         let shown = resolved(self.root, part);
         let mut about = vec![kind];
         about.extend(limits(shown));
@@ -158,7 +179,7 @@ impl<'s> Parts<'s> {
         let text = said(part, "description").or_else(|| said(shown, "description"));
         about.extend(text.filter(|text| !text.is_empty()));
         if self.add(depth, name, about.join(" · ")) {
-            self.of(shown, depth + 1);
+            self.of(shown, depth + 1, within + 1);
         }
     }
 
@@ -356,6 +377,19 @@ mod tests {
                 .count(),
             2
         );
+    }
+
+    #[test]
+    fn schemas_that_refer_to_themselves_end() {
+        let list = json!({"$defs": {"l": {"type": "array", "items": {"$ref": "#/$defs/l"}}},
+            "properties": {"x": {"$ref": "#/$defs/l"}}});
+        let all = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
+        let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
+        for schema in [list, all, tree] {
+            let mut lines = Vec::new();
+            section(&mut lines, "Arguments", &schema, "none");
+            assert!(lines.len() < 2 * MAX_PROPERTIES, "{}", lines.len());
+        }
     }
 
     #[test]

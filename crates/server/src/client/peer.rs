@@ -294,7 +294,14 @@ impl Peer {
 
     /// The client will be told when this visit is over.
     pub(crate) fn expect_visit(&self, visit: &ElicitRequestUrlParams) {
-        if let (Some(mut listener), Some(id)) = (self.listener(), &visit.elicitation_id) {
+        if let Some(id) = &visit.elicitation_id {
+            self.expect_visit_of(id);
+        }
+    }
+
+    /// The same for the id of a visit. Other replicas know it too, where the client may listen.
+    pub(crate) fn expect_visit_of(&self, id: &str) {
+        if let Some(mut listener) = self.listener() {
             listener.add_visit(id);
             drop(listener);
             #[cfg(feature = "http")]

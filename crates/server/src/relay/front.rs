@@ -77,9 +77,7 @@ impl Front {
     /// Notifies the session when the visit with this id is over, after
     /// [`Changes::visited`](crate::Changes::visited). Does nothing without a session.
     pub fn expect_visit(&self, id: &str) {
-        if let Some(mut listener) = self.peer.listener() {
-            listener.add_visit(id);
-        }
+        self.peer.expect_visit_of(id);
     }
 
     /// Subscribes the session of a legacy client to changes of a resource.

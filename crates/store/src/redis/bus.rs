@@ -67,6 +67,14 @@ impl RedisBus {
         }
         let channel = channel(&self.redis, to);
         let heard = self.redis.publish(&channel, &payload).await?;
+        if heard == 0
+            && let Some((&KEY, name)) = payload.split_first()
+        {
+            // Nobody knows its name, and it may be sent again many times.
+            let mut remove = ::redis::cmd("UNLINK");
+            remove.arg(name);
+            let _ = self.redis.repeatable::<()>(&remove).await;
+        }
         Ok(match to {
             Recipient::Node(node) if heard == 0 => {
                 if self.nodes.may_be_there(node) {

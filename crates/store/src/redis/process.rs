@@ -10,6 +10,8 @@ use ::redis::{
 use tokio::sync::OnceCell;
 use turnbuckle_base::lock::Mutex;
 
+use super::news::late;
+
 /// How long a connection may take to be made. Where one process is away, others take its place.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 
@@ -63,13 +65,14 @@ impl Process {
         &self,
     ) -> Result<(Arc<OnceCell<MultiplexedConnection>>, MultiplexedConnection), RedisError> {
         let opened = Arc::clone(&self.connection.lock());
-        let connection = opened
-            .get_or_try_init(|| {
-                self.client
-                    .get_multiplexed_async_connection_with_config(&self.config)
-            })
-            .await?
-            .clone();
+        let opening = opened.get_or_try_init(|| {
+            self.client
+                .get_multiplexed_async_connection_with_config(&self.config)
+        });
+        // One connects at a time, and the next one tries when that fails: who waits for its turn must
+        // not wait for all before it.
+        let connection = tokio::time::timeout(CONNECT_WITHIN, opening).await;
+        let connection = connection.map_err(late)??.clone();
         Ok((opened, connection))
     }
 

@@ -200,16 +200,25 @@ impl RedisTasks {
                 }
                 "taken" => return Err(TasksError::Taken),
                 "large" => {
-                    self.release(&record.task.task_id).await?;
+                    self.take_back(&record).await?;
                     return Err(TasksError::TooLarge { bytes: text.len() });
                 }
                 // Some of them may be over their time by now.
                 _ => self.forget_expired(&record.owner, now).await?,
             }
         }
-        self.release(&record.task.task_id).await?;
+        self.take_back(&record).await?;
         let limit = TASKS_PER_OWNER;
         Err(TasksError::OwnerFull { limit })
+    }
+
+    /// Forgets a task that did not begin.
+    async fn take_back(&self, record: &TaskRecord) -> Result<(), TasksError> {
+        self.release(&record.task.task_id).await?;
+        if let Some(node) = record.restart.as_ref().and_then(|restart| restart.node) {
+            self.index.remove(node, &record.key()).await?;
+        }
+        Ok(())
     }
 
     /// Reserves an id for an owner, for as long as the task is kept. The tasks of two owners may be on
@@ -280,6 +289,7 @@ impl RedisTasks {
     ) -> Result<Changed, TasksError> {
         // What was written by a command whose answer was lost.
         let mut written = None;
+        let mut ran_at = None;
         for _ in 0..MAX_TRIES {
             let Some((before, mut record)) = self.find(key, Some(now)).await? else {
                 return Ok(Changed::Unknown);
@@ -287,9 +297,10 @@ impl RedisTasks {
             if written.as_ref() == Some(&before) {
                 self.ends.keep(&self.redis, key, &change, now);
                 self.tell(&key.id).await;
+                self.forget_runner(ran_at, &record).await;
                 return Ok(Changed::Now(Arc::new(record)));
             }
-            let runner = record.restart.as_ref().and_then(|restart| restart.node);
+            ran_at = record.restart.as_ref().and_then(|restart| restart.node);
             match record.apply(change.clone(), now) {
                 Applied::Over => return Ok(Changed::Over(Arc::new(record))),
                 Applied::Unchanged => return Ok(Changed::Now(Arc::new(record))),
@@ -319,7 +330,7 @@ impl RedisTasks {
                 1 => {
                     self.ends.keep(&self.redis, key, &change, now);
                     self.tell(&key.id).await;
-                    self.forget_runner(runner, &record).await;
+                    self.forget_runner(ran_at, &record).await;
                     return Ok(Changed::Now(Arc::new(record)));
                 }
                 _ => return Err(TasksError::TooLarge { bytes: text.len() }),
@@ -329,10 +340,17 @@ impl RedisTasks {
         Err(StoreError::new("redis", busy).into())
     }
 
-    /// Takes a task that nobody has to go on with out of the index. What is left there is looked at in
-    /// vain, once.
+    /// Takes a task out of the index of the replica that ran it, if nobody has to go on with it or
+    /// another one does. One that was handed over stays until another one has it.
     async fn forget_runner(&self, runner: Option<NodeId>, record: &TaskRecord) {
-        if let (Some(node), None) = (runner, &record.restart) {
+        let goes_on_at = match &record.restart {
+            Some(restart) if restart.node.is_none() => return,
+            Some(restart) => restart.node,
+            None => None,
+        };
+        if let Some(node) = runner
+            && runner != goes_on_at
+        {
             let _ = self.index.remove(node, &record.key()).await;
         }
     }

@@ -65,16 +65,25 @@ impl LeasedTasks {
     }
 
     /// Looks at the tasks of a node that is gone or has left, so that they are taken over. Returns
-    /// how many there are.
+    /// how many of them nobody works on yet.
     ///
     /// # Errors
     /// If the store cannot be reached.
     pub async fn look_after(&self, node: NodeId) -> Result<usize, TasksError> {
         let keys = self.tasks.running_at(node).await?;
+        let mut left = 0;
         for key in &keys {
-            self.get(key, wall_clock::now()).await?;
+            match self.get(key, wall_clock::now()).await {
+                Ok(found) => {
+                    let is_left = |it: Arc<TaskRecord>| !it.is_over() && self.is_orphan(&it);
+                    left += usize::from(found.is_some_and(is_left));
+                }
+                // One that cannot be read must not hide the others.
+                Err(TasksError::Store(error)) => return Err(TasksError::Store(error)),
+                Err(error) => tracing::warn!(task = key.id, %error, "a task cannot be read"),
+            }
         }
-        Ok(keys.len())
+        Ok(left)
     }
 
     /// Whether the node where a task began is gone.

@@ -169,9 +169,10 @@ impl TaskRecord {
                 restart.journal = journal;
                 is_new
             }
-            (JournalChange::GiveUp, restart) => {
-                *restart = None;
-                true
+            (JournalChange::GiveUp, Some(restart)) => {
+                let is_new = !restart.call.is_empty();
+                restart.give_up();
+                is_new
             }
         };
         let applied = run.change.map(|change| self.alter(*change));
@@ -405,7 +406,9 @@ mod tests {
         assert_eq!(record.task.state.status(), TaskStatus::Working);
         let says = run(2, JournalChange::GiveUp, Some(TaskChange::Say("x".into())));
         assert_eq!(record.apply(says, at(7)), Applied::Changed);
-        assert!(record.restart.is_none());
+        let restart = record.restart.as_ref().unwrap();
+        assert!(!restart.may_be_taken_over(), "nobody can go on with it");
+        assert_eq!(restart.node, Some(one), "and who runs it is known");
     }
 
     #[test]

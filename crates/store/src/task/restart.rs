@@ -54,6 +54,13 @@ impl Restart {
         self.turn = self.turn.saturating_add(1);
     }
 
+    /// No other replica can go on with the task. Who runs it stays known.
+    pub(super) fn give_up(&mut self) {
+        self.takeovers_left = 0;
+        self.call = String::new();
+        self.journal = String::new();
+    }
+
     /// About how many bytes it takes to keep.
     pub(super) fn bytes(&self) -> usize {
         self.call.len() + self.journal.len()

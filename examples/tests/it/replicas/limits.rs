@@ -1,6 +1,6 @@
 //! Limits of callers that replicas count together in a real Redis.
 
-use std::{path::Path, process::Command};
+use std::{path::Path, process::Command, time::Duration};
 
 use serde_json::json;
 use turnbuckle::{
@@ -33,10 +33,15 @@ async fn connect(server: &LiveServer, who: &str) -> Connection {
     connected.expect("it answers")
 }
 
-/// How many of so many calls at two replicas in turn are let in.
-async fn let_in(clients: &[Connection; 2], calls: u32) -> u32 {
+/// How many of so many calls at two replicas in turn are let in. Now and then Redis is waited for:
+/// calls that come while it is asked are not counted yet.
+async fn let_in(clients: &[Connection; 2], calls: u32, folder: &Path) -> u32 {
     let mut count = 0;
-    for client in clients.iter().cycle().take(calls as usize) {
+    for (number, client) in clients.iter().cycle().take(calls as usize).enumerate() {
+        if number % 4 == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            draws(folder);
+        }
         match client.call("now", json!({})).await {
             Ok(_) => count += 1,
             Err(error) => assert!(error.to_string().contains("rate limit"), "{error}"),
@@ -69,7 +74,7 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
         for number in 0.. {
             let caller = clients(&format!("caller {number}")).await;
             let before = draws(folder.path());
-            assert_eq!(let_in(&caller, CALLS / 4).await, CALLS / 4);
+            assert_eq!(let_in(&caller, CALLS / 4, folder.path()).await, CALLS / 4);
             if draws(folder.path()) == before {
                 return;
             }
@@ -78,13 +83,16 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
     quiet.await.expect("no command for plain calls");
     let ada = clients("ada").await;
     let before = draws(folder.path());
-    let count = let_in(&ada, 4 * CALLS).await;
+    let begun = std::time::Instant::now();
+    let count = let_in(&ada, 4 * CALLS, folder.path()).await;
     assert!(count >= CALLS, "a caller gets its limit: {count}");
-    assert!(count <= CALLS * 3 / 2 + 15, "and little more: {count}");
+    // Two come back in a second, if the machine is so slow.
+    let more = 15 + 2 * u32::try_from(begun.elapsed().as_secs()).expect("a short time");
+    assert!(count <= CALLS * 3 / 2 + more, "and little more: {count}");
     assert_ne!(draws(folder.path()), before);
     // While Redis is away nobody is locked out, and nothing is without limit.
     engine.kill().await.expect("it is ended");
-    let count = let_in(&clients("bob").await, 4 * CALLS).await;
+    let count = let_in(&clients("bob").await, 4 * CALLS, folder.path()).await;
     assert!(count >= CALLS, "{count}");
-    assert!(count <= 3 * CALLS + 15, "{count}");
+    assert!(count <= 3 * CALLS + 30, "{count}");
 }

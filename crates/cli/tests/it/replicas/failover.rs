@@ -149,8 +149,9 @@ fn json_with(text: &str, part: &str) -> Option<Value> {
 fn replicas_outlive_a_master_of_a_cluster() {
     let mut cluster = Cluster::start();
     let site = Site::start(&cluster.url());
-    cluster.replicate();
     site.works_while(|| {
+        // What a master alone knows is lost with it.
+        cluster.replicate();
         // The one that knows which replicas there are.
         let place = cluster.place_of("turnbuckle:nodes:{all}");
         cluster.nodes[place].kill();
@@ -167,8 +168,11 @@ fn replicas_outlive_a_master_of_a_cluster() {
 fn replicas_outlive_a_master_of_sentinels() {
     let mut sentinels = Sentinels::start();
     let site = Site::start(&sentinels.url());
-    sentinels.replicate();
-    site.works_while(|| sentinels.master().kill());
+    site.works_while(|| {
+        // What a master alone knows is lost with it.
+        sentinels.replicate();
+        sentinels.master().kill();
+    });
     for key in sentinels.master().says(&["--scan"]).lines() {
         let left: i64 = sentinels.master().says(&["TTL", key]).parse().unwrap();
         assert_ne!(left, -1, "{key} is kept for ever");

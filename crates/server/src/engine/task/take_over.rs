@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle_base::wall_clock;
-use turnbuckle_store::task::{Changed, TaskChange, TaskRecord};
+use turnbuckle_store::task::{Changed, TaskChange, TaskRecord, TasksError};
 
 use super::{
     RunningTasks, ending,
@@ -16,6 +16,9 @@ use crate::{engine::StartedCall, handler::TaskChannel};
 /// secret.
 const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
 
+/// How long to wait before the store is asked again whether a task was taken over.
+const CLAIM_AGAIN: Duration = Duration::from_millis(500);
+
 /// Goes on with a task, unless another replica does. It does not wait. Must be called inside a
 /// runtime.
 pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record: Arc<TaskRecord>) {
@@ -26,7 +29,7 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
         return;
     };
     let (tasks, restarts) = (Arc::clone(tasks), Arc::clone(restarts));
-    // Ends when the task has begun here, or does not.
+    // Ends with the task, or at once if it is not run here.
     tokio::spawn(async move {
         let work = take(&tasks, &restarts, &record).await;
         drop(adopting);
@@ -101,11 +104,21 @@ async fn claim(
     turn: u32,
 ) -> Option<Arc<TaskRecord>> {
     let node = restarts.leased.node();
-    let change = TaskChange::TakeOver { turn, node };
-    let changed = tasks
-        .store
-        .change(&record.key(), change, wall_clock::now())
-        .await;
+    let changed = loop {
+        let change = TaskChange::TakeOver { turn, node };
+        let changed = tasks
+            .store
+            .change(&record.key(), change, wall_clock::now())
+            .await;
+        match changed {
+            // It may have been written all the same, and then nobody else takes the task.
+            Err(TasksError::Store(error)) if !tasks.closing.is_set() => {
+                tracing::warn!(%error, "it is not known yet whether a task was taken over");
+                tokio::time::sleep(CLAIM_AGAIN).await;
+            }
+            changed => break changed,
+        }
+    };
     match changed {
         // One whose answer was lost, and which was sent again, finds the task taken by itself.
         Ok(Changed::Now(record) | Changed::Over(record)) => {

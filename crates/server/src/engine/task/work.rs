@@ -175,6 +175,7 @@ impl Work {
             _ => JournalChange::Same,
         };
         let is_new = matches!(journal, JournalChange::Now(_));
+        let gives_up = matches!(journal, JournalChange::GiveUp);
         let mut written = write_down(&self.tasks, key, turn.change(journal, change.clone())).await;
         if is_new && let Err(TasksError::TooLarge { bytes }) = written {
             tracing::warn!(
@@ -184,6 +185,8 @@ impl Work {
             );
             let change = turn.change(JournalChange::GiveUp, change);
             written = write_down(&self.tasks, key, change).await;
+            self.channel.give_up_journal();
+        } else if gives_up && written.is_ok() {
             self.channel.give_up_journal();
         } else if let Some(added) = added.filter(|_| is_new && written.is_ok()) {
             self.channel.mark_stored(added);

@@ -120,14 +120,17 @@ async fn a_rate_counts_for_all_replicas_together() {
         Replica::start(stores.clone()).await,
         Replica::start(stores).await,
     );
+    let begun = std::time::Instant::now();
+    // Calls that came back while they were made, on a machine that may be busy.
+    let more = || 5 + 2 * u32::try_from(begun.elapsed().as_secs()).expect("a short time");
     // Each of them alone would let in as many.
     let count = let_in(&[&one, &other], "ada", 4 * CALLS).await;
     assert!(count >= CALLS, "a caller gets its limit: {count}");
-    // Half as much is given without asking, and a second or two may have passed.
-    assert!(count <= CALLS * 3 / 2 + 5, "and little more: {count}");
+    // Half as much is given without asking.
+    assert!(count <= CALLS * 3 / 2 + more(), "and little more: {count}");
     // One that sends everything to one replica gets its limit too.
     let count = let_in(&[&one], "bob", 4 * CALLS).await;
-    assert!((CALLS..=CALLS * 3 / 2 + 5).contains(&count), "{count}");
+    assert!((CALLS..=CALLS * 3 / 2 + more()).contains(&count), "{count}");
     // Others are not affected.
     assert_eq!(let_in(&[&one, &other], "eve", CALLS / 2).await, CALLS / 2);
 }

@@ -26,6 +26,7 @@ async fn a_master_of_sentinels_keeps_all_contracts() {
     contract::spent(async || open(&url).await.spent()).await;
     contract::sessions(async || open(&url).await.sessions()).await;
     contract::events(async || open(&url).await.events()).await;
+    contract::limits(&open(&url).await.limits()).await;
     let bus = async || Redis::open(&url).await.unwrap().prefix("bus:").bus();
     contract::bus(bus).await;
 }
