@@ -13,7 +13,7 @@ use crate::{Call, Failure, client::Peer};
 ///
 /// ```
 /// use std::time::Duration;
-/// use turnbuckle_server::{Ping, PingError, Server};
+/// use turnbuckle_server::{Ping, PingError, Server, Tool};
 ///
 /// async fn render(ping: Ping) -> &'static str {
 ///     match ping.send(Duration::from_secs(5)).await {
@@ -23,7 +23,7 @@ use crate::{Call, Failure, client::Peer};
 ///     }
 /// }
 ///
-/// let server = Server::new("studio", "1.0.0").tool("render", "Renders a picture.", render);
+/// let server = Server::new("studio", "1.0.0").tool(Tool::new("render", render));
 /// # let _ = server;
 /// ```
 #[derive(Clone)]
