@@ -13,8 +13,8 @@ const EACH: Duration = Duration::from_micros(500);
 /// This much of a message counts as one more message, because it has to be scanned.
 const BYTES_EACH: usize = 1024;
 
-/// The most that one message counts as. A large answer that comes too late is no flood, and must not
-/// hold up the other answers of its server.
+/// One message counts as at most this many. A single large answer that comes too late must not delay
+/// the other answers of its server.
 const MAX_UNITS: u32 = BURST / 2;
 
 /// The shortest time that a server waits: many short waits would cost as much as they save.

@@ -138,10 +138,22 @@ fn reach(options: &Options, launch: &Launch) -> Vec<String> {
 
 /// A variable for `env`. A value that may be a secret is taken from the environment.
 fn assigned((name, value): &(String, String)) -> String {
-    if http_row::is_secret(name) || name.to_ascii_lowercase().contains("pass") {
-        return format!("{}=\"${{{name}:?}}\"", quote(name));
+    if may_be_secret(name, value) {
+        // A name from a config file that is no name of a variable must not become shell code.
+        return match variable_of(name) {
+            Some(variable) => format!("{}=\"{variable}\"", quote(name)),
+            None => quote(&format!("{name}=…")),
+        };
     }
     format!("{}={}", quote(name), expanded(value))
+}
+
+fn may_be_secret(name: &str, value: &str) -> bool {
+    const WORDS: [&str; 5] = ["pass", "pwd", "credential", "auth", "dsn"];
+    let lower = name.to_ascii_lowercase();
+    // A URL can have a password before its host.
+    let has_password = value.contains("://") && value.contains('@');
+    http_row::is_secret(name) || has_password || WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// A word for a shell, which fills in what Turnbuckle would: `${input:…}` and `${…}` become
@@ -180,8 +192,8 @@ fn expanded(word: &str) -> String {
     }
 }
 
-/// The variable of a shell for what stands in `${…}` of a config file; a shell says if one has no
-/// value.
+/// A reference of a config file (the text inside `${…}`) as a variable of a shell. The shell reports
+/// one that has no value.
 fn variable_of(reference: &str) -> Option<String> {
     if let Some(id) = reference.strip_prefix("input:") {
         return Some(format!("${{{}:?}}", target::input_variable(id)));

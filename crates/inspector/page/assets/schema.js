@@ -274,7 +274,7 @@ export function mayFit(value, given, root) {
 }
 
 /**
- * The variant that a value is of: one that it fits, or the only one that it may come to fit; -1 if there is none.
+ * The index of the variant that a value belongs to: the first that it fits, or else the only one that it could still fit; -1 otherwise.
  *
  * @param {unknown} value
  * @param {Schema[]} variants

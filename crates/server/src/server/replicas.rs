@@ -184,7 +184,7 @@ async fn look_for_lost(shared: Weak<Shared>) {
     }
 }
 
-/// Goes on with the tasks of a replica that is gone. Whether there are none.
+/// Takes over the tasks of a replica that is gone. Returns whether all of them are taken care of.
 async fn look_after(shared: &Shared, node: NodeId) -> bool {
     // It is made for the first call that needs it; tasks of others need it too.
     let (Some(restarts), Some(_)) = (shared.tasks.restarts(), shared.tasks.runner()) else {

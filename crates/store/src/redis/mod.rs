@@ -36,6 +36,7 @@ mod slot_map;
 mod spent;
 mod target;
 mod task_index;
+mod task_list;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;

@@ -227,7 +227,7 @@ fn cluster(parts: &Parts<'_>) -> Result<Target, StoreError> {
     }
     if let Some((name, _)) = options(parts.query).next() {
         return Err(invalid(&format!(
-            "unknown option `{name}`; for a cluster there are none"
+            "unknown option `{name}`; the URL of a cluster takes no options"
         )));
     }
     Ok(Target::Cluster(ClusterTarget {

@@ -54,9 +54,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// work that runs meanwhile needs it only at its end.
 const MAX_AWAY: Duration = Duration::from_mins(1);
 
-/// How many ids of an owner are looked at in one go.
-const MIN_SLICE: usize = 16;
-
 /// Begins a task, whose number in the list is the time in microseconds: its name and its owner's list;
 /// the record, how long to keep it in milliseconds (or nothing), how many the owner may have, and the id;
 /// the size of small ones, what all of the owner may take together, and how their names begin.
@@ -106,7 +103,7 @@ return 1
 /// Tasks, shared by all who use this Redis.
 #[derive(Debug)]
 pub struct RedisTasks {
-    redis: Redis,
+    pub(super) redis: Redis,
     create: Script,
     change: Script,
     /// Which replica runs what others may go on with.
@@ -130,7 +127,7 @@ impl RedisTasks {
         }
     }
 
-    fn task(&self, owner: &str, id: &str) -> String {
+    pub(super) fn task(&self, owner: &str, id: &str) -> String {
         self.redis.name_in("task", owner, id)
     }
 
@@ -139,7 +136,7 @@ impl RedisTasks {
         self.redis.name("task-owner", id)
     }
 
-    fn list_of(&self, owner: &str) -> String {
+    pub(super) fn list_of(&self, owner: &str) -> String {
         self.redis.name("tasks-of", owner)
     }
 
@@ -355,80 +352,6 @@ impl RedisTasks {
         }
     }
 
-    /// Up to `limit` places of an owner's list behind a number, each with its task if that is still
-    /// there. Those that are not are taken off the list.
-    async fn slice(
-        &self,
-        owner: &str,
-        after: u64,
-        limit: usize,
-        now: SystemTime,
-    ) -> Result<Vec<(u64, Option<TaskRecord>)>, StoreError> {
-        let list = self.list_of(owner);
-        let mut range = ::redis::cmd("ZRANGEBYSCORE");
-        range.arg(&list).arg(format!("({after}")).arg("+inf");
-        range.arg("WITHSCORES").arg("LIMIT").arg(0).arg(limit);
-        let places: Vec<(String, u64)> = self.redis.repeatable(&range).await?;
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut get = ::redis::cmd("MGET");
-        for (id, _) in &places {
-            get.arg(self.task(owner, id));
-        }
-        let texts: Vec<Option<String>> = self.redis.repeatable(&get).await?;
-        let mut slice = Vec::with_capacity(places.len());
-        let mut gone = ::redis::cmd("ZREM");
-        gone.arg(&list);
-        for ((id, number), text) in places.into_iter().zip(texts) {
-            let record = text.map(|text| serde_json::from_str::<TaskRecord>(&text));
-            let record = record.transpose().map_err(unreadable)?;
-            let record = record.filter(|record| !is_late(record, now));
-            if record.is_none() {
-                gone.arg(id);
-            }
-            slice.push((number, record));
-        }
-        if slice.iter().any(|(_, record)| record.is_none()) {
-            self.redis.repeatable::<()>(&gone).await?;
-        }
-        Ok(slice)
-    }
-
-    async fn page(
-        &self,
-        owner: &str,
-        after: Option<&str>,
-        limit: usize,
-        now: SystemTime,
-    ) -> Result<TaskPage, TasksError> {
-        let after = after.map(|cursor| cursor.parse().map_err(|_| TasksError::BadCursor));
-        let mut after: u64 = after.transpose()?.unwrap_or(0);
-        let limit = limit.max(1);
-        let mut page = TaskPage::default();
-        loop {
-            // One more than is wanted says whether there is another page.
-            let wanted = (limit + 1 - page.tasks.len()).max(MIN_SLICE);
-            let slice = self.slice(owner, after, wanted, now).await?;
-            let is_last = slice.len() < wanted;
-            for (number, record) in slice {
-                let Some(record) = record else {
-                    after = number;
-                    continue;
-                };
-                if page.tasks.len() == limit {
-                    page.next = Some(after.to_string());
-                    return Ok(page);
-                }
-                after = number;
-                page.tasks.push(Arc::new(record));
-            }
-            if is_last {
-                return Ok(page);
-            }
-        }
-    }
-
     async fn wait(&self, key: &TaskKey, seen: u64) -> Result<(), StoreError> {
         self.news.get_or_init(|| {
             let waiting = Arc::clone(&self.waiting);
@@ -457,7 +380,7 @@ impl RedisTasks {
     }
 }
 
-fn is_late(record: &TaskRecord, now: SystemTime) -> bool {
+pub(super) fn is_late(record: &TaskRecord, now: SystemTime) -> bool {
     let expires = record.expires_ms();
     expires.is_some_and(|expires| expires <= millis(now))
 }

@@ -134,8 +134,8 @@ async fn claim(
     }
 }
 
-/// A task that cannot be read here is for replicas of another version, or with another secret. If
-/// there are none, it has failed.
+/// Leaves a task that cannot be read here to replicas of another version, or with another secret. If
+/// none of them takes it in time, the task fails.
 async fn leave_to_others(tasks: &RunningTasks, record: &TaskRecord) {
     tokio::time::sleep(LEFT_TO_OTHERS).await;
     let (key, now) = (record.key(), wall_clock::now());
