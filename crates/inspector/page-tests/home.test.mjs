@@ -50,6 +50,7 @@ await claim("an input that is missing is asked for in its row, and what is typed
 await claim("a server is added by a command with environment, folder and inputs, or by a URL with headers", () =>
   on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
     await page.getByRole("button", { name: "Add server" }).click();
+    await page.waitForURL((url) => url.hash === "#/?add=1");
     await page.getByRole("button", { name: "Add and connect" }).click();
     await page.getByText("Type the command of the server.").waitFor();
     await page
@@ -72,7 +73,7 @@ await claim("a server is added by a command with environment, folder and inputs,
     }
     if (document.inputs[0].id !== "dsn" || !document.inputs[0].password) throw new Error(JSON.stringify(document));
     // The page goes to the server that was added; only then may it be sent elsewhere.
-    await page.waitForURL((url) => /^#\/[^?]/.test(url.hash));
+    await page.waitForURL((url) => url.hash.startsWith("#/stock-mcp/"));
     await page.goto(`${page.url().split("#")[0]}#/?add=1`);
     await page.getByText("URL", { exact: true }).first().click();
     await page.getByRole("textbox", { name: "URL" }).fill("https://example.com/mcp");

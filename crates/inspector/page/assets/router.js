@@ -49,7 +49,9 @@ export function address({ server = current.server, tab = current.tab, object = "
     if (value === null || value === undefined || value === "") kept.delete(name);
     else kept.set(name, String(value));
   }
-  const path = [server, tab, ...(object ? [object] : [])].map(encodeURIComponent).join("/");
+  // The list of all servers has an address without a server, and so without a tab.
+  const parts = server ? [server, tab, ...(object ? [object] : [])] : [];
+  const path = parts.map(encodeURIComponent).join("/");
   const text = kept.toString();
   return `#/${path}${text && `?${text}`}`;
 }
