@@ -311,6 +311,29 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     assert!(lost.contains("is gone"), "{lost}");
 }
 
+/// A task of a client of 2025-11-25 runs in a process of one gateway, and is known to all of them.
+#[test]
+fn a_task_at_one_gateway_is_known_to_another() {
+    let place = Place::new();
+    let redis = Redis::start(&place);
+    for era in ["legacy", "modern"] {
+        let words = [
+            "up",
+            "--no-page",
+            "--era",
+            era,
+            "--",
+            BINARY,
+            "serve",
+            "--stdio",
+        ];
+        let site = failover::Site::start_with(&redis.url, &words);
+        let task = eventually("a task begins", || site.bake(1, 300).ok());
+        site.baked(2, &task);
+        site.baked(0, &task);
+    }
+}
+
 /// A replica that is stopped answers nothing, and is not gone.
 #[test]
 fn a_stopped_replica_holds_up_no_other_and_goes_on_later() {

@@ -95,7 +95,7 @@ impl Core {
         request: &Relayed<'_>,
         record: Option<Arc<RequestRecord>>,
     ) -> BoxFuture<'static, RelayReply> {
-        if is_foreign(request.method(), request.revision()) {
+        if is_foreign(request.method(), request.revision()) && !is_asked_by_replica(request) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }
@@ -185,6 +185,18 @@ impl Core {
         self.only()
             .is_some_and(|member| member.upstream.state().is_ready())
     }
+}
+
+/// Whether another replica of the gateway asks for the tasks of a legacy client. It asks as a modern
+/// client does, for whom there is no such list.
+#[cfg(feature = "http")]
+fn is_asked_by_replica(request: &Relayed<'_>) -> bool {
+    request.method() == "tasks/list" && request.front().is_from_replica()
+}
+
+#[cfg(not(feature = "http"))]
+fn is_asked_by_replica(_: &Relayed<'_>) -> bool {
+    false
 }
 
 /// Whether the protocol has this method, but not in the revision of the client.

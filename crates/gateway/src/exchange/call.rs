@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle_client::{RelayCall, RelayEvent, RelayRequest};
-use turnbuckle_protocol::{JsonObject, Revision};
-use turnbuckle_server::{Changes, Reject, RelayReply};
+use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
+use turnbuckle_server::{Changes, Front, Reject, RelayReply};
 
 use super::{
     ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
@@ -34,22 +34,63 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Has another replica serve a request whose work is there; `None` if there is no such replica, or
-    /// the request cannot be served anywhere else.
-    #[cfg(feature = "http")]
+    /// Has another replica serve a request of a modern client whose work is there; `None` if there is no
+    /// such replica.
     pub(crate) async fn elsewhere(&self, node: u64, request: &FrontRequest) -> Option<RelayReply> {
+        let (front, params) = (&request.front, request.params());
+        self.serve_at(node, front, &request.method, params).await
+    }
+
+    /// Has another replica serve a request as 2026-07-28 has it; `None` if there is no such replica.
+    #[cfg(feature = "http")]
+    pub(crate) async fn serve_at(
+        &self,
+        node: u64,
+        front: &Front,
+        method: &str,
+        params: Raw<'_>,
+    ) -> Option<RelayReply> {
         let link = self.replicas.get()?;
-        if !request.revision.is_modern() {
-            return None;
-        }
-        let serving = link.serve_at(node, &request.front, &request.method, request.params());
-        serving.await
+        link.serve_at(node, front, method, params).await
     }
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_async, reason = "with HTTP there may be other replicas")]
-    pub(crate) async fn elsewhere(&self, _: u64, _: &FrontRequest) -> Option<RelayReply> {
+    pub(crate) async fn serve_at(
+        &self,
+        _: u64,
+        _: &Front,
+        _: &str,
+        _: Raw<'_>,
+    ) -> Option<RelayReply> {
         None
+    }
+
+    /// Whether the gateway may run as several processes.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_replicas(&self) -> bool {
+        self.replicas.get().is_some()
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "with HTTP there may be other replicas")]
+    pub(crate) fn has_replicas(&self) -> bool {
+        false
+    }
+
+    /// The other replicas that a request of a client concerns: none if another replica has sent it.
+    #[cfg(feature = "http")]
+    pub(crate) fn replicas_beside(&self, front: &Front) -> Vec<u64> {
+        match self.replicas.get() {
+            Some(link) if !front.is_from_replica() => link.others(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "with HTTP there may be other replicas")]
+    pub(crate) fn replicas_beside(&self, _: &Front) -> Vec<u64> {
+        Vec::new()
     }
 }
 

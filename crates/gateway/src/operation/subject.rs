@@ -16,10 +16,6 @@ pub(crate) struct EntryFacts {
     /// What the server calls it.
     pub(crate) own: String,
     /// Hints of a tool, as the server wrote them.
-    #[cfg_attr(
-        not(feature = "cel"),
-        expect(dead_code, reason = "conditions in CEL read it")
-    )]
     pub(crate) annotations: Value,
 }
 

@@ -2,16 +2,21 @@
 
 use serde_json::{Value, json};
 use turnbuckle_client::{Connection, Era, RelayCall, RelayEvent, RelayRequest};
-use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
+use turnbuckle_gateway::{Gateway, LiveGateway, Naming, UpstreamSettings};
 use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::{Server, Tool};
+use turnbuckle_store::MemoryReplicas;
 
 use crate::{
     by_hand::{as_caller, as_legacy_caller, call, request},
     child,
+    site::listen,
 };
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// What the replicas of a gateway share.
+const SECRET: [u8; 32] = [7; 32];
 
 /// A gateway with two servers, so that ids have to say where a task runs.
 async fn gateway(era: Era) -> LiveGateway {
@@ -144,6 +149,51 @@ fn is_pending(future: impl Future) -> bool {
     std::pin::pin!(future).poll(&mut context).is_pending()
 }
 
+/// A client of 2025-11-25 begins tasks over one connection and asks for them over another.
+async fn legacy_tasks(era: Era, begins: &Connection, asks: &Connection, eve: &Connection) {
+    for (tool, expected) in [
+        ("up__job", "the job is done"),
+        ("up__quick_job", "the job is done"),
+        ("up__job_asks", "accepted"),
+    ] {
+        let params = json!({ "name": tool, "arguments": {}, "task": {} });
+        let created = ask(begins, "tools/call", &params).await;
+        let id = created["task"]["taskId"].as_str().expect("an id");
+        let named = json!({ "taskId": id });
+        let task = ask(asks, "tasks/get", &named).await;
+        assert_eq!(task["taskId"], id, "{era:?} {task}");
+        assert!(task.get("resultType").is_none(), "{era:?} {task}");
+        for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+            let stolen = request(eve, method, &named).await;
+            assert_eq!(
+                stolen.expect_err("ada's task")["code"],
+                -32602,
+                "{era:?} {method}"
+            );
+        }
+        let result = ask(asks, "tasks/result", &named).await;
+        assert_eq!(
+            result["content"][0]["text"], expected,
+            "{era:?} {tool} {result}"
+        );
+        assert!(result.get("resultType").is_none(), "{era:?} {result}");
+        let related = &result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"];
+        assert_eq!(*related, id, "{era:?} {result}");
+        let task = ask(asks, "tasks/get", &named).await;
+        assert_eq!(task["status"], "completed", "{era:?} {task}");
+        let over = request(asks, "tasks/cancel", &named).await;
+        assert_eq!(over.expect_err("it is over")["code"], -32602, "{era:?}");
+        for client in [begins, asks] {
+            let list = ask(client, "tasks/list", &json!({})).await;
+            let ids = list["tasks"].as_array().expect("tasks").iter();
+            let found = ids.filter(|task| task["taskId"] == id).count();
+            assert_eq!(found, 1, "{era:?} {list}");
+        }
+        let eves = ask(eve, "tasks/list", &json!({})).await;
+        assert_eq!(eves["tasks"], json!([]), "{era:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_legacy_client_has_tasks_of_servers_of_both_eras() {
     for era in [Era::Legacy, Era::Modern] {
@@ -162,46 +212,54 @@ async fn a_legacy_client_has_tasks_of_servers_of_both_eras() {
         let job = tools.iter().find(|tool| tool["name"] == "up__job");
         let support = &job.expect("a job")["execution"]["taskSupport"];
         assert_eq!(*support, "optional", "{era:?}");
-        for (tool, expected) in [
-            ("up__job", "the job is done"),
-            ("up__quick_job", "the job is done"),
-            ("up__job_asks", "accepted"),
-        ] {
-            let params = json!({ "name": tool, "arguments": {}, "task": {} });
-            let created = ask(&ada, "tools/call", &params).await;
-            let id = created["task"]["taskId"].as_str().expect("an id");
-            let named = json!({ "taskId": id });
-            let task = ask(&ada, "tasks/get", &named).await;
-            assert_eq!(task["taskId"], id, "{era:?} {task}");
-            assert!(task.get("resultType").is_none(), "{era:?} {task}");
-            for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
-                let stolen = request(&eve, method, &named).await;
-                assert_eq!(
-                    stolen.expect_err("ada's task")["code"],
-                    -32602,
-                    "{era:?} {method}"
-                );
-            }
-            let result = ask(&ada, "tasks/result", &named).await;
-            assert_eq!(
-                result["content"][0]["text"], expected,
-                "{era:?} {tool} {result}"
-            );
-            let related = &result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"];
-            assert_eq!(*related, id, "{era:?} {result}");
-            let task = ask(&ada, "tasks/get", &named).await;
-            assert_eq!(task["status"], "completed", "{era:?} {task}");
-            let over = request(&ada, "tasks/cancel", &named).await;
-            assert_eq!(over.expect_err("it is over")["code"], -32602, "{era:?}");
-            let list = ask(&ada, "tasks/list", &json!({})).await;
-            let ids = list["tasks"].as_array().expect("tasks").iter();
-            assert!(
-                ids.map(|task| &task["taskId"]).any(|it| it == id),
-                "{era:?} {list}"
-            );
-            let eves = ask(&eve, "tasks/list", &json!({})).await;
-            assert_eq!(eves["tasks"], json!([]), "{era:?}");
-        }
+        legacy_tasks(era, &ada, &ada, &eve).await;
         gateway.close().await;
+    }
+}
+
+/// A replica of a gateway. Other replicas reach it by way of what they share.
+async fn replica(era: Era, stores: &MemoryReplicas) -> LiveGateway {
+    let stores = stores.clone();
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_with("up", child::spec(), UpstreamSettings::new().era(era))
+        .naming(Naming::Prefixed)
+        .secret(&SECRET)
+        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .open()
+        .expect("a gateway");
+    listen(gateway.server().clone()).await;
+    gateway.settled().await;
+    gateway
+}
+
+#[tokio::test]
+async fn a_legacy_client_has_its_tasks_at_another_replica() {
+    for era in [Era::Legacy, Era::Modern] {
+        let stores = MemoryReplicas::default();
+        let here = replica(era, &stores).await;
+        let there = replica(era, &stores).await;
+        let begins = as_legacy_caller(&here, "ada").await;
+        let asks = as_legacy_caller(&there, "ada").await;
+        let eve = as_legacy_caller(&there, "eve").await;
+        legacy_tasks(era, &begins, &asks, &eve).await;
+        // Modern clients have no such list.
+        let modern_ada = as_caller(&there, "ada").await;
+        let listed = request(&modern_ada, "tasks/list", &modern(&json!({}))).await;
+        assert_eq!(listed.expect_err("unknown")["code"], -32601, "{era:?}");
+        if era == Era::Legacy {
+            // One that is not over is cancelled from the other replica.
+            let params = json!({ "name": "up__job_asks", "arguments": {}, "task": {} });
+            let created = ask(&begins, "tools/call", &params).await;
+            let named = json!({ "taskId": created["task"]["taskId"] });
+            let cancelled = ask(&asks, "tasks/cancel", &named).await;
+            assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
+            let task = ask(&begins, "tasks/get", &named).await;
+            assert_eq!(task["status"], "cancelled", "{task}");
+            here.close().await;
+            let lost = request(&asks, "tasks/get", &named).await;
+            let lost = lost.expect_err("its session has ended");
+            assert!(lost.to_string().contains("is gone"), "{lost}");
+        }
+        there.close().await;
     }
 }

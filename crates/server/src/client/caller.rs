@@ -124,3 +124,7 @@ impl fmt::Debug for Caller {
 
 /// Marks callers of an endpoint without authentication.
 pub(crate) struct Anybody;
+
+/// Marks callers whose request arrived at another replica, which passed it on.
+#[cfg(feature = "http")]
+pub(crate) struct AtAnotherReplica;

@@ -39,6 +39,14 @@ impl Front {
         self.peer.caller()
     }
 
+    /// Whether the request was passed on by another replica, with [`ReplicaLink`](super::ReplicaLink).
+    #[cfg(feature = "http")]
+    pub fn is_from_replica(&self) -> bool {
+        self.caller()
+            .get::<crate::client::caller::AtAnotherReplica>()
+            .is_some()
+    }
+
     /// The log level of the session; `None` before the client sets one, and for a client of
     /// 2026-07-28, whose requests carry it.
     pub fn session_log_level(&self) -> Option<LoggingLevel> {

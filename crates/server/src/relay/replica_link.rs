@@ -41,6 +41,12 @@ impl ReplicaLink {
         self.0.node.number()
     }
 
+    /// The numbers of the other replicas that are there, as far as is known here.
+    pub fn others(&self) -> Vec<u64> {
+        let nodes = self.0.nodes().into_iter().map(NodeId::number);
+        nodes.filter(|number| *number != self.node()).collect()
+    }
+
     /// Has another replica serve a request of a client of 2026-07-28, with what that one tells the
     /// client on the way. `None` if there is no such replica any more.
     ///

@@ -18,7 +18,7 @@ use crate::program::{PATIENCE, Place, eventually};
 const LONG: u64 = 2500;
 
 /// The replicas, and a session that all of them serve.
-struct Site {
+pub(super) struct Site {
     replicas: Vec<Replica>,
     session: String,
     _place: Place,
@@ -26,10 +26,15 @@ struct Site {
 
 impl Site {
     fn start(redis: &str) -> Self {
+        Self::start_with(redis, &["serve", "--no-page"])
+    }
+
+    /// Three processes that were started with these words.
+    pub(super) fn start_with(redis: &str, words: &[&str]) -> Self {
         let place = Place::new();
         place.write("secret", "0123456789abcdef0123456789abcdef");
         let replicas: Vec<_> = (0..3)
-            .map(|_| Replica::start(&place, redis, &["serve", "--no-page"]))
+            .map(|_| Replica::start(&place, redis, words))
             .collect();
         let session = replicas[0].open_session_with(&json!({ "elicitation": { "form": {} } }));
         let site = Self {
@@ -90,7 +95,7 @@ impl Site {
     }
 
     /// Begins a task, and gives its id.
-    fn bake(&self, replica: usize, time: u64) -> Result<String, String> {
+    pub(super) fn bake(&self, replica: usize, time: u64) -> Result<String, String> {
         let arguments = json!({ "what": "cake", "time": time });
         let params = json!({ "name": "bake", "arguments": arguments, "task": { "ttl": 600_000 } });
         let begun = self.result(replica, "tools/call", &params)?;
@@ -99,7 +104,7 @@ impl Site {
     }
 
     /// Waits for the end of a task at another replica.
-    fn baked(&self, replica: usize, id: &str) {
+    pub(super) fn baked(&self, replica: usize, id: &str) {
         let params = json!({ "taskId": id });
         let status = eventually("the task ends", || {
             let task = self.result(replica, "tasks/get", &params).ok()?;

@@ -13,6 +13,7 @@ use turnbuckle_protocol::{
 use turnbuckle_server::{Reject, RelayReply};
 
 use super::{
+    finished::Finished,
     id::TaskId,
     legacy_server::shown,
     methods::declares,
@@ -177,7 +178,10 @@ pub(in crate::exchange) fn finished(exchange: &Exchange, reply: RelayReply) -> R
     task.ttl_ms = Some(FINISHED_TTL_MS);
     let own = task.task_id.clone();
     let legacy = LegacyTask::from(task);
-    let kept = (json!(legacy).to_string(), result.clone());
+    let kept = Finished {
+        task: json!(legacy).to_string(),
+        result: result.clone(),
+    };
     match enter(exchange, &own, legacy.ttl, Some(kept)) {
         Ok(sealed) => {
             let mut task = Task::from(legacy);
@@ -202,13 +206,20 @@ fn enter(
     exchange: &Exchange,
     own: &str,
     ttl: Option<u64>,
-    finished: Option<(String, Vec<u8>)>,
+    finished: Option<Finished>,
 ) -> Result<String, Reject> {
     let (context, lane) = (&exchange.context, &*exchange.lane);
-    let id = TaskId::new(context, exchange.server(), lane, own);
+    let is_session = !lane.revision().is_modern();
+    // Each replica of the gateway runs processes of its own.
+    let is_of_process =
+        !is_session && context.has_replicas() && exchange.member.plan.spec.is_pipe();
+    let id = if is_of_process || finished.is_some() {
+        TaskId::of_process(context, exchange.server(), own)
+    } else {
+        TaskId::new(context, exchange.server(), lane, own)
+    };
     let caller = exchange.request.caller();
     let sealed = id.seal(context, caller)?;
-    let is_session = !lane.revision().is_modern();
     context.tasks.enter(NewTask {
         id,
         caller: caller.map(str::to_owned),

@@ -11,6 +11,10 @@ use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
 /// How long an id can be used: longer than a server keeps a task.
 const ID_LASTS: Duration = Duration::from_hours(24 * 7);
 
+/// Stands for the number of a session where a process needs none to know the task. Sessions are numbered
+/// from below.
+const NO_SESSION: u64 = u64::MAX;
+
 /// What the id of a task means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct TaskId {
@@ -33,6 +37,15 @@ impl TaskId {
         }
     }
 
+    /// The id of a task that is known to this process of the gateway alone, whatever the session.
+    pub(super) fn of_process(context: &Context, server: &str, own: &str) -> Self {
+        Self {
+            server: server.to_owned(),
+            session: Some((context.parked.node(), NO_SESSION)),
+            own: own.to_owned(),
+        }
+    }
+
     /// The process of the gateway that has its session, if that is another one.
     pub(super) fn other_node(&self, context: &Context) -> Option<u64> {
         let (node, _) = self.session?;
@@ -42,7 +55,8 @@ impl TaskId {
     /// The number of its session, if it has one here. An error if it was another process's.
     pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
         match self.session {
-            None => Ok(None),
+            // Where the process has ended, its server may still have the task.
+            None | Some((_, NO_SESSION)) => Ok(None),
             Some((node, number)) if node == context.parked.node() => Ok(Some(number)),
             Some(_) => Err(Reject::invalid_params(
                 "the task is gone: the gateway was started again",

@@ -99,7 +99,7 @@ fn failed(call: &TaskCall, answer: &Answer) -> RelayReply {
     }
 }
 
-fn acknowledged() -> RelayReply {
+pub(super) fn acknowledged() -> RelayReply {
     RelayReply::Result(br#"{"resultType":"complete"}"#.to_vec())
 }
 

@@ -7,7 +7,13 @@ use serde_json::json;
 use turnbuckle_protocol::{LegacyListTasksResult, LegacyTask};
 use turnbuckle_server::RelayReply;
 
-use super::{legacy_server, methods::TaskCall, modern_server, table::KnownTask};
+use super::{
+    legacy_server,
+    methods::TaskCall,
+    modern_server::{self, ModernTask},
+    replica,
+    table::KnownTask,
+};
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
 
 pub(super) async fn serve(
@@ -22,6 +28,10 @@ pub(super) async fn serve(
             tasks.push(task);
         }
     }
+    match replica::list(context, request).await {
+        Ok(others) => tasks.extend(others),
+        Err(reply) => return reply,
+    }
     let result = LegacyListTasksResult::new(tasks);
     RelayReply::Result(json!(result).to_string().into_bytes())
 }
@@ -33,15 +43,18 @@ async fn look(
     members: &[Arc<Member>],
     known: &Arc<KnownTask>,
 ) -> Option<LegacyTask> {
-    let mut task = if let Some((task, _)) = &known.finished {
-        serde_json::from_str(task).ok()?
+    let mut task = if let Some(finished) = &known.finished {
+        serde_json::from_str(&finished.task).ok()?
     } else {
         let (context, request) = (Arc::clone(context), Arc::clone(request));
         let (id, sealed) = (known.id.clone(), known.sealed.clone());
         let call = TaskCall::of(context, request, members, id, sealed).await;
         let call = call.ok()?;
         if call.lane.revision().is_modern() {
-            modern_server::look(&call).await.ok()?.0
+            modern_server::look(&ModernTask::at_server(&call))
+                .await
+                .ok()?
+                .0
         } else {
             let raw = legacy_server::look(&call).await.ok()?;
             serde_json::from_str::<LegacyTask>(raw.get()).ok()?

@@ -9,7 +9,9 @@ use super::{
     create::undeclared,
     id::{TaskId, unknown},
     legacy_server::LegacyTaskCall,
-    list, modern_pass, modern_server, session_pass,
+    list, modern_pass,
+    modern_server::{self, ModernTask},
+    session_pass,
     table::KnownTask,
 };
 use crate::{
@@ -72,36 +74,43 @@ pub(super) async fn serve_again(
     if request.method == "tasks/list" {
         return list::serve(&context, &request, &members).await;
     }
-    let call = match TaskCall::open(context, request, &members).await {
+    let (id, sealed) = match TaskId::open(&context, &request) {
+        Ok(opened) => opened,
+        Err(reject) => return reject.into(),
+    };
+    match id.other_node(&context) {
+        Some(node) if is_modern => {
+            if let Some(reply) = context.elsewhere(node, &request).await {
+                return reply;
+            }
+        }
+        Some(node) if context.replicas_beside(&request.front).contains(&node) => {
+            let task = ModernTask::at_replica(&context, node, &request, &id.server, &sealed);
+            return modern_server::serve(task).await;
+        }
+        _ => {}
+    }
+    let known = context.tasks.find(&id);
+    if let Some(finished) = known.as_ref().and_then(|it| it.finished.as_ref()) {
+        return if is_modern {
+            finished.serve_modern(&request.method, &sealed)
+        } else {
+            finished.serve(&request.method, &sealed)
+        };
+    }
+    let call = match TaskCall::of(context, request, &members, id, sealed).await {
         Ok(call) => call,
         Err(reply) => return reply,
     };
-    if let Some((task, result)) = call.known.as_ref().and_then(|it| it.finished.as_ref()) {
-        return modern_server::serve_finished(&call, task, result);
-    }
     match (is_modern, call.lane.revision().is_modern()) {
         (true, true) => modern_pass::serve(call).await,
         (true, false) => LegacyTaskCall(call).serve().await,
-        (false, true) => modern_server::serve(call).await,
+        (false, true) => modern_server::serve(ModernTask::at_server(&call)).await,
         (false, false) => session_pass::serve(call).await,
     }
 }
 
 impl TaskCall {
-    async fn open(
-        context: Arc<Context>,
-        request: Arc<FrontRequest>,
-        members: &[Arc<Member>],
-    ) -> Result<Self, RelayReply> {
-        let (id, sealed) = TaskId::open(&context, &request)?;
-        if let Some(node) = id.other_node(&context)
-            && let Some(reply) = context.elsewhere(node, &request).await
-        {
-            return Err(reply);
-        }
-        Self::of(context, request, members, id, sealed).await
-    }
-
     /// A request about this task.
     pub(super) async fn of(
         context: Arc<Context>,

@@ -4,6 +4,7 @@
 //! that it belongs to one caller and leads back to where the task runs.
 
 mod create;
+mod finished;
 mod follow;
 mod id;
 mod legacy_server;
@@ -11,6 +12,7 @@ mod list;
 mod methods;
 mod modern_pass;
 mod modern_server;
+mod replica;
 mod reseal;
 mod session_pass;
 mod table;

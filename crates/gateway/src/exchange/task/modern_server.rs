@@ -1,24 +1,21 @@
-//! Tasks of a modern server for a legacy client: `tasks/result` looks at the task until it is over, and
-//! asks the client what the task asks (G31).
+//! Tasks as the extension has them, for a legacy client: `tasks/result` looks at the task until it is
+//! over, and asks the client what the task asks (G31). The tasks are at a modern server or at another
+//! replica of the gateway.
 
 use std::{collections::HashSet, time::Duration};
 
 use serde_json::{json, value::RawValue};
 use tokio::time;
 use turnbuckle_protocol::{
-    LegacyTask, Task, TaskStatus,
+    LegacyTask, Revision, Task, TaskStatus,
     envelope::{Edit, Raw, RawText},
 };
 use turnbuckle_server::{Reject, RelayReply};
 
-use super::{
-    methods::TaskCall,
-    modern_pass::send,
-    reseal::{related_to, resealed_reply},
-};
+use super::{methods::TaskCall, modern_pass, replica, reseal::related_to};
 use crate::{
-    exchange::ear,
-    translate::{self, Answer, Question, Round},
+    exchange::{call::Context, ear},
+    translate::{self, Answer, FrontRequest, Question, Round},
 };
 
 /// How long to wait between two looks at a task whose server does not say.
@@ -31,7 +28,64 @@ const POLL: std::ops::RangeInclusive<Duration> =
 /// How many questions one task may ask in all.
 const MAX_QUESTIONS: usize = 1_000;
 
-pub(super) async fn serve(call: TaskCall) -> RelayReply {
+/// A task of a legacy client that is looked at as the extension has it.
+pub(super) struct ModernTask<'a> {
+    request: &'a FrontRequest,
+    server: &'a str,
+    /// The id that the client knows.
+    sealed: &'a str,
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    Server(&'a TaskCall),
+    Replica(&'a Context, u64),
+}
+
+impl<'a> ModernTask<'a> {
+    pub(super) fn at_server(call: &'a TaskCall) -> Self {
+        Self {
+            request: &call.request,
+            server: &call.id.server,
+            sealed: &call.sealed,
+            place: Place::Server(call),
+        }
+    }
+
+    /// A task whose session is at another replica.
+    pub(super) fn at_replica(
+        context: &'a Context,
+        node: u64,
+        request: &'a FrontRequest,
+        server: &'a str,
+        sealed: &'a str,
+    ) -> Self {
+        Self {
+            request,
+            server,
+            sealed,
+            place: Place::Replica(context, node),
+        }
+    }
+
+    fn revision(&self) -> Revision {
+        match self.place {
+            Place::Server(call) => call.lane.revision(),
+            Place::Replica(..) => replica::REVISION,
+        }
+    }
+
+    async fn send(&self, method: &str, round: &Round) -> Result<Answer, RelayReply> {
+        match self.place {
+            Place::Server(call) => modern_pass::send(call, method, round).await,
+            Place::Replica(context, node) => {
+                replica::send(context, node, self.request, method, self.sealed, round).await
+            }
+        }
+    }
+}
+
+pub(super) async fn serve(call: ModernTask<'_>) -> RelayReply {
     let served = match call.request.method.as_str() {
         "tasks/get" => look(&call).await.map(|(task, _)| shown(&call, task)),
         "tasks/cancel" => cancel(&call).await,
@@ -40,26 +94,9 @@ pub(super) async fn serve(call: TaskCall) -> RelayReply {
     served.unwrap_or_else(|reply| reply)
 }
 
-/// A call that was over before it became a task.
-pub(super) fn serve_finished(call: &TaskCall, task: &str, result: &[u8]) -> RelayReply {
-    match call.request.method.as_str() {
-        "tasks/result" => {
-            let related = serde_json::from_slice::<&RawValue>(result)
-                .ok()
-                .and_then(|raw| related_to(Raw::from(raw), &call.sealed));
-            match related {
-                Some(related) => RelayReply::Result(related.raw().get().as_bytes().to_vec()),
-                None => RelayReply::Result(result.to_vec()),
-            }
-        }
-        "tasks/cancel" => terminal(),
-        _ => resealed_reply(RelayReply::Result(task.as_bytes().to_vec()), &call.sealed),
-    }
-}
-
 /// How a task is doing, with all that the server says of it.
-pub(super) async fn look(call: &TaskCall) -> Result<(LegacyTask, Box<RawValue>), RelayReply> {
-    let answer = send(call, "tasks/get", &Round::None).await?;
+pub(super) async fn look(call: &ModernTask<'_>) -> Result<(LegacyTask, Box<RawValue>), RelayReply> {
+    let answer = call.send("tasks/get", &Round::None).await?;
     let Answer::Result(raw) = answer else {
         return Err(failed(call, &answer));
     };
@@ -78,30 +115,30 @@ pub(super) async fn look(call: &TaskCall) -> Result<(LegacyTask, Box<RawValue>),
     Ok((legacy, raw))
 }
 
-fn failed(call: &TaskCall, answer: &Answer) -> RelayReply {
-    let (from, to) = (call.lane.revision(), call.request.revision);
+fn failed(call: &ModernTask<'_>, answer: &Answer) -> RelayReply {
+    let (from, to) = (call.revision(), call.request.revision);
     match answer {
         Answer::Error(raw) => translate::error(raw, from, to, None),
-        Answer::Lost(error) => translate::lost(&call.id.server, error),
+        Answer::Lost(error) => translate::lost(call.server, error),
         Answer::Result(_) => Reject::internal("the task cannot be read").into(),
     }
 }
 
-fn shown(call: &TaskCall, mut task: LegacyTask) -> RelayReply {
-    task.task_id.clone_from(&call.sealed);
+fn shown(call: &ModernTask<'_>, mut task: LegacyTask) -> RelayReply {
+    call.sealed.clone_into(&mut task.task_id);
     RelayReply::Result(json!(task).to_string().into_bytes())
 }
 
-fn terminal() -> RelayReply {
+pub(super) fn terminal() -> RelayReply {
     Reject::invalid_params("the task is over and cannot be cancelled").into()
 }
 
-async fn cancel(call: &TaskCall) -> Result<RelayReply, RelayReply> {
+async fn cancel(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
     let (task, _) = look(call).await?;
     if task.status.is_terminal() {
         return Ok(terminal());
     }
-    let answer = send(call, "tasks/cancel", &Round::None).await?;
+    let answer = call.send("tasks/cancel", &Round::None).await?;
     if !matches!(answer, Answer::Result(_)) {
         return Err(failed(call, &answer));
     }
@@ -114,7 +151,7 @@ async fn cancel(call: &TaskCall) -> Result<RelayReply, RelayReply> {
 }
 
 /// Waits for the end of a task, and asks the client what it asks meanwhile.
-async fn result(call: &TaskCall) -> Result<RelayReply, RelayReply> {
+async fn result(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
     let mut asked = HashSet::new();
     loop {
         let (task, raw) = look(call).await?;
@@ -138,8 +175,8 @@ pub(super) fn pause(wish: Option<u64>) -> Duration {
 }
 
 /// What a task that is over gave.
-fn ended(call: &TaskCall, raw: Raw<'_>) -> RelayReply {
-    let (from, to) = (call.lane.revision(), call.request.revision);
+fn ended(call: &ModernTask<'_>, raw: Raw<'_>) -> RelayReply {
+    let (from, to) = (call.revision(), call.request.revision);
     if let Some(error) = raw.member("error") {
         return translate::error(error.value(), from, to, None);
     }
@@ -152,7 +189,7 @@ fn ended(call: &TaskCall, raw: Raw<'_>) -> RelayReply {
         let raw = serde_json::from_slice::<&RawValue>(&result);
         let related = raw
             .ok()
-            .and_then(|raw| related_to(Raw::from(raw), &call.sealed));
+            .and_then(|raw| related_to(Raw::from(raw), call.sealed));
         related.ok_or_else(|| Reject::internal("the result of the task cannot be read"))
     });
     match related {
@@ -162,8 +199,12 @@ fn ended(call: &TaskCall, raw: Raw<'_>) -> RelayReply {
 }
 
 /// Asks the client what is new, one after the other, and tells the server.
-async fn ask(call: &TaskCall, raw: Raw<'_>, asked: &mut HashSet<String>) -> Result<(), RelayReply> {
-    let request = &call.request;
+async fn ask(
+    call: &ModernTask<'_>,
+    raw: Raw<'_>,
+    asked: &mut HashSet<String>,
+) -> Result<(), RelayReply> {
+    let request = call.request;
     let questions = raw.member("inputRequests").map(Raw::members);
     for (key, entry) in questions.unwrap_or_default() {
         // tasks: a key is used once, and shown until the server has taken the answer.
@@ -173,14 +214,14 @@ async fn ask(call: &TaskCall, raw: Raw<'_>, asked: &mut HashSet<String>) -> Resu
         let declared = Question::of_entry(entry)
             .filter(|question| question.is_declared(&request.capabilities, request.revision));
         let params = declared.as_ref().and_then(|question| {
-            let (params, _) = question.for_session(call.lane.revision(), request.revision)?;
+            let (params, _) = question.for_session(call.revision(), request.revision)?;
             let params = params.unwrap_or_else(|| RawText::from(Raw::EMPTY_OBJECT));
-            related_to(params.raw(), &call.sealed)
+            related_to(params.raw(), call.sealed)
         });
         let (Some(question), Some(params)) = (declared, params) else {
             return Err(Reject::internal(format!(
                 "server `{}` asks for something (`{key}`) that this client does not support",
-                call.id.server
+                call.server
             ))
             .into());
         };
@@ -193,7 +234,9 @@ async fn ask(call: &TaskCall, raw: Raw<'_>, asked: &mut HashSet<String>) -> Resu
         let bare = Edit::new(Raw::from(&*answer)).drop(&["_meta"]).finish();
         let bare = bare.map_err(|_| Reject::invalid_params("an answer must be an object"))?;
         let answers = format!("{{{}:{}}}", json!(key), bare.raw().get());
-        let updated = send(call, "tasks/update", &Round::Answers(answers, None)).await?;
+        let updated = call
+            .send("tasks/update", &Round::Answers(answers, None))
+            .await?;
         if !matches!(updated, Answer::Result(_)) {
             return Err(failed(call, &updated));
         }

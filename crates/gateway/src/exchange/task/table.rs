@@ -8,7 +8,7 @@ use tokio::{sync::Notify, task::AbortHandle};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;
 
-use super::id::TaskId;
+use super::{finished::Finished, id::TaskId};
 use crate::{
     translate::{Question, refusal},
     upstream::Lane,
@@ -51,9 +51,8 @@ pub(super) struct KnownTask {
     until: Instant,
     /// The session that it runs in, which is kept open for it.
     _lane: Option<Arc<Lane>>,
-    /// The result, if it was there before there was a task: the task as 2025-11-25 writes it, and what
-    /// `tasks/result` answers.
-    pub(super) finished: Option<(String, Vec<u8>)>,
+    /// The result, if it was there before there was a task.
+    pub(super) finished: Option<Finished>,
     asks: Mutex<OpenAsks>,
     /// Told when something is asked.
     pub(super) asked: Notify,
@@ -76,7 +75,7 @@ pub(super) struct NewTask {
     pub(super) lane: Option<Arc<Lane>>,
     /// For how many milliseconds the server keeps it.
     pub(super) ttl: Option<u64>,
-    pub(super) finished: Option<(String, Vec<u8>)>,
+    pub(super) finished: Option<Finished>,
 }
 
 impl TaskTable {

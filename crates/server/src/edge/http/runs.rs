@@ -17,7 +17,7 @@ use turnbuckle_transport::Outbox;
 use super::site::Site;
 use crate::{
     Caller,
-    client::caller::Anybody,
+    client::caller::{Anybody, AtAnotherReplica},
     edge::{connection::Connection, running::Owner},
     replica::{Outcome, Pulled},
 };
@@ -100,6 +100,7 @@ fn begin(site: &Arc<Site>, guest: &GuestRequest<'_>) -> GuestRun {
         Some(id) => Caller::new(id).with_scopes(guest.scopes.iter().cloned()),
         None => Caller::local().with(Anybody),
     };
+    let caller = caller.with(AtAnotherReplica);
     let outbox = Outbox::new(site.shared.settings.limits);
     let connection = Connection::new(Arc::clone(&site.shared), caller, outbox.clone());
     let run = GuestRun {

@@ -1,0 +1,67 @@
+//! Tasks that were over before they began: calls of legacy clients whose modern servers gave the result
+//! at once.
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{LegacyTask, Revision, Task, TaskStatus, envelope::Raw};
+use turnbuckle_server::{Reject, RelayReply};
+
+use super::{
+    legacy_server::{acknowledged, shown},
+    modern_server::terminal,
+    reseal::{related_to, resealed_reply},
+};
+use crate::translate;
+
+/// A task that was over before it began.
+#[derive(Clone)]
+pub(super) struct Finished {
+    /// The task, as 2025-11-25 writes it.
+    pub(super) task: String,
+    /// What `tasks/result` answers.
+    pub(super) result: Vec<u8>,
+}
+
+impl Finished {
+    /// Serves a request about it by a legacy client.
+    pub(super) fn serve(&self, method: &str, sealed: &str) -> RelayReply {
+        match method {
+            "tasks/result" => {
+                let related = serde_json::from_slice::<&RawValue>(&self.result)
+                    .ok()
+                    .and_then(|raw| related_to(Raw::from(raw), sealed));
+                match related {
+                    Some(related) => RelayReply::Result(related.raw().get().as_bytes().to_vec()),
+                    None => RelayReply::Result(self.result.clone()),
+                }
+            }
+            "tasks/cancel" => terminal(),
+            _ => {
+                let task = RelayReply::Result(self.task.as_bytes().to_vec());
+                resealed_reply(task, sealed)
+            }
+        }
+    }
+
+    /// Serves a request about it by another replica of the gateway, which asks as a modern client does.
+    pub(super) fn serve_modern(&self, method: &str, sealed: &str) -> RelayReply {
+        if method != "tasks/get" {
+            return acknowledged();
+        }
+        let unreadable = || Reject::internal("the task cannot be read").into();
+        let Ok(task) = serde_json::from_str::<LegacyTask>(&self.task) else {
+            return unreadable();
+        };
+        let Ok(raw) = serde_json::from_slice::<&RawValue>(&self.result) else {
+            return unreadable();
+        };
+        let mut task = Task::from(task);
+        // tasks: what a tool reports as its failure is a result like any other.
+        task.status = TaskStatus::Completed;
+        let (from, to) = (Revision::LATEST_LEGACY, Revision::LATEST);
+        match translate::result("tools/call", raw, from, to, None).map(String::from_utf8) {
+            Ok(Ok(result)) => shown(&task, sealed, "complete", &[("result", result)]),
+            Ok(Err(_)) => unreadable(),
+            Err(reject) => reject.into(),
+        }
+    }
+}

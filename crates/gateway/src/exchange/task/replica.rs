@@ -1,0 +1,113 @@
+//! Tasks that another replica of the gateway has, for a legacy client. That replica is asked as a modern
+//! client would ask it: it needs no session there.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
+use tokio::{task::JoinSet, time};
+use turnbuckle_protocol::{
+    LegacyListTasksResult, LegacyTask, Revision,
+    envelope::{Raw, RawText},
+};
+use turnbuckle_server::{Reject, RelayReply};
+
+use crate::{
+    exchange::call::Context,
+    translate::{Answer, FrontRequest, Own, Round},
+};
+
+/// The revision in which replicas ask each other.
+pub(super) const REVISION: Revision = Revision::LATEST;
+
+/// How long another replica may take to list its tasks.
+const LIST_WITHIN: Duration = Duration::from_secs(5);
+
+/// Asks another replica about a task, by the id that the client knows.
+pub(super) async fn send(
+    context: &Context,
+    node: u64,
+    request: &FrontRequest,
+    method: &str,
+    sealed: &str,
+    round: &Round,
+) -> Result<Answer, RelayReply> {
+    let params = params(request, Some(sealed), round)?;
+    let params = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
+    let reply = context.serve_at(node, &request.front, method, params).await;
+    match reply {
+        Some(RelayReply::Result(result)) => match read(&result) {
+            Some(raw) => Ok(Answer::Result(raw)),
+            None => Err(Reject::internal("the task cannot be read").into()),
+        },
+        Some(RelayReply::Error(_, error)) => match read(error.raw().get().as_bytes()) {
+            Some(raw) => Ok(Answer::Error(raw)),
+            None => Err(Reject::internal("the task cannot be read").into()),
+        },
+        Some(reply) => Err(reply),
+        None => Err(Reject::invalid_params(
+            "the task is gone: the gateway that had its session has ended",
+        )
+        .into()),
+    }
+}
+
+/// The tasks of the caller at all other replicas.
+pub(super) async fn list(
+    context: &Arc<Context>,
+    request: &Arc<FrontRequest>,
+) -> Result<Vec<LegacyTask>, RelayReply> {
+    let mut asked = JoinSet::new();
+    for node in context.replicas_beside(&request.front) {
+        let (context, request) = (Arc::clone(context), Arc::clone(request));
+        asked.spawn(async move {
+            let listed = time::timeout(LIST_WITHIN, list_at(&context, node, &request)).await;
+            listed.unwrap_or_else(|_| Err(unanswered()))
+        });
+    }
+    let mut tasks = Vec::new();
+    while let Some(listed) = asked.join_next().await {
+        tasks.extend(listed.unwrap_or_else(|_| Err(unanswered()))?);
+    }
+    Ok(tasks)
+}
+
+/// The tasks of the caller at another replica; none if it has ended.
+async fn list_at(
+    context: &Context,
+    node: u64,
+    request: &FrontRequest,
+) -> Result<Vec<LegacyTask>, RelayReply> {
+    const METHOD: &str = "tasks/list";
+    let params = params(request, None, &Round::None)?;
+    let params = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
+    match context.serve_at(node, &request.front, METHOD, params).await {
+        Some(RelayReply::Result(result)) => {
+            let listed = serde_json::from_slice::<LegacyListTasksResult>(&result);
+            listed.map(|it| it.tasks).map_err(|_| unanswered())
+        }
+        Some(_) => Err(unanswered()),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn unanswered() -> RelayReply {
+    Reject::internal("another replica of the gateway did not list its tasks; try again").into()
+}
+
+/// The params of a request as another replica reads them.
+fn params(
+    request: &FrontRequest,
+    sealed: Option<&str>,
+    round: &Round,
+) -> Result<Option<RawText>, Reject> {
+    let own = Own {
+        name: sealed.map(|sealed| (&["taskId"] as &[_], sealed)),
+        has_tasks: true,
+        ..Own::default()
+    };
+    request.params_for(REVISION, &own, round)
+}
+
+fn read(json: &[u8]) -> Option<Box<RawValue>> {
+    serde_json::from_slice(json).ok()
+}
