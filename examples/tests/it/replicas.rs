@@ -1,6 +1,5 @@
 //! Processes of one server, with a real Redis between them, over real HTTP.
 
-mod balancer;
 mod chaos;
 mod haproxy;
 mod limits;
@@ -20,8 +19,8 @@ use turnbuckle::{
     client::{Started, TaskHandle},
     protocol::{ElicitResult, TaskStatus},
 };
+use turnbuckle_test_replicas::Balancer;
 
-use self::balancer::Balancer;
 use crate::program::example;
 
 /// How long anything may take here: far more than it needs.
@@ -87,7 +86,8 @@ impl Replica {
 async fn redis(folder: &Path) -> (Child, String) {
     let socket = folder.join("redis.sock");
     let mut child = Command::new("redis-server")
-        .args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"])
+        .args(["--port", "0", "--save", "", "--appendonly", "no"])
+        .args(["--enable-debug-command", "yes", "--dir"])
         .arg(folder)
         .arg("--unixsocket")
         .arg(&socket)

@@ -3,7 +3,6 @@
 mod cluster;
 mod replica;
 mod sentinel;
-mod servers;
 mod tls;
 
 use std::{

@@ -276,7 +276,7 @@ async fn no_answer_is_lost_doubled_or_mixed_up_while_replicas_and_redis_fail() {
     sleep(PAUSE).await;
     cluster.start_redis().await;
     sleep(PAUSE).await;
-    cluster.redis_says(&["DEBUG", "SLEEP", "1"]);
+    assert_eq!(cluster.redis_says(&["DEBUG", "SLEEP", "1"]), "OK");
     // A rolling upgrade: each ends in order, and another takes its place.
     for number in 0..3 {
         let replica = Replica::start(&cluster.redis_url()).await;

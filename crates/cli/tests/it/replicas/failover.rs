@@ -1,15 +1,11 @@
 //! Three processes over a real cluster and over real sentinels, before, while and after a master of
 //! Redis is killed.
 
-#[expect(dead_code, reason = "the tests of the stores use more of it")]
-#[path = "../../../../store/tests/it/redis/servers.rs"]
-mod servers;
-
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use turnbuckle_test_replicas::{Cluster, Sentinels};
 
-use self::servers::{Cluster, Sentinels};
 use super::{Answer, Replica, call};
 use crate::program::{PATIENCE, Place, eventually};
 

@@ -3,11 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnbuckle_store::{Spend, contract, redis::Redis};
+use turnbuckle_test_replicas::{Cluster, Lone, until};
 
-use super::{
-    replica::{HEALED_WITHIN, Pair, eventually},
-    servers::Cluster,
-};
+use super::replica::{HEALED_WITHIN, Pair, eventually};
 
 async fn open(url: &str) -> Redis {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -98,11 +96,11 @@ async fn everything_heals_after_any_master_is_killed() {
             assert_eq!(pair.spend(id.as_bytes()).await.unwrap(), Spend::Before);
         }
         cluster.nodes[place].start_again();
-        super::servers::until("it is a replica again", || {
+        until("it is a replica again", || {
             let said = cluster.nodes[place].says(&["INFO", "replication"]);
             said.contains("master_link_status:up")
         });
-        super::servers::until("the cluster is whole", || {
+        until("the cluster is whole", || {
             cluster.nodes.iter().all(|node| {
                 let nodes = node.says(&["CLUSTER", "NODES"]);
                 !nodes.contains("fail")
@@ -126,7 +124,7 @@ async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     pair.end_task("t").await;
     assert_eq!(pair.is_over("t").await, Some(true));
     master.signal("-KILL");
-    super::servers::until("it is gone", || !master.is_there());
+    until("it is gone", || !master.is_there());
     replica.signal("-CONT");
     let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
     tokio::time::timeout(HEALED_WITHIN, is_over)
@@ -145,7 +143,7 @@ async fn a_node_that_hangs_is_left() {
     let took = pair.works().await;
     println!("everything worked {took:?} after a node was stopped");
     cluster.nodes[place].signal("-CONT");
-    super::servers::until("it is a replica", || {
+    until("it is a replica", || {
         cluster.nodes[place].says(&["ROLE"]).starts_with("slave")
     });
     pair.works().await;
@@ -191,7 +189,7 @@ async fn a_failover_on_request_is_followed() {
     let place = cluster.place_of("o:channel:{0000000000000002}");
     let replica = &cluster.nodes[place + 3];
     assert_eq!(replica.says(&["CLUSTER", "FAILOVER"]), "OK");
-    super::servers::until("the replica is master", || {
+    until("the replica is master", || {
         replica.says(&["ROLE"]).starts_with("master")
     });
     let took = pair.works().await;
@@ -203,7 +201,7 @@ async fn nodes_that_are_away_and_nodes_of_no_cluster_are_told() {
     let refused = Redis::open("redis+cluster://127.0.0.1:1,127.0.0.1:2").await;
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("no node of the cluster"), "{refused}");
-    let one = super::servers::Lone::start();
+    let one = Lone::start();
     let url = format!("redis+cluster://127.0.0.1:{}", one.port());
     let refused = Redis::open(&url).await.unwrap_err().to_string();
     assert!(refused.contains("cluster support disabled"), "{refused}");

@@ -3,11 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnbuckle_store::{Spend, contract, redis::Redis};
+use turnbuckle_test_replicas::{Sentinels, until};
 
-use super::{
-    replica::{HEALED_WITHIN, Pair, eventually},
-    servers::Sentinels,
-};
+use super::replica::{HEALED_WITHIN, Pair, eventually};
 
 async fn open(url: &str) -> Redis {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -55,7 +53,7 @@ async fn another_master_is_followed_after_one_is_killed() {
     let mut servers = sentinels.servers.iter_mut();
     let old = servers.find(|server| server.port == killed).unwrap();
     old.start_again();
-    super::servers::until("it is a replica", || {
+    until("it is a replica", || {
         old.says(&["ROLE"]).starts_with("slave")
     });
     pair.works().await;
@@ -97,7 +95,7 @@ async fn a_master_that_hangs_is_left() {
     let mut servers = sentinels.servers.iter();
     let old = servers.find(|server| server.port == hung).unwrap();
     old.signal("-CONT");
-    super::servers::until("it is a replica", || {
+    until("it is a replica", || {
         old.says(&["ROLE"]).starts_with("slave")
     });
     pair.works().await;
@@ -123,7 +121,7 @@ async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     pair.end_task("t").await;
     assert_eq!(pair.is_over("t").await, Some(true));
     master.signal("-KILL");
-    super::servers::until("it is gone", || !master.is_there());
+    until("it is gone", || !master.is_there());
     replicas().for_each(|replica| replica.signal("-CONT"));
     let is_over = eventually(async || (pair.is_over("t").await == Some(true)).then_some(()));
     tokio::time::timeout(HEALED_WITHIN, is_over)

@@ -11,11 +11,9 @@ use turnbuckle_store::{
     Spend, SpentStates as _, StateUse,
     redis::{Redis, RedisTls},
 };
+use turnbuckle_test_replicas::{RedisServer, until, words};
 
-use super::{
-    PATIENCE,
-    servers::{Server, until, words},
-};
+use super::PATIENCE;
 
 /// How often another port is tried, should it be taken between the look and the use.
 const ATTEMPTS: usize = 5;
@@ -142,10 +140,10 @@ impl Certified {
         Self { folder, pem }
     }
 
-    fn start(&self, more: impl Fn(u16) -> Vec<String>) -> Server {
+    fn start(&self, more: impl Fn(u16) -> Vec<String>) -> RedisServer {
         let file = self.folder.path().join("cert.pem");
         let access = ["--tls", "--cacert", file.to_str().unwrap()];
-        Server::start(self.folder.path(), &access, |port, bus_port| {
+        RedisServer::start(self.folder.path(), &access, |port, bus_port| {
             let port = port.to_string();
             let mut all = words(&["--port", "0", "--tls-port", &port]);
             all.extend(words(&["--bind", "127.0.0.1", "--save", ""]));
@@ -203,7 +201,7 @@ async fn sentinels_and_their_master_are_reached_by_tls() {
     let sentinel = {
         let file = certified.folder.path().join("cert.pem");
         let access = ["--tls", "--cacert", file.to_str().unwrap()];
-        Server::start(certified.folder.path(), &access, |port, _| {
+        RedisServer::start(certified.folder.path(), &access, |port, _| {
             let watched = format!(
                 "port 0\ntls-port {port}\nbind 127.0.0.1\ntls-cert-file cert.pem\n\
                  tls-key-file key.pem\ntls-ca-cert-file cert.pem\ntls-auth-clients no\n\

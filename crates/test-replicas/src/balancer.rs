@@ -15,17 +15,18 @@ use tokio::{
 const MAX_HEAD: usize = 64 * 1024;
 
 /// A balancer, until it is dropped.
-pub(super) struct Balancer {
+pub struct Balancer {
     /// The URL of the endpoint.
-    pub(super) url: String,
-    pub(super) address: String,
+    pub url: String,
+    /// Where it listens.
+    pub address: String,
     replicas: Arc<Mutex<Vec<String>>>,
     serving: JoinHandle<()>,
 }
 
 impl Balancer {
     /// In front of the replicas at these addresses. One that is not there is passed over.
-    pub(super) async fn start(replicas: Vec<String>) -> Self {
+    pub async fn start(replicas: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let address = listener.local_addr().expect("an address").to_string();
         let (replicas, next) = (
@@ -51,7 +52,7 @@ impl Balancer {
     }
 
     /// Another replica takes the place of one.
-    pub(super) fn replace(&self, number: usize, replica: String) {
+    pub fn replace(&self, number: usize, replica: String) {
         self.replicas.lock().expect("nothing panics")[number] = replica;
     }
 }

@@ -1,0 +1,247 @@
+//! One process of Redis, at a port of loopback, until it is dropped.
+
+use std::{
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use crate::free_port;
+
+/// How long anything may take here: far more than it needs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often other ports are tried, should one be taken between the look and the use.
+const ATTEMPTS: usize = 5;
+
+/// How long a process must be silent before others take it for gone, in milliseconds. It is as short
+/// as a busy machine allows.
+pub(crate) const GONE_AFTER_MS: &str = "1500";
+
+/// A process, until it is dropped.
+pub struct RedisServer {
+    child: Child,
+    /// Where it listens.
+    pub port: u16,
+    pub(crate) bus_port: u16,
+    words: Vec<String>,
+    folder: PathBuf,
+    /// How `redis-cli` gets in.
+    access: Vec<String>,
+}
+
+impl RedisServer {
+    /// Starts one with words that are made of a port, and of a second one for the bus of a cluster.
+    pub fn start(folder: &Path, access: &[&str], words: impl Fn(u16, u16) -> Vec<String>) -> Self {
+        for _ in 0..ATTEMPTS {
+            let [port, bus_port] = [(); 2].map(|()| free_port().expect("there are free ports"));
+            std::fs::create_dir_all(folder).unwrap();
+            let words = words(port, bus_port);
+            let mut server = Self {
+                child: run(folder, &words),
+                port,
+                bus_port,
+                words,
+                folder: folder.to_owned(),
+                access: self::words(access),
+            };
+            if server.listens() {
+                return server;
+            }
+        }
+        panic!("redis-server does not listen");
+    }
+
+    fn listens(&mut self) -> bool {
+        let begun = Instant::now();
+        // Another process may have taken the port.
+        let this = format!("process_id:{}", self.child.id());
+        let is_ours = |said: String| said.lines().any(|line| line.trim() == this);
+        while !self.answer(&["INFO", "server"]).is_ok_and(is_ours) {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    /// The id of the process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it without warning.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it at the same port, with what it has in its folder.
+    pub fn start_again(&mut self) {
+        self.child = run(&self.folder, &self.words);
+        assert!(self.listens(), "redis-server does not start again");
+    }
+
+    /// Sends it a signal, as `kill` names it: `-STOP`.
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status();
+        assert!(sent.expect("`kill` is there").success());
+    }
+
+    /// Whether it takes connections.
+    pub fn is_there(&self) -> bool {
+        TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+    }
+
+    /// What it answers to a command. A server that becomes a replica closes all its connections; then
+    /// the command is sent again.
+    pub fn says(&self, command: &[&str]) -> String {
+        let begun = Instant::now();
+        loop {
+            match self.answer(command) {
+                Ok(answer) => return answer,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{command:?}: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn answer(&self, command: &[&str]) -> Result<String, String> {
+        let mut cli = Command::new("redis-cli");
+        cli.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        let answered = cli.args(&self.access).args(command).output();
+        let answered = answered.expect("`redis-cli` comes with `redis-server`");
+        let [said, wrong] = [answered.stdout, answered.stderr]
+            .map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+        if answered.status.success() {
+            Ok(said)
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// Sends a command that must be answered with `OK`.
+    pub fn does(&self, command: &[&str]) {
+        assert_eq!(self.says(command), "OK", "{command:?}");
+    }
+
+    /// Whether it is a replica that follows its master.
+    pub(crate) fn has_link(&self) -> bool {
+        self.says(&["INFO", "replication"])
+            .contains("master_link_status:up")
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn run(folder: &Path, words: &[String]) -> Child {
+    Command::new("redis-server")
+        .args(words)
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("`redis-server` is installed; `./scripts/test redis` installs it")
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// How `redis-cli` gets in with a password.
+pub(crate) fn access(password: &str) -> Vec<&str> {
+    if password.is_empty() {
+        Vec::new()
+    } else {
+        vec!["--no-auth-warning", "-a", password]
+    }
+}
+
+/// Words of a command.
+pub fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// What all servers with data have in common: nothing is written to files, and replicas follow at
+/// once. `DEBUG` is allowed, so that it can be told to sleep.
+pub(crate) const DATA: [&str; 10] = [
+    "--bind",
+    "127.0.0.1",
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+    "--repl-diskless-sync-delay",
+    "0",
+    "--enable-debug-command",
+    "yes",
+];
+
+/// A server that is no part of anything.
+pub struct Lone {
+    /// The process.
+    pub server: RedisServer,
+    _folder: tempfile::TempDir,
+}
+
+impl Lone {
+    /// Starts one that keeps nothing in files.
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts one that has in its files what it answered, so that it is there after a restart.
+    pub fn start_lasting() -> Self {
+        Self::start_with(&["--appendonly", "yes", "--appendfsync", "everysec"])
+    }
+
+    fn start_with(more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let server = RedisServer::start(folder.path(), &[], |port, _| {
+            let mut all = words(&["--port", &port.to_string()]);
+            all.extend(DATA.map(str::to_owned));
+            all.extend(words(more));
+            all
+        });
+        Self {
+            server,
+            _folder: folder,
+        }
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.server.port
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.server.port)
+    }
+}
+
+/// How much of what was written a server has.
+pub(crate) fn offset(server: &RedisServer) -> u64 {
+    let said = server.says(&["INFO", "replication"]);
+    let is_master = said.contains("role:master");
+    let name = if is_master {
+        "master_repl_offset:"
+    } else {
+        "slave_repl_offset:"
+    };
+    let line = said.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim().parse().ok()).unwrap_or(0)
+}
