@@ -9,6 +9,8 @@
 //! bench gateway                 what gateways add to a call, next to a direct connection and to each other
 //! bench gateway --quick         the same with fewer and shorter turns; not kept
 //! bench gateway PART…           of it: instructions, memory, ready, times
+//! bench chaos [OPTION…]         clients of every revision while replicas and Redis are killed and stopped
+//! bench replicas                what replicas cost: calls, replies across replicas, commands of Redis
 //! bench listeners               what 10,000 of them weigh, and what it costs to tell them of a change
 //! bench growth                  instructions of a call with more and more tools, sessions, listeners
 //! bench profile                 where instructions and allocations of a call go
@@ -34,6 +36,7 @@ mod paths;
 mod peers;
 mod process;
 mod profile;
+mod replicas;
 mod report;
 mod results;
 mod speed;
@@ -51,7 +54,7 @@ use crate::{
 /// What a measurement comes to. Whatever fails is told to the person who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | gateway [--quick] [PART…] | listeners | growth | profile | instructions [--check|--record]";
+const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | gateway [--quick] [PART…] | chaos [OPTION…] | replicas | listeners | growth | profile | instructions [--check|--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -88,6 +91,8 @@ async fn run(arguments: &[&str]) -> Result<()> {
             gateway::command::command(&named(parts)?, Extent::Full).await
         }
         ["forward", port, to] => gateway::forward::command(port, to).await,
+        ["chaos", ref options @ ..] => replicas::chaos::command(options).await,
+        ["replicas"] => replicas::figures::command().await,
         ["listeners"] => listeners::command().await,
         ["growth"] => growth::command().await,
         ["profile"] => profile::command().await,

@@ -3,9 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
-    hash::{BuildHasher as _, RandomState},
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    ops::RangeInclusive,
     process::Stdio,
     time::Duration,
 };
@@ -15,6 +13,7 @@ use tokio::{
     process::{Child, Command},
     time::{Instant, sleep, timeout},
 };
+use turnbuckle_test_replicas::free_port;
 
 use crate::Result;
 
@@ -30,9 +29,6 @@ const STARTING: Duration = Duration::from_mins(1);
 
 /// Attempts to find a free port, and to start a server at it.
 const ATTEMPTS: usize = 20;
-
-/// The lowest port that a server is started at. Many services are configured below it.
-const LOWEST_PORT: u16 = 10_000;
 
 /// How long a server may take to end after it was told to. It may wait for its streams.
 const ENDING: Duration = Duration::from_secs(30);
@@ -171,30 +167,7 @@ impl Running {
 /// An unused address, for a server that takes its port as an argument. Its port is
 /// not one of those that the system gives to outgoing connections.
 pub(crate) fn reserve() -> Result<SocketAddr> {
-    let outgoing = outgoing_ports();
-    let ports: Vec<u16> = (LOWEST_PORT..=u16::MAX)
-        .filter(|port| !outgoing.contains(port))
-        .collect();
-    for attempt in 0..ATTEMPTS {
-        let random = RandomState::new().hash_one(attempt);
-        let index = usize::try_from(random % ports.len().max(1) as u64)?;
-        let Some(port) = ports.get(index) else { break };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
-        if TcpListener::bind(address).is_ok() {
-            return Ok(address);
-        }
-    }
-    Err(format!("no free port outside of {outgoing:?}, where outgoing connections are").into())
-}
-
-/// The ports that the system gives to outgoing connections; those of IANA where it does not say.
-fn outgoing_ports() -> RangeInclusive<u16> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let mut ports = text.split_whitespace().map_while(|word| word.parse().ok());
-    match (ports.next(), ports.next()) {
-        (Some(first), Some(last)) => first..=last,
-        _ => 49_152..=u16::MAX,
-    }
+    Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?)))
 }
 
 fn at_port(command: &[String], port: u16) -> Vec<String> {

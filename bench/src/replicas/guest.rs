@@ -1,0 +1,232 @@
+//! A client: who it is, what it sends, and what it does about trouble.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::{
+    history::{History, Trouble},
+    tally::{Fault, Kind, REVISIONS, Tally},
+    wire::{self, Arrival, Outgoing},
+};
+
+/// How long one request may be without an answer. A replica that is stopped answers after ten seconds, and
+/// one that passes a message on waits for up to 25 seconds.
+pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(40);
+
+/// How long a client tries to get one thing done.
+const DONE_WITHIN: Duration = Duration::from_secs(90);
+
+/// How long a client waits before it tries again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The endpoint of Streamable HTTP.
+const ENDPOINT: &str = "/mcp";
+
+/// What all clients share.
+pub(super) struct Run {
+    /// Where the load balancer listens.
+    pub(super) address: String,
+    pub(super) tally: Tally,
+    pub(super) history: History,
+    pub(super) is_over: AtomicBool,
+}
+
+/// One client.
+pub(super) struct Guest {
+    pub(super) run: Arc<Run>,
+    /// The caller, as the server knows it.
+    pub(super) name: String,
+    /// The place of its revision.
+    pub(super) place: usize,
+    /// Its session, if its revision has them and one is open.
+    pub(super) session: Mutex<Option<String>>,
+    next: AtomicU64,
+}
+
+impl Guest {
+    pub(super) fn new(run: &Arc<Run>, number: usize) -> Self {
+        let place = number % REVISIONS.len();
+        Self {
+            run: Arc::clone(run),
+            name: format!("client-{number}"),
+            place,
+            session: Mutex::default(),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    pub(super) fn revision(&self) -> &'static str {
+        REVISIONS[self.place]
+    }
+
+    pub(super) fn is_modern(&self) -> bool {
+        self.place == REVISIONS.len() - 1
+    }
+
+    /// Its session; `None` without one.
+    pub(super) fn session(&self) -> Option<String> {
+        self.session.lock().expect("nothing panics with it").clone()
+    }
+
+    pub(super) fn set_session(&self, session: Option<String>) {
+        *self.session.lock().expect("nothing panics with it") = session;
+    }
+
+    /// The number of a request, which it has once.
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.run.is_over.load(Ordering::Relaxed)
+    }
+
+    /// What a tool says in its answer to a request.
+    pub(super) fn said(&self, tool: &str, number: u64) -> String {
+        format!("{tool} {number} for {}", self.name)
+    }
+
+    /// The URI of what changes when this client says so.
+    pub(super) fn uri(&self) -> String {
+        format!("bench://box/{}", self.name)
+    }
+
+    pub(super) fn call(&self, tool: &str, number: u64) -> Value {
+        let params = json!({
+            "name": tool, "arguments": { "number": number }, "_meta": { "progressToken": number },
+        });
+        self.request(number, "tools/call", params)
+    }
+
+    pub(super) fn request(&self, number: u64, method: &str, mut params: Value) -> Value {
+        if self.is_modern() {
+            let meta = &mut params["_meta"];
+            if meta.is_null() {
+                *meta = json!({});
+            }
+            meta["io.modelcontextprotocol/protocolVersion"] = self.revision().into();
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({
+                "elicitation": { "form": {} },
+                "extensions": { "io.modelcontextprotocol/tasks": {} },
+            });
+        }
+        json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params })
+    }
+
+    /// Posts a message.
+    pub(super) async fn post(
+        &self,
+        message: &Value,
+        deadline: Instant,
+    ) -> Result<Arrival, Trouble> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let method = text(&message["method"]);
+        let named = match &*method {
+            "tools/call" => text(&message["params"]["name"]),
+            "resources/read" => text(&message["params"]["uri"]),
+            _ => text(&message["params"]["taskId"]),
+        };
+        let mut headers = vec![("accept", "application/json, text/event-stream")];
+        if self.is_modern() {
+            headers.push(("mcp-method", &method));
+            if !named.is_empty() {
+                headers.push(("mcp-name", &named));
+            }
+        }
+        self.send("POST", &headers, &message.to_string(), deadline)
+            .await
+    }
+
+    /// Sends a request to the endpoint, in the session if there is one.
+    pub(super) async fn send(
+        &self,
+        method: &str,
+        more: &[(&str, &str)],
+        body: &str,
+        deadline: Instant,
+    ) -> Result<Arrival, Trouble> {
+        let session = self.session();
+        let mut headers = more.to_vec();
+        if let Some(session) = &session {
+            headers.push(("mcp-session-id", session));
+        }
+        if session.is_some() || self.is_modern() {
+            headers.push(("mcp-protocol-version", self.revision()));
+        }
+        self.send_to(ENDPOINT, method, &headers, body, deadline)
+            .await
+    }
+
+    pub(super) async fn send_to(
+        &self,
+        path: &str,
+        method: &str,
+        more: &[(&str, &str)],
+        body: &str,
+        deadline: Instant,
+    ) -> Result<Arrival, Trouble> {
+        let bearer = format!("Bearer {}", self.name);
+        let mut headers = more.to_vec();
+        headers.push(("authorization", &bearer));
+        let outgoing = Outgoing {
+            method,
+            path,
+            headers: &headers,
+            body,
+        };
+        wire::send(&self.run.address, &outgoing, deadline).await
+    }
+
+    fn title(&self) -> String {
+        format!("{} ({})", self.name, self.revision())
+    }
+
+    pub(super) fn fault(&self, fault: Fault, what: &str) {
+        self.run.tally.fault(fault, &self.title(), what);
+    }
+
+    /// Notes trouble with something that began then: explained by what happened, or a fault.
+    pub(super) fn note(&self, kind: Kind, trouble: &Trouble, began: Instant) {
+        if *trouble == Trouble::Hung {
+            self.fault(Fault::Hung, &format!("{}: {trouble}", kind.name()));
+        } else if self.run.history.explains(trouble, began.into_std()) {
+            self.run.tally.explained(kind, trouble, &self.title());
+        } else {
+            self.fault(Fault::Lost, &format!("{}: {trouble}", kind.name()));
+        }
+    }
+
+    /// Does something until it is done, again after trouble. `None` if it takes too long, which is
+    /// noted.
+    pub(super) async fn insist<T>(
+        &self,
+        kind: Kind,
+        mut attempt: impl AsyncFnMut() -> Result<T, Trouble>,
+    ) -> Option<T> {
+        let first = Instant::now();
+        while first.elapsed() < DONE_WITHIN {
+            let began = Instant::now();
+            match attempt().await {
+                Ok(done) => return Some(done),
+                Err(trouble) => self.note(kind, &trouble, began),
+            }
+            sleep(PAUSE).await;
+        }
+        let problem = format!("{}: not done within {DONE_WITHIN:?}", kind.name());
+        self.fault(Fault::Hung, &problem);
+        None
+    }
+}
+
+/// The time by which a request that is sent now must be answered.
+pub(super) fn deadline() -> Instant {
+    Instant::now() + ANSWER_WITHIN
+}

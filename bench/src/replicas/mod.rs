@@ -1,0 +1,25 @@
+//! Replicas of a server, with Redis between them and a load balancer in front.
+//!
+//! `bench chaos` has clients of every revision at work while replicas and Redis are killed, stopped and
+//! restarted. Each request has a number, and each answer is held to its number and its caller.
+//! `bench replicas` measures what replicas cost.
+
+pub(crate) mod chaos;
+mod conductor;
+mod event;
+mod exchange;
+pub(crate) mod figures;
+mod guest;
+mod history;
+mod http_sse;
+mod listening;
+mod random;
+mod recovery;
+mod redis_commands;
+mod reply_times;
+mod report;
+mod site;
+mod store;
+mod tally;
+mod wire;
+mod work;

@@ -1,0 +1,93 @@
+//! How long it takes after a kill until every client has an answer again.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, sleep, timeout_at},
+};
+
+use super::{
+    guest::Guest,
+    http_sse::Stream,
+    listening::Heard,
+    tally::{Fault, Kind},
+};
+
+/// How long a client may be without an answer: far more than is promised.
+const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How soon a client tries again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Milliseconds of all clients after one kill, sorted.
+pub(super) struct Recovery(pub(super) Vec<f64>);
+
+impl Recovery {
+    /// The time of the client at this part of all, from 0 to 1.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "there are some thousand clients"
+    )]
+    pub(super) fn quantile(&self, part: f64) -> f64 {
+        let last = self.0.len().saturating_sub(1);
+        let at = (last as f64 * part).round() as usize;
+        self.0.get(at).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Has every client call after each kill, until there are no more.
+pub(super) async fn watch(
+    guests: Vec<Arc<Guest>>,
+    mut kills: mpsc::UnboundedReceiver<Instant>,
+) -> Vec<Recovery> {
+    let mut recoveries = Vec::new();
+    while let Some(killed) = kills.recv().await {
+        let mut probes = JoinSet::new();
+        for guest in &guests {
+            probes.spawn(recovered(Arc::clone(guest), killed));
+        }
+        let times = probes.join_all().await;
+        let mut times: Vec<_> = times.into_iter().flatten().collect();
+        times.sort_unstable_by(f64::total_cmp);
+        recoveries.push(Recovery(times));
+    }
+    recoveries
+}
+
+/// Milliseconds from a kill until a client has an answer to a call of its own. `None` of a client that
+/// never had one, which is noted.
+async fn recovered(guest: Arc<Guest>, killed: Instant) -> Option<f64> {
+    let answered = async {
+        // The trouble on the way is what is measured here; it is no fault.
+        while !is_answered(&guest).await {
+            sleep(PAUSE).await;
+        }
+    };
+    if timeout_at(killed + RECOVERED_WITHIN, answered)
+        .await
+        .is_err()
+    {
+        let problem = format!("no answer within {RECOVERED_WITHIN:?} after a kill");
+        guest.fault(Fault::Hung, &problem);
+        return None;
+    }
+    Some(killed.elapsed().as_secs_f64() * 1e3)
+}
+
+async fn is_answered(guest: &Arc<Guest>) -> bool {
+    if guest.place == 0 {
+        // The session is the stream: with another stream the client is back.
+        let Ok(stream) = Stream::open(guest, &Heard::new()).await else {
+            return false;
+        };
+        return stream.called(Kind::Call, "order", "").await.is_ok();
+    }
+    if guest.session().is_none() && !guest.is_modern() {
+        return false;
+    }
+    guest.call_plainly(Kind::Call, "order").await.is_ok()
+}

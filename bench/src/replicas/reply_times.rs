@@ -1,0 +1,83 @@
+//! How long the answer to a question takes that arrives at another replica than the call.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{
+    guest::{Guest, deadline},
+    history::Trouble,
+    wire::Arrival,
+};
+use crate::{Result, process::Ran};
+
+/// Calls that ask; the first tenth warms up.
+const CALLS: usize = 2_200;
+const WARM: usize = 200;
+
+/// What replies across replicas took.
+pub(super) struct ReplyTimes {
+    /// Milliseconds until the reply was taken, sorted.
+    pub(super) taken: Vec<f64>,
+    /// Milliseconds until the result of the call arrived, sorted.
+    pub(super) result: Vec<f64>,
+    /// Microseconds of the CPU of Redis for each.
+    pub(super) redis_us: f64,
+}
+
+/// Calls with one client, and replies with the other one, which is in the same session at another replica.
+pub(super) async fn measure(here: &Guest, there: &Guest, redis: u32) -> Result<ReplyTimes> {
+    let (mut taken, mut result) = (Vec::new(), Vec::new());
+    let mut before = Ran::of(redis);
+    for call in 0..CALLS {
+        if call == WARM {
+            before = Ran::of(redis);
+            taken.clear();
+            result.clear();
+        }
+        let (took, until_result) = once(here, there)
+            .await
+            .map_err(|trouble| format!("a reply across replicas: {trouble}"))?;
+        taken.push(took);
+        result.push(until_result);
+    }
+    let ran = Ran::of(redis).since(&before);
+    taken.sort_unstable_by(f64::total_cmp);
+    result.sort_unstable_by(f64::total_cmp);
+    #[expect(clippy::cast_precision_loss, reason = "some thousand calls")]
+    let redis_us = ran * 1e6 / (CALLS - WARM) as f64;
+    Ok(ReplyTimes {
+        taken,
+        result,
+        redis_us,
+    })
+}
+
+async fn once(here: &Guest, there: &Guest) -> Result<(f64, f64), Trouble> {
+    let number = here.number();
+    let mut stream = here.post(&here.call("ask", number), deadline()).await?;
+    let question = message(&mut stream, |message| message["method"].is_string()).await?;
+    let answer = json!({ "action": "accept", "content": { "word": here.name } });
+    let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer });
+    let began = Instant::now();
+    let status = there.post(&reply, deadline()).await?.status;
+    let taken = began.elapsed();
+    if status != 202 {
+        return Err(Trouble::Odd(format!("status {status} for a reply")));
+    }
+    let answer = message(&mut stream, |message| message["id"] == number).await?;
+    let result = began.elapsed();
+    let expected = format!("{}: {}", here.said("ask", number), here.name);
+    here.hold(&answer["result"], &expected);
+    Ok((taken.as_secs_f64() * 1e3, result.as_secs_f64() * 1e3))
+}
+
+/// The first message of a stream that is looked for.
+async fn message(stream: &mut Arrival, is_it: impl Fn(&Value) -> bool) -> Result<Value, Trouble> {
+    loop {
+        let event = stream.event(deadline()).await?.ok_or(Trouble::Broken)?;
+        if let Some(message) = event.message()?.filter(&is_it) {
+            return Ok(message);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a run came to, as tables.
+
+use super::{
+    recovery::Recovery,
+    tally::{Fault, Kind, REVISIONS, Tally},
+};
+use crate::report::table::{Table, count};
+
+/// Prints the tables. Whether no answer was lost, doubled, late or given to another client.
+pub(super) fn print(tally: &Tally, recoveries: &[Recovery]) -> bool {
+    println!("\n{}", done(tally));
+    println!("{}", explained(tally));
+    println!("{}", recovered(recoveries));
+    let mut faults = Table::new(["answers", "number"]);
+    for fault in Fault::ALL {
+        faults.row([fault.name().to_owned(), tally.faults(fault).to_string()]);
+    }
+    println!("{faults}");
+    Fault::ALL.iter().all(|fault| tally.faults(*fault) == 0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn done(tally: &Tally) -> Table {
+    let columns = ["done"].into_iter().chain(REVISIONS).chain(["all"]);
+    let mut table = Table::new(columns);
+    for kind in Kind::ALL {
+        let counts = (0..REVISIONS.len()).map(|place| tally.count(kind, place));
+        let counts: Vec<_> = counts.collect();
+        let sum: u64 = counts.iter().sum();
+        let cells = counts.into_iter().chain([sum]);
+        let cells = cells.map(|number| match number {
+            0 => "–".to_owned(),
+            number => count(number as f64),
+        });
+        table.row([kind.name().to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+fn explained(tally: &Tally) -> Table {
+    let mut table = Table::new(["trouble that docs/scaling.md names", "while", "times"]);
+    for ((kind, trouble), times) in tally.all_explained() {
+        table.row([trouble.to_owned(), kind.to_owned(), times.to_string()]);
+    }
+    table
+}
+
+fn recovered(recoveries: &[Recovery]) -> Table {
+    let columns = [
+        "every client has an answer again after a kill",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+    ];
+    let mut table = Table::new(columns);
+    for (number, recovery) in (1..).zip(recoveries) {
+        let [middle, most, last] = [0.5, 0.99, 1.0].map(|part| count(recovery.quantile(part)));
+        let kill = format!("kill {number}, {} clients", recovery.0.len());
+        table.row([kill, middle, most, last]);
+    }
+    table
+}
