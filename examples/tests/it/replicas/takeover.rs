@@ -16,6 +16,10 @@ use turnbuckle::{
 
 use super::{PATIENCE, Replica, begin, busy, redis};
 
+#[expect(dead_code, reason = "the tests of the stores use more of it")]
+#[path = "../../../../crates/store/tests/it/redis/servers.rs"]
+mod servers;
+
 /// How the process ends that runs the task.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -85,14 +89,19 @@ async fn until_status(client: &Connection, ticket: &TaskTicket, wanted: TaskStat
 }
 
 async fn another_goes_on(revision: Revision, end: End, moment: Moment) {
-    let case = format!("{revision} {end:?} {moment:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let (_engine, redis) = redis(folder.path()).await;
-    let mut one = Replica::start(&redis).await;
+    another_goes_on_with(&redis, revision, end, moment).await;
+}
+
+/// The same with the Redis at this URL.
+async fn another_goes_on_with(redis: &str, revision: Revision, end: End, moment: Moment) {
+    let case = format!("{revision} {end:?} {moment:?}");
+    let mut one = Replica::start(redis).await;
     let quick = [("KITCHEN_BAKING", "0")];
     let others = [
-        Replica::start_with(&redis, &quick).await,
-        Replica::start_with(&redis, &quick).await,
+        Replica::start_with(redis, &quick).await,
+        Replica::start_with(redis, &quick).await,
     ];
     let first = one.child.id().expect("it runs");
     let here = one.connect(revision).await;
@@ -160,6 +169,28 @@ async fn a_process_that_ends_in_order_hands_its_tasks_over() {
         for moment in [Moment::Asking, Moment::Baking] {
             another_goes_on(revision, End::Terminated, moment).await;
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_goes_on_with_a_cluster_of_redis() {
+    let cluster = tokio::task::block_in_place(servers::Cluster::start);
+    for (end, moment) in [
+        (End::Killed, Moment::Baking),
+        (End::Terminated, Moment::Asking),
+    ] {
+        another_goes_on_with(&cluster.url(), Revision::V2025_11_25, end, moment).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_goes_on_with_sentinels_of_redis() {
+    let sentinels = tokio::task::block_in_place(servers::Sentinels::start);
+    for (end, moment) in [
+        (End::Killed, Moment::Asking),
+        (End::Terminated, Moment::Baking),
+    ] {
+        another_goes_on_with(&sentinels.url(), Revision::V2026_07_28, end, moment).await;
     }
 }
 
