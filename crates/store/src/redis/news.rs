@@ -137,13 +137,26 @@ async fn hear_all(
     place: usize,
     moved: impl Future<Output = ()>,
 ) -> Result<(), RedisError> {
-    let open = timeout(PATIENCE, client.get_async_pubsub()).await;
-    let (mut sink, mut messages) = open.map_err(late)??.split();
-    timeout(PATIENCE, sink.subscribe(channels))
-        .await
-        .map_err(late)??;
-    ear.opened(place);
     let mut moved = pin!(moved);
+    let opening = async {
+        let open = timeout(PATIENCE, client.get_async_pubsub()).await;
+        let (mut sink, messages) = open.map_err(late)??.split();
+        timeout(PATIENCE, sink.subscribe(channels))
+            .await
+            .map_err(late)??;
+        Ok::<_, RedisError>((sink, messages))
+    };
+    // A process that hangs is not waited for once another has its place.
+    let mut opening = pin!(opening);
+    let opened = poll_fn(|context| match moved.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => opening.as_mut().poll(context).map(Some),
+    });
+    let Some(opened) = opened.await else {
+        return Ok(());
+    };
+    let (mut sink, mut messages) = opened?;
+    ear.opened(place);
     loop {
         match timeout(SILENCE, next(&mut messages, moved.as_mut())).await {
             Ok(Some(message)) => ear.hear(message.get_payload_bytes()),

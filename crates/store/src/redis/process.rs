@@ -105,10 +105,13 @@ impl fmt::Debug for Process {
 /// not the one to do so now. It can be sent again, to another process or later.
 pub(super) fn was_refused(error: &RedisError) -> bool {
     match error.kind() {
+        // `Moved` and `Ask` may not say to where in a way that can be read. The map is looked at again.
         ErrorKind::Server(
-            ServerErrorKind::BusyLoading
+            ServerErrorKind::Ask
+            | ServerErrorKind::BusyLoading
             | ServerErrorKind::ClusterDown
             | ServerErrorKind::MasterDown
+            | ServerErrorKind::Moved
             | ServerErrorKind::ReadOnly
             | ServerErrorKind::TryAgain,
         ) => true,

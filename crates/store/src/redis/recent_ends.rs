@@ -18,7 +18,7 @@ use tokio::{
 use turnbuckle_base::lock::Mutex;
 
 use super::{Redis, RedisTasks};
-use crate::task::{TaskChange, TaskEnd, TaskKey};
+use crate::task::{TaskChange, TaskEnd, TaskKey, TasksError};
 
 /// How long an end is kept: longer than a cluster takes to replace a master, unless it is told to be
 /// patient.
@@ -68,7 +68,7 @@ impl RecentEnds {
     /// Keeps a change that was written, if it is an end and it can be lost. Must be called inside a
     /// runtime.
     pub(super) fn keep(&self, redis: &Redis, key: &TaskKey, change: &TaskChange, now: SystemTime) {
-        let (Some(end), Some(mut failovers)) = (end_in(change), redis.commands.failovers()) else {
+        let (Some(end), Some(mut failovers)) = (change.end(), redis.commands.failovers()) else {
             return;
         };
         self.ends.lock().push(End {
@@ -110,15 +110,6 @@ impl Ends {
     }
 }
 
-/// The end that a change is, or that a replica writes in its turn.
-fn end_in(change: &TaskChange) -> Option<&TaskChange> {
-    match change {
-        TaskChange::End(_) => Some(change),
-        TaskChange::Run(run) => end_in(run.change.as_deref()?),
-        _ => None,
-    }
-}
-
 fn size(change: &TaskChange) -> usize {
     match change {
         TaskChange::End(TaskEnd::Completed { result, .. }) => result.get().len(),
@@ -135,10 +126,11 @@ async fn write_again(redis: &Redis, ends: Vec<End>) {
     } in ends
     {
         for _ in 0..ATTEMPTS {
-            if tasks.apply(&key, change.clone(), now).await.is_ok() {
-                break;
+            match tasks.apply(&key, change.clone(), now).await {
+                // The new master may not take commands yet.
+                Err(TasksError::Store(_)) => sleep(PAUSE).await,
+                _ => break,
             }
-            sleep(PAUSE).await;
         }
     }
 }

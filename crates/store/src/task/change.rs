@@ -40,6 +40,17 @@ pub enum TaskChange {
     },
 }
 
+impl TaskChange {
+    /// The end that this is, or that a replica writes in its turn.
+    pub(crate) fn end(&self) -> Option<&Self> {
+        match self {
+            Self::End(_) => Some(self),
+            Self::Run(run) => run.change.as_deref()?.end(),
+            _ => None,
+        }
+    }
+}
+
 /// How a task ends.
 #[derive(Clone, Debug)]
 pub enum TaskEnd {

@@ -133,7 +133,7 @@ impl MemoryTasks {
             return Ok(Changed::Unknown);
         };
         let (before, mut record) = (entry.bytes, TaskRecord::clone(&entry.record));
-        let is_end = matches!(change, TaskChange::End(_));
+        let is_end = change.end().is_some();
         match record.apply(change, now) {
             Applied::Over => return Ok(Changed::Over(Arc::clone(&entry.record))),
             Applied::Unchanged => return Ok(Changed::Now(Arc::clone(&entry.record))),

@@ -181,7 +181,7 @@ impl Launch {
     /// What other replicas need to go on with the task, if they may.
     fn restart(&mut self) -> Option<Restart> {
         let restarts = self.work.tasks.restarts.as_ref()?;
-        let journal = restarts.journal(&self.work.run)?;
+        let journal = restarts.journal(&self.id, &self.work.run)?;
         let takeovers = self.work.tasks.settings.max_takeovers;
         Some(Restart::new(self.kept.take()?, journal, takeovers))
     }

@@ -27,9 +27,18 @@ const MAX_CALL_BYTES: usize = 256 * 1024;
 /// Tasks that are being taken over at a time. Others are looked at again.
 const MAX_ADOPTING: usize = 100;
 
+/// Tasks that cannot be read here, and that wait for another replica, at a time. Others are looked at
+/// again.
+const MAX_LEFT: usize = 1_000;
+
 /// What is sealed for which purpose.
 const CALL: &[u8] = b"task call";
 const JOURNAL: &[u8] = b"task journal";
+
+/// The journal of one task cannot be used for another: it has the answers that were given.
+fn journal_of(task: &str) -> Vec<u8> {
+    [JOURNAL, b" ", task.as_bytes()].concat()
+}
 
 /// Starts calls again, and seals what is kept of them.
 pub(crate) trait CallStarter: Send + Sync {
@@ -55,7 +64,32 @@ pub(crate) trait CallStarter: Send + Sync {
 pub(crate) struct Restarts {
     pub(crate) leased: Arc<LeasedTasks>,
     starter: OnceLock<Box<dyn CallStarter>>,
-    adopting: Mutex<HashSet<String>>,
+    adopting: Mutex<Adoptions>,
+}
+
+/// Tasks of other replicas, by their ids.
+#[derive(Default)]
+struct Adoptions {
+    taken: HashSet<String>,
+    left: HashSet<String>,
+}
+
+impl Adoptions {
+    fn begin(&mut self, task: &str) -> bool {
+        self.taken.len() < MAX_ADOPTING
+            && !self.left.contains(task)
+            && self.taken.insert(task.to_owned())
+    }
+
+    fn leave(&mut self, task: &str) -> bool {
+        self.taken.remove(task);
+        self.left.len() < MAX_LEFT && self.left.insert(task.to_owned())
+    }
+
+    fn end(&mut self, task: &str) {
+        self.taken.remove(task);
+        self.left.remove(task);
+    }
 }
 
 impl Restarts {
@@ -90,13 +124,13 @@ impl Restarts {
         self.seal(CALL, &text)
     }
 
-    /// The journal of a call that runs, sealed.
-    pub(super) fn journal<T>(&self, run: &CallRun<T>) -> Option<String> {
+    /// The journal of a call that runs, sealed for its task.
+    pub(super) fn journal<T>(&self, task: &str, run: &CallRun<T>) -> Option<String> {
         let journal = match run.asking() {
             Some(asking) => asking.journal(),
             None => serde_json::to_string(&Journal::new()).ok(),
         };
-        self.seal(JOURNAL, journal?.as_bytes())
+        self.seal(&journal_of(task), journal?.as_bytes())
     }
 
     /// The call of a task and what is known of it, as another replica kept them.
@@ -107,7 +141,7 @@ impl Restarts {
     ) -> Option<(StoredCall, Journal)> {
         let call = self.open(CALL, &restart.call)?;
         let call = StoredCall::read(&call, &record.owner, &record.task.task_id)?;
-        let journal = self.open(JOURNAL, &restart.journal)?;
+        let journal = self.open(&journal_of(&record.task.task_id), &restart.journal)?;
         Some((call, serde_json::from_slice(&journal).ok()?))
     }
 
@@ -123,11 +157,8 @@ impl Restarts {
 
     /// Begins to take a task over, unless that is under way; `None` also if there are too many.
     pub(super) fn adopt(self: &Arc<Self>, task: &str) -> Option<Adopting> {
-        let mut adopting = self.adopting.lock();
-        if adopting.len() >= MAX_ADOPTING || !adopting.insert(task.to_owned()) {
-            return None;
-        }
-        Some(Adopting {
+        let begins = self.adopting.lock().begin(task);
+        begins.then(|| Adopting {
             restarts: Arc::clone(self),
             task: task.to_owned(),
         })
@@ -140,9 +171,17 @@ pub(super) struct Adopting {
     task: String,
 }
 
+impl Adopting {
+    /// The task is not taken over now, and waits for another replica. It does not count among those that
+    /// are taken over. False if too many wait.
+    pub(super) fn leave(&self) -> bool {
+        self.restarts.adopting.lock().leave(&self.task)
+    }
+}
+
 impl Drop for Adopting {
     fn drop(&mut self) {
-        self.restarts.adopting.lock().remove(&self.task);
+        self.restarts.adopting.lock().end(&self.task);
     }
 }
 
@@ -167,5 +206,30 @@ impl Turn {
     pub(super) fn is_in(&self, record: &TaskRecord) -> bool {
         let restart = record.restart.as_ref();
         restart.is_none_or(|restart| restart.turn == self.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_that_wait_for_others_hold_up_none_that_can_be_taken_over() {
+        let mut adoptions = Adoptions::default();
+        for number in 0..MAX_LEFT {
+            let task = format!("unreadable {number}");
+            assert!(adoptions.begin(&task), "{task}");
+            assert!(adoptions.leave(&task), "{task}");
+            // It is waited for once.
+            assert!(!adoptions.begin(&task), "{task}");
+        }
+        assert!(adoptions.begin("one too many"));
+        assert!(!adoptions.leave("one too many"));
+        for number in 0..MAX_ADOPTING {
+            assert!(adoptions.begin(&format!("readable {number}")));
+        }
+        assert!(!adoptions.begin("another"));
+        adoptions.end("readable 0");
+        assert!(adoptions.begin("another"));
     }
 }

@@ -3,11 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle_base::wall_clock;
-use turnbuckle_store::task::{Changed, TaskChange, TaskRecord, TasksError};
+use turnbuckle_session::round::Journal;
+use turnbuckle_store::task::{Changed, TaskChange, TaskKey, TaskRecord, TasksError};
 
 use super::{
     RunningTasks, ending,
     restart::{Restarts, Turn},
+    stored_call::StoredCall,
     work::Work,
 };
 use crate::{engine::StartedCall, handler::TaskChannel};
@@ -31,8 +33,20 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
     let (tasks, restarts) = (Arc::clone(tasks), Arc::clone(restarts));
     // Ends with the task, or at once if it is not run here.
     tokio::spawn(async move {
-        let work = take(&tasks, &restarts, &record).await;
-        drop(adopting);
+        let Some(restart) = record.restart.as_ref() else {
+            return;
+        };
+        let Some((call, journal)) = restarts.read(&record, restart) else {
+            if adopting.leave() {
+                let (key, turn) = (record.key(), restart.turn);
+                // It may be large.
+                drop(record);
+                leave_to_others(&tasks, &key, turn).await;
+            }
+            return;
+        };
+        let work = take(&tasks, &restarts, &record, call, journal).await;
+        drop((adopting, record));
         if let Some((work, record)) = work {
             work.run(record).await;
         }
@@ -44,14 +58,12 @@ async fn take(
     tasks: &Arc<RunningTasks>,
     restarts: &Arc<Restarts>,
     record: &TaskRecord,
+    call: StoredCall,
+    journal: Journal,
 ) -> Option<(Work, Arc<TaskRecord>)> {
     let restart = record.restart.as_ref()?;
     let starter = restarts.starter()?;
     let responder = starter.responder()?;
-    let Some((call, journal)) = restarts.read(record, restart) else {
-        leave_to_others(tasks, record).await;
-        return None;
-    };
     let weight = call.arguments.as_ref().map_or(0, |raw| raw.get().len());
     let mut slot = match tasks.enter(&call.caller(), call.payer(), weight) {
         Ok(slot) => slot,
@@ -136,14 +148,14 @@ async fn claim(
 
 /// Leaves a task that cannot be read here to replicas of another version, or with another secret. If
 /// none of them takes it in time, the task fails.
-async fn leave_to_others(tasks: &RunningTasks, record: &TaskRecord) {
+async fn leave_to_others(tasks: &RunningTasks, key: &TaskKey, turn: u32) {
     tokio::time::sleep(LEFT_TO_OTHERS).await;
-    let (key, now) = (record.key(), wall_clock::now());
-    let turn = |record: &TaskRecord| record.restart.as_ref().map(|restart| restart.turn);
-    match tasks.store.get(&key, now).await {
-        Ok(Some(found)) if !found.is_over() && turn(&found) == turn(record) => {
+    let now = wall_clock::now();
+    let turn_of = |record: &TaskRecord| record.restart.as_ref().map(|restart| restart.turn);
+    match tasks.store.get(key, now).await {
+        Ok(Some(found)) if !found.is_over() && turn_of(&found) == Some(turn) => {
             let end = TaskChange::End(ending::unreadable());
-            if let Err(error) = tasks.store.change(&key, end, now).await {
+            if let Err(error) = tasks.store.change(key, end, now).await {
                 tracing::warn!(%error, "the end of a task is lost");
             }
         }

@@ -169,7 +169,7 @@ impl Work {
         let added = self.channel.unstored();
         let journal = match remember {
             Remember::All if self.channel.keeps_journal() => {
-                let journal = turn.restarts.journal(&self.run);
+                let journal = turn.restarts.journal(&key.id, &self.run);
                 journal.map_or(JournalChange::GiveUp, JournalChange::Now)
             }
             _ => JournalChange::Same,
