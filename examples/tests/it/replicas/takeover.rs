@@ -16,10 +16,6 @@ use turnbuckle::{
 
 use super::{PATIENCE, Replica, begin, busy, redis};
 
-#[expect(dead_code, reason = "the tests of the stores use more of it")]
-#[path = "../../../../crates/store/tests/it/redis/servers.rs"]
-mod servers;
-
 /// How the process ends that runs the task.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -174,7 +170,7 @@ async fn a_process_that_ends_in_order_hands_its_tasks_over() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_goes_on_with_a_cluster_of_redis() {
-    let cluster = tokio::task::block_in_place(servers::Cluster::start);
+    let cluster = tokio::task::block_in_place(turnbuckle_test_replicas::Cluster::start);
     for (end, moment) in [
         (End::Killed, Moment::Baking),
         (End::Terminated, Moment::Asking),
@@ -185,7 +181,7 @@ async fn a_task_goes_on_with_a_cluster_of_redis() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_goes_on_with_sentinels_of_redis() {
-    let sentinels = tokio::task::block_in_place(servers::Sentinels::start);
+    let sentinels = tokio::task::block_in_place(turnbuckle_test_replicas::Sentinels::start);
     for (end, moment) in [
         (End::Killed, Moment::Asking),
         (End::Terminated, Moment::Baking),
