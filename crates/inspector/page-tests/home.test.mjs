@@ -145,6 +145,76 @@ await claim("the rail has every server, and shows its state by a shape and a wor
   }),
 );
 
+await claim("the line about a broken server is above that server alone, as soon as it is shown", () => {
+  const gone = { who: "transport", code: null, message: "the connection ended", causes: [], hint: null };
+  const one = { ...server(), id: "s1", name: "one", info: { name: "one", title: "First lab" } };
+  const two = { ...server(), id: "s2", name: "two", info: { name: "two", title: "Second lab" } };
+  return on({ servers: [one, two], hash: "#/one/tools" }, async (page, fake) => {
+    // One that is drawn at the next tick, after 5 s, is too late.
+    const soon = { timeout: 2000 };
+    await page.getByText("echo").first().waitFor();
+    fake.emit("server", { ...one, status: "failed", error: gone });
+    await page.locator(".trouble").getByText("First lab").waitFor();
+    const rail = page.getByRole("navigation", { name: "Servers and views" });
+    await rail.getByRole("link", { name: /^Second lab/ }).click();
+    await page.locator(".trouble").waitFor({ state: "detached", ...soon });
+    fake.emit("server", { ...two, status: "failed", error: gone });
+    await page.locator(".trouble").getByText("Second lab").waitFor(soon);
+    await rail.getByRole("link", { name: /^First lab/ }).click();
+    await page.locator(".trouble").getByText("First lab").waitFor(soon);
+    await page.locator(".trouble").getByRole("button", { name: "Retry" }).waitFor(soon);
+    await rail.getByRole("link", { name: "Turnbuckle" }).click();
+    await page.locator(".trouble").waitFor({ state: "detached", ...soon });
+  });
+});
+
+await claim("a server without a title is called by the name that it gives itself", () => {
+  const info = { name: "secure-filesystem-server", version: "0.2.0" };
+  const node = { ...server(), name: "node", target: "node index.js /srv", info };
+  const other = { ...server(), id: "s2", name: "node 2", target: "node index.js /tmp", info };
+  return on({ servers: [node], hash: "#/" }, async (page, fake) => {
+    const row = page.getByRole("article", { name: "secure-filesystem-server, connected" });
+    await row.waitFor();
+    if ((await row.locator(".tile").innerText()) !== "SF") throw new Error(await row.locator(".tile").innerText());
+    // Two of them are told apart by their names here.
+    fake.emit("server", other);
+    await page.getByRole("article", { name: "secure-filesystem-server · node 2, connected" }).waitFor();
+  });
+});
+
+await claim("what a program printed before it failed is in its log, and the row leads there", () => {
+  const lines = Array.from({ length: 61 }, (_, at) => `trace line ${at}`);
+  const last = lines.slice(-2).join("\n  ");
+  const message = `\`crash\` ended before it answered; its standard error ended with:\n  ${last}`;
+  const error = { who: "transport", code: null, message, causes: [], hint: null };
+  const crash = { ...dead(), name: "crash", error, stderr: lines, stderrEnd: 61, isProgram: true };
+  return on({ servers: [crash], hash: "#/" }, async (page) => {
+    const row = page.getByRole("article", { name: "crash, failed" });
+    await row.getByText("crash ended before it answered", { exact: true }).waitFor();
+    if ((await row.innerText()).includes("trace line")) throw new Error(await row.innerText());
+    await row.getByRole("button", { name: "Show log" }).click();
+    await page.getByRole("log").getByText("trace line 0").waitFor();
+    await page.getByRole("log").getByText("trace line 60").waitFor();
+  });
+});
+
+await claim("with forty servers the views at the end of the rail stay in sight", () => {
+  const many = Array.from({ length: 40 }, (_, at) => ({ ...dead(), id: `s${at + 1}`, name: `number ${at}` }));
+  return on({ servers: many, hash: "#/" }, async (page) => {
+    const rail = page.getByRole("navigation", { name: "Servers and views" });
+    await rail.getByRole("link", { name: /^number 39/ }).waitFor({ state: "attached" });
+    for (const last of [rail.getByRole("link", { name: "Messages" }), rail.getByRole("button", { name: "Theme" })]) {
+      const { y, height } = await last.boundingBox();
+      if (y + height > 800) throw new Error(`${y + height} px`);
+    }
+    await rail.getByRole("link", { name: /^number 39/ }).click();
+    await page.waitForURL((url) => url.hash.startsWith("#/number%2039/"));
+    const log = page.getByRole("button", { name: "Log of number 39" });
+    await page.goto(`${page.url().split("#")[0]}#/`);
+    if ((await log.getAttribute("title")) !== "Log of number 39") throw new Error("a title without its object");
+  });
+});
+
 /** Waits until the fake binary heard something. */
 async function waitFor(isSo) {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -37,14 +37,18 @@ export function rail(current) {
       ),
     ),
     h("a", { href: "#/?add=1", title: "Add server" }, icon("plus"), h("span.label", null, "Add server")),
-    h("span.spring"),
-    view(MESSAGES, "Messages", "messages"),
-    state.gateway ? view(GATEWAY, "Gateway", "gateway") : null,
+    // They stay in sight, however many servers there are.
     h(
-      "button",
-      { type: "button", onclick: nextTheme, title: `Theme: ${theme()}`, "data-theme-word": true },
-      icon("theme"),
-      h("span.label", null, "Theme"),
+      "div.railviews",
+      null,
+      view(MESSAGES, "Messages", "messages"),
+      state.gateway ? view(GATEWAY, "Gateway", "gateway") : null,
+      h(
+        "button",
+        { type: "button", onclick: nextTheme, title: `Theme: ${theme()}`, "data-theme-word": true },
+        icon("theme"),
+        h("span.label", null, "Theme"),
+      ),
     ),
   ];
 }

@@ -29,10 +29,22 @@ const SLOW = 300;
 export function rowKey(server, times) {
   const offer = state.offers.get(server.id);
   const asks = [...state.asks.values()].filter((ask) => ask.server === server.id).length;
-  const { name, status, isDown, isMissing: isGone, revision, transport, error, blocked, inputs, info } = server;
+  const { name, status, isDown, isMissing: isGone, revision, transport, error, blocked, inputs } = server;
   const counts = offer ? [offer.tools.length, offer.prompts.length, offer.resources.length] : null;
   return JSON.stringify([
-    [name, status, isDown, isGone, revision, transport, error?.message, blocked, inputs, info?.title, label(server)],
+    [
+      name,
+      status,
+      isDown,
+      isGone,
+      revision,
+      transport,
+      error?.message,
+      blocked,
+      inputs,
+      label(server),
+      Boolean(server.stderr?.length),
+    ],
     [counts, asks, times.slice(-SPARK.count), state.connection],
   ]);
 }
@@ -134,7 +146,7 @@ function actions(server, { connect, log, failed }) {
       quiet: true,
       look: "bare",
       "aria-label": `${words} ${name}`,
-      title: words,
+      title: `${words} ${name}`,
       "data-act": what,
     });
   return h(
@@ -205,12 +217,16 @@ function why(server, { log, failed }) {
   return h(
     "div.why.error",
     null,
-    h("strong.c", null, error.message.replaceAll("`", "")),
+    h("strong.c", null, (server.stderr?.length ? withoutPrint(error.message) : error.message).replaceAll("`", "")),
     h("code.cut", null, error.causes?.at(-1) ?? ""),
     h("span.spring"),
     server.stderr?.length ? button("Show log", log, { look: "link" }) : null,
   );
 }
+
+/** The message without the lines that the program printed: its log has them all. */
+const withoutPrint = (/** @type {string} */ message) =>
+  message.split("\n", 1)[0].replace(/; its standard error ended with:$/, "");
 
 /**
  * @param {Server} server

@@ -6,12 +6,18 @@ import { state } from "./store.js";
 const HUES = 8;
 
 /**
+ * What a server calls itself, or else its name here. The specification's display name is the title, else the name.
+ *
+ * @param {Server} server
+ */
+const titleOf = ({ info, name }) => [info?.title, info?.name].find((one) => typeof one === "string" && one) ?? name;
+
+/**
  * What to call a server: what it calls itself, and its name where another has the same title.
  *
  * @param {Server} server
  */
 export function label(server) {
-  const titleOf = (/** @type {Server} */ one) => one.info?.title || one.name;
   const others = [...state.servers.values()].filter((one) => one.id !== server.id);
   const title = titleOf(server);
   return others.some((one) => titleOf(one) === title) && title !== server.name ? `${title} · ${server.name}` : title;
@@ -41,7 +47,7 @@ export function condition(server) {
  * @param {{ tiny?: boolean, dot?: boolean, title?: boolean }} options
  */
 export function tile(server, { tiny = false, dot = false, title = false } = {}) {
-  const name = server.info?.title || server.name;
+  const name = titleOf(server);
   return h(
     `span.tile.hue${hueOf(server)}${tiny ? ".tiny" : ""}`,
     { "aria-hidden": "true", title: title ? name : null },

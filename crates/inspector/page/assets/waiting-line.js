@@ -2,7 +2,7 @@
 
 import { View, button, h, plural, span } from "./element.js";
 import { icon } from "./icon.js";
-import { address, go, place } from "./router.js";
+import { address, go, onPlace, place } from "./router.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
 
@@ -77,7 +77,12 @@ export class WaitingLine extends View {
     this.className = "waitingbar";
     for (const topic of ["asks", "exchanges", "servers", "offers"]) this.watch(topic, () => this.draw());
     const timer = setInterval(() => this.draw(), TICK);
-    this.stopped = () => clearInterval(timer);
+    // The line about a server that broke down belongs to the server that is shown.
+    const leave = onPlace(() => this.draw());
+    this.stopped = () => {
+      clearInterval(timer);
+      leave();
+    };
     this.draw();
   }
   draw() {
@@ -127,12 +132,13 @@ export class WaitingLine extends View {
     if (!server || !isOver) return shown?.remove();
     const isStopped = server.status === "closed";
     const words = isStopped ? "not started" : (server.error?.message ?? "the server is gone");
-    if (shown?.getAttribute("data-words") === words) return undefined;
+    const key = `${server.id} ${label(server)} ${words}`;
+    if (shown?.getAttribute("data-key") === key) return undefined;
     shown?.remove();
     return this.prepend(
       h(
         "div.trouble",
-        { role: "alert", "data-words": words },
+        { role: "alert", "data-key": key },
         icon("alert"),
         h("strong", null, label(server)),
         h("span.cut", null, words),
