@@ -90,10 +90,10 @@ function blocksOf(value) {
  * @param {Field} structured
  */
 function contentOf(blocks, structured) {
-  const [first] = blocks;
-  const isText = blocks.length === 1 && isObject(first) && first.type === "text";
   // The same data is not shown as text and as structure.
-  if (structured !== undefined && isText && saysSame(first.text, structured)) return structure(structured);
+  const twin = structured === undefined ? null : sameData(blocks, structured);
+  if (twin === "structure") return structure(structured ?? null);
+  if (twin === "text") return blocks.map((block) => contentBlock(block));
   /** @type {HTMLElement[]} */
   const shown = blocks.map((block) => contentBlock(block));
   if (!blocks.length && structured === undefined) shown.push(h("p.dim", null, "No content."));
@@ -122,6 +122,28 @@ function structure(value) {
   }
   if (!tables.length) return [tree(value)];
   return Object.keys(rest).length ? [tree(rest), ...tables] : tables;
+}
+
+/**
+ * Which of the two to show where text and structure are the same data. Servers wrap a text into an object with one
+ * member, because structured content has to be an object, and send each item of a list as a text of its own.
+ *
+ * @param {unknown[]} blocks
+ * @param {Json} structured
+ * @returns {"text" | "structure" | null}
+ */
+function sameData(blocks, structured) {
+  const texts = blocks.map((block) => (isObject(block) && block.type === "text" ? block.text : undefined));
+  const [said] = texts;
+  if (texts.length === 1 && saysSame(said, structured)) return "structure";
+  const members = isObject(structured) ? Object.values(structured) : [];
+  const [inner] = members;
+  if (members.length !== 1 || inner === undefined) return null;
+  if (texts.length === 1 && (inner === said || saysSame(said, inner))) {
+    return isObject(inner) || Array.isArray(inner) ? "structure" : "text";
+  }
+  const isList = Array.isArray(inner) && inner.length > 0 && inner.length === texts.length;
+  return isList && inner.every((one, at) => one === texts[at] || saysSame(texts[at], one)) ? "structure" : null;
 }
 
 /**

@@ -286,7 +286,11 @@ function taskWords(task) {
 function cancelled(exchange) {
   const wire = state.wireOf.get(exchange.n) ?? [];
   const sent = wire.find((row) => row.direction === "out" && /cancel/.test(row.method ?? ""));
-  const answered = sent && wire.some((row) => row.direction === "in" && row.time >= sent.time && row.seq > sent.seq);
+  const answered =
+    sent &&
+    wire.some(
+      (row) => row.direction === "in" && row.kind === "response" && row.time >= sent.time && row.seq > sent.seq,
+    );
   const last = wire.findLast((row) => row.kind === "request" || row.kind === "response");
   const told = sent
     ? [

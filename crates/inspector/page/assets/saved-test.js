@@ -24,7 +24,9 @@ export function saveAsTest(exchange) {
 export function testOf(exchange) {
   const server = state.servers.get(exchange.server);
   const isRemote = /^https?:\/\//.test(server?.target ?? "");
-  const word = server?.shell?.server || (isRemote ? server?.target : undefined);
+  // The name itself: the command line has it quoted for a shell.
+  const named = /** @type {{ name?: string } | undefined} */ (server?.launch)?.name;
+  const word = named || (isRemote ? server?.target : undefined);
   const { name, arguments: given } = /** @type {{ name?: string, arguments?: Json }} */ (exchange.params ?? {});
   const hasFailed = exchange.result?.isError === true || !exchange.result;
   return {

@@ -15,8 +15,6 @@ const LONGEST_CELL = 200;
 const LONGEST_NESTED = 60;
 /** Rows from which on a table is searched. */
 const SEARCHED = 8;
-/** Rows that are looked at to see whether a list is a table. */
-const LOOKED_AT = 200;
 
 /** @typedef {{ key: string, isNumber: boolean }} Column */
 
@@ -28,18 +26,21 @@ const LOOKED_AT = 200;
  */
 export function columnsOf(value) {
   if (!Array.isArray(value) || !value.length) return null;
-  const some = value.slice(0, LOOKED_AT);
-  if (!some.every(isObject)) return null;
-  const keys = [...new Set(some.flatMap((one) => Object.keys(one)))];
-  if (!keys.length || keys.length > MOST_COLUMNS) return null;
-  const isFlat = (/** @type {unknown} */ one) => !isObject(one) && !Array.isArray(one);
-  const flat = some.reduce((sum, row) => sum + keys.filter((key) => isFlat(row[key])).length, 0);
+  // Every row is looked at: a table must not leave out what only a late row has.
+  /** @type {Map<string, boolean>} whether there are only numbers, by the key */
+  const keys = new Map();
+  let nested = 0;
+  for (const row of value) {
+    if (!isObject(row)) return null;
+    for (const [key, one] of Object.entries(row)) {
+      keys.set(key, (keys.get(key) ?? true) && (one === null || isNumber(one)));
+      if (isObject(one) || Array.isArray(one)) nested += 1;
+    }
+    if (keys.size > MOST_COLUMNS) return null;
+  }
   // At least half are plain values: a table of trees is harder to read than a tree.
-  if (flat < some.length * keys.length * 0.5) return null;
-  return keys.map((key) => ({
-    key,
-    isNumber: some.every((row) => row[key] === undefined || row[key] === null || isNumber(row[key])),
-  }));
+  if (!keys.size || nested > value.length * keys.size * 0.5) return null;
+  return [...keys].map(([key, isRight]) => ({ key, isNumber: isRight }));
 }
 
 /**

@@ -191,8 +191,9 @@ const named = (exchange) => h("code", null, exchange.object ?? exchange.method);
  * @param {number} count
  */
 function progressWords({ progress }, count) {
-  const of = progress?.total ? ` of ${progress.total}` : "";
-  const about = [progress ? `${progress.progress}${of}` : null, progress?.message].filter(Boolean).join(", ");
+  // A number such as 8.0 is kept as it was written, and shown as in the bar.
+  const of = progress?.total ? ` of ${Number(progress.total)}` : "";
+  const about = [progress ? `${Number(progress.progress)}${of}` : null, progress?.message].filter(Boolean).join(", ");
   return [`Progress: ${about}`, count > 1 ? h("span.dim.small", null, ` ${plural(count, "report")}`) : null];
 }
 

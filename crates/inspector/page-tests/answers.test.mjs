@@ -1,0 +1,117 @@
+// What a call came to: tables that leave nothing out, data that is shown once, and calls saved as tests.
+
+import { readFile } from "node:fs/promises";
+
+import { claim, end } from "./claim.mjs";
+import { RESULTS, server } from "./fake-offer.mjs";
+import { browser, on, run } from "./stage.mjs";
+
+const tool = (name) => ({ name, inputSchema: { type: "object", properties: {} } });
+const text = (words) => ({ type: "text", text: words });
+const objects = (count, more = []) => [...Array.from({ length: count }, (_, at) => ({ a: `row ${at}` })), ...more];
+
+/** Calls a tool that answers so, on a page of its own. */
+function answering(result, act, options = {}) {
+  RESULTS.answers = () => ({ result });
+  return on({ hash: "#/lab/tools/answers", more: [tool("answers")], ...options }, async (page, fake) => {
+    await run(page);
+    await page.locator("tb-run .pill.done").waitFor();
+    return act(page, fake);
+  });
+}
+
+await claim("a table has a column for what only a late row has, and finds it", () =>
+  answering(
+    { content: [], structuredContent: { rows: objects(250, [{ a: "last", secret: "hidden" }]) } },
+    async (page) => {
+      await page.getByRole("columnheader", { name: "secret" }).waitFor();
+      await page.getByLabel("Search in rows").fill("hidden");
+      await page.getByText("1 of 251 objects").waitFor();
+      await page.getByRole("cell", { name: "hidden" }).waitFor();
+    },
+  ),
+);
+
+await claim("a list with something in it that is no object is a tree, and loses nothing", () =>
+  answering({ content: [], structuredContent: { rows: objects(250, [null, 3]) } }, async (page) => {
+    await page.locator("tb-run .tree").first().waitFor();
+    if (await page.getByRole("table").count()) throw new Error("a table");
+    await page.getByText("252").first().waitFor();
+  }),
+);
+
+await claim("all rows of a long table can be shown", () =>
+  answering({ content: [], structuredContent: { rows: objects(350) } }, async (page) => {
+    await page.getByRole("button", { name: "250 more" }).click();
+    await page.getByRole("button", { name: "150 more" }).click();
+    await page.getByRole("button", { name: "50 more" }).click();
+    await page.getByRole("cell", { name: "row 349" }).waitFor();
+  }),
+);
+
+for (const [words, structured, content] of [
+  ["a text that is wrapped into an object", { content: "[FILE] a.txt" }, [text("[FILE] a.txt")]],
+  ["a number that is wrapped into an object", { result: 42 }, [text("42")]],
+]) {
+  await claim(`${words} is shown once, as text`, () =>
+    answering({ content, structuredContent: structured }, async (page) => {
+      await page.locator(".answer").getByText(content[0].text, { exact: true }).waitFor();
+      if (await page.locator(".answer .tree").count()) throw new Error("it is shown as a tree, too");
+      // The structure is a click away.
+      await page.getByRole("tab", { name: "Structured" }).click();
+      await page.locator("tb-run .tree").first().waitFor();
+    }),
+  );
+}
+
+await claim("a list whose items are also texts is shown once, as a table", () => {
+  const rows = [{ city: "Oslo" }, { city: "Rome" }];
+  return answering(
+    { content: rows.map((row) => text(JSON.stringify(row))), structuredContent: { result: rows } },
+    async (page) => {
+      await page.getByRole("cell", { name: "Rome" }).waitFor();
+      if ((await page.locator(".answer").getByText("Rome").count()) !== 1) throw new Error("it is shown twice");
+    },
+  );
+});
+
+await claim("a text that says something else than the structure is shown beside it", () =>
+  answering({ content: [text("Saved.")], structuredContent: { path: "/a.txt" } }, async (page) => {
+    await page.locator(".answer").getByText("Saved.").waitFor();
+    await page.locator(".answer").getByText('"/a.txt"', { exact: true }).waitFor();
+  }),
+);
+
+await claim("a saved test names its server as the config file does", () => {
+  const named = { launch: { name: "my server" }, shell: { server: "'my server'" } };
+  const options = { servers: [{ ...server(), name: "my server", ...named }], hash: "#/my%20server/tools/answers" };
+  return answering(
+    { content: [text("ok")] },
+    async (page) => {
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save as a test" }).click();
+      const file = JSON.parse(await readFile(await (await download).path(), "utf8"));
+      if (file.server !== "my server") throw new Error(JSON.stringify(file));
+    },
+    options,
+  );
+});
+
+await claim("a call that was cancelled was not answered by a report of its progress", () =>
+  on({ hash: "#/lab/tools/slow" }, async (page, fake) => {
+    await run(page);
+    await page.getByText("4 of 8").first().waitFor();
+    // The server reports its progress once more, and does not answer.
+    fake.cancel = (n) => {
+      fake.wire(n, "out", "notification", "notifications/cancelled", null, null);
+      fake.wire(n, "in", "notification", "notifications/progress", null, null);
+      fake.emit("exchange", { ...fake.exchanges.get(n), status: "cancelled", ended: Date.now(), error: null });
+      return { ok: true };
+    };
+    await page.getByRole("button", { name: "Cancel call" }).click();
+    await page.getByText("has not answered since").waitFor();
+  }),
+);
+
+await browser.close();
+end();
