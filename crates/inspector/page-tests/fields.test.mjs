@@ -169,5 +169,104 @@ await claim("the list shows a description's first paragraph, whatever its lines"
   }),
 );
 
+const forms = {
+  name: "forms",
+  inputSchema: object({
+    who: text,
+    tags: { type: "array", items: text },
+    counts: { type: "object", additionalProperties: { type: "integer" } },
+    rows: { type: "array", items: object({ sku: text, gift: { type: "boolean" } }, ["sku", "gift"]) },
+  }),
+};
+const defaults = {
+  name: "defaults",
+  inputSchema: object(
+    {
+      limit: { type: "integer", default: 10 },
+      unit: { type: "string", enum: ["celsius", "fahrenheit"], default: "celsius" },
+      flag: { type: "boolean", default: true },
+      place: { type: "string", default: "Oslo" },
+      password: { type: "string", format: "password" },
+    },
+    ["place"],
+  ),
+};
+
+await claim("a tick box in a table is alone in its cell, and large enough to hit", () =>
+  on(
+    { hash: `#/lab/tools/forms?${given({ rows: [{ sku: "A", gift: false }] })}`, more: [forms] },
+    async (page, fake) => {
+      const box = page.getByRole("checkbox", { name: "rows 1 gift" });
+      const { width, height } = await box.boundingBox();
+      if (width < 24 || height < 24) throw new Error(`${width} × ${height} px`);
+      const cell = page.locator("td", { has: box });
+      if ((await cell.locator("label.check").innerText()).trim()) throw new Error("words beside the box");
+      await box.check();
+      await sends(page, fake, { rows: [{ sku: "A", gift: true }] });
+    },
+  ),
+);
+
+await claim("an item or an entry of text that is emptied is empty text", () =>
+  on({ hash: "#/lab/tools/forms", more: [forms] }, async (page, fake) => {
+    await page.getByRole("button", { name: "Add tags" }).click();
+    await page.getByRole("button", { name: "Add item to tags" }).click();
+    const item = at(page, "/tags/0").locator("textarea");
+    await item.fill("x");
+    await item.fill("");
+    await sends(page, fake, { tags: [""] });
+  }),
+);
+
+await claim("a problem of an entry is at its value, and the key stays as it is written", () =>
+  on({ hash: "#/lab/tools/forms", more: [forms] }, async (page) => {
+    await page.getByRole("button", { name: "Add counts" }).click();
+    await page.getByRole("button", { name: "Add entry" }).click();
+    await page.getByLabel("Key 1 of counts").fill("k1");
+    const value = at(page, "/counts/k1").locator("input");
+    await value.fill("many");
+    await at(page, "/counts/k1").getByText("Must be an integer", { exact: true }).waitFor();
+    if ((await value.getAttribute("aria-invalid")) !== "true") throw new Error("the value is not marked");
+    const key = page.getByLabel("Key 1 of counts");
+    if ((await key.getAttribute("aria-invalid")) === "true") throw new Error("the key is marked");
+  }),
+);
+
+await claim("a call is not sent before the binary has checked what was typed last", () =>
+  on({ hash: "#/lab/tools/forms", more: [forms] }, async (page, fake) => {
+    await at(page, "/who").locator("textarea").fill("Bob");
+    await page.keyboard.press("Control+Enter");
+    await at(page, "/who").getByText("Bob is not welcome").waitFor();
+    if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
+    await at(page, "/who").locator("textarea").fill("Eve");
+    await sends(page, fake, { who: "Eve" });
+  }),
+);
+
+await claim("arguments of an address are checked before anybody types", () =>
+  on({ hash: `#/lab/tools/forms?${given({ who: "Bob" })}`, more: [forms] }, async (page, fake) => {
+    await at(page, "/who").getByText("Bob is not welcome").waitFor();
+    await run(page);
+    await page.getByRole("button", { name: "1 field needs attention" }).waitFor();
+    if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
+    await page.getByRole("button", { name: "Send anyway" }).click();
+    await page.locator(".pill.done").waitFor();
+  }),
+);
+
+await claim("defaults of optional fields are shown and not sent; a secret is not in the command line", () =>
+  on({ hash: "#/lab/tools/defaults", more: [defaults] }, async (page, fake) => {
+    await page.getByPlaceholder("10").waitFor();
+    await at(page, "/unit").getByText("Default celsius").waitFor();
+    if (!(await at(page, "/flag").getByRole("checkbox").isChecked())) throw new Error("the default is not ticked");
+    await sends(page, fake, { place: "Oslo" });
+    await at(page, "/flag").getByRole("checkbox").uncheck();
+    await at(page, "/password").locator("input").fill("hunter2");
+    await sends(page, fake, { place: "Oslo", flag: false, password: "hunter2" });
+    const line = await page.getByLabel("The same on the command line").innerText();
+    if (line.includes("hunter2") || !line.includes('password="$PASSWORD"')) throw new Error(line);
+  }),
+);
+
 await browser.close();
 end();

@@ -4,6 +4,7 @@ import { post } from "./api.js";
 import { View, button, bytes, h, messageOf } from "./element.js";
 import { asList, isObject, parse, print } from "./json.js";
 import { contentBlock } from "./result.js";
+import { filledIn } from "./schema.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
 import { tree } from "./tree.js";
@@ -110,7 +111,12 @@ export class Ask extends View {
     const params = /** @type {{ message: string, requestedSchema?: Schema }} */ (
       /** @type {unknown} */ (this.ask.params)
     );
-    const form = document.createElement("tb-form").setup({ schema: params.requestedSchema, label: "Answer" });
+    const form = document.createElement("tb-form").setup({
+      schema: params.requestedSchema,
+      // The server proposes these answers; they are sent unless somebody changes them.
+      value: filledIn(params.requestedSchema),
+      label: "Answer",
+    });
     const submit = () => {
       if (form.problems.length) return form.focusFirst();
       return this.answer({ result: { action: "accept", content: form.value } });

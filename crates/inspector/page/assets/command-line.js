@@ -19,9 +19,35 @@ export const quote = (/** @type {string} */ text) => (SAFE.test(text) ? text : `
  */
 export function commandLine(server, verb, object, value, schema) {
   const { before = "", options = "", server: named = quote(server.name), command = "" } = server.shell ?? {};
-  const given = isObject(value) ? Object.entries(value).map(([key, one]) => quote(word(key, one, schema))) : [];
+  const given = isObject(value)
+    ? Object.entries(value).map(([key, one]) =>
+        isSecret(schema, key) ? fromVariable(key, one, schema) : quote(word(key, one, schema)),
+      )
+    : [];
   const words = [before, "turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command];
   return words.filter(Boolean).join(" ");
+}
+
+/**
+ * @param {Schema | undefined} schema
+ * @param {string} key
+ */
+function isSecret(schema, key) {
+  const own = schema ? resolve(schema.properties?.[key], schema) : {};
+  return own.format === "password" || own.writeOnly === true;
+}
+
+/**
+ * A secret is left to a variable of the shell: command lines are read by others and kept.
+ *
+ * @param {string} key
+ * @param {unknown} value
+ * @param {Schema} [schema]
+ */
+function fromVariable(key, value, schema) {
+  const name = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
+  const start = word(key, value, schema).startsWith(`${key}=`) ? `${key}=` : `${key}:=`;
+  return `${quote(start)}"$${/^\d/.test(name) ? "_" : ""}${name}"`;
 }
 
 /**

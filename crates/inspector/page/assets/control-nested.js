@@ -123,7 +123,9 @@ function entries({ form, schema, value, path, label, emit }) {
             "aria-label": `Key ${index + 1} of ${label}`,
             placeholder: "key",
             oninput: ({ target }) => {
-              if (target instanceof HTMLInputElement) row[0] = target.value;
+              if (!(target instanceof HTMLInputElement)) return;
+              form.move(pointer(path, row[0]), pointer(path, target.value));
+              row[0] = target.value;
               send();
             },
           }),
@@ -135,7 +137,7 @@ function entries({ form, schema, value, path, label, emit }) {
             path: pointer(path, row[0]),
             isItem: true,
             emit: (next) => {
-              row[1] = next;
+              row[1] = next ?? empty(inner, form);
               send();
             },
           }),
@@ -226,6 +228,7 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
         value: /** @type {JsonObject} */ (items[index])[key],
         path: pointer(pointer(path, index), key),
         isItem: true,
+        isCell: true,
         emit: (next) => {
           const { [key]: _, ...rest } = /** @type {JsonObject} */ (items[index]);
           items = items.with(index, next === undefined ? rest : { ...rest, [key]: next });
@@ -316,7 +319,7 @@ export function array(of) {
           path: pointer(path, index),
           isItem: true,
           emit: (next) => {
-            items = items.with(index, next ?? null);
+            items = items.with(index, next ?? empty(schemaOf(index), form));
             emit(items);
           },
         }),
@@ -357,7 +360,7 @@ export function array(of) {
         "Add item",
         () => {
           shown = Math.max(shown, items.length + 1);
-          change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
+          change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length), form)]);
           const last = [...box.querySelectorAll(":scope > .item")].at(-1);
           focusOn(last?.querySelector("input, textarea"));
         },
@@ -369,4 +372,10 @@ export function array(of) {
   return box;
 }
 
-const empty = (/** @type {Schema} */ schema) => (schema.type === "string" ? "" : null);
+/**
+ * What an item is whose box is empty: an item is there as long as its row is.
+ *
+ * @param {Schema} schema
+ * @param {import("./field.js").Form} form
+ */
+const empty = (schema, form) => (shape(schema, form.root).kind === "string" ? "" : null);

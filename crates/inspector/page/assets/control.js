@@ -25,6 +25,7 @@ const INPUTS = { email: "email", uri: "url", date: "date", time: "text", passwor
  * @property {string} id
  * @property {string} name
  * @property {boolean} isRequired
+ * @property {boolean} [isCell] whether it is in a table, whose head has its name
  * @property {(next: Field) => void} emit
  */
 
@@ -196,17 +197,19 @@ function radios({ id, name }, options, chosen, choose) {
 }
 
 /** @param {Of} of */
-function boolean({ kind: { schema }, value, id, name, emit }) {
+function boolean({ kind: { schema }, value, id, name, isCell, emit }) {
   const [line] = (schema.description ?? "").split("\n", 1);
   const word = h("span", null, line && line.length <= LONGEST_CHECK ? line : titleOf(schema, name));
   /** @type {HTMLInputElement} */
   const box = h("input", {
     ...describedBy(id),
     type: "checkbox",
-    checked: value === true,
+    // What the server takes if nothing is sent.
+    checked: value === undefined ? schema.default === true : value === true,
+    "aria-label": isCell ? name : null,
     onchange: () => emit(box.checked),
   });
-  return h("label.check", null, box, word);
+  return h("label.check", null, box, isCell ? null : word);
 }
 
 /**

@@ -5,6 +5,7 @@
 import { button, focusOn, h, plural } from "./element.js";
 import { fine } from "./icon.js";
 import { LONGEST_CHECK, control, isTelling } from "./control.js";
+import { print } from "./json.js";
 import { about } from "./prose.js";
 import { initial, shape } from "./schema.js";
 
@@ -49,13 +50,29 @@ export class Form {
         continue;
       }
       const rest = problem.path.slice(path.length + 1);
-      shown.message.append(
-        h("div", null, fine("alert"), sentenceOf(rest ? `${rest}: ${problem.message}` : problem.message)),
-      );
+      // A name stays as it is written.
+      const words = rest ? `${rest}: ${problem.message}` : sentenceOf(problem.message);
+      shown.message.append(h("div", null, fine("alert"), words));
       shown.row.classList.add("wrong");
       shown.target()?.setAttribute("aria-invalid", "true");
     }
     return lost;
+  }
+  /**
+   * A field, and those inside of it, have another path from now on.
+   *
+   * @param {string} from
+   * @param {string} to
+   */
+  move(from, to) {
+    if (from === to) return;
+    const moved = [...this.fields].filter(([path]) => path === from || path.startsWith(`${from}/`));
+    for (const [path] of moved) this.fields.delete(path);
+    for (const [path, shown] of moved) {
+      const next = `${to}${path.slice(from.length)}`;
+      shown.row.setAttribute("data-path", next);
+      this.fields.set(next, shown);
+    }
   }
   /** @param {string} path */
   isShown(path) {
@@ -82,6 +99,7 @@ export class Form {
  * @property {Field} value
  * @property {string} path
  * @property {boolean} [isItem]
+ * @property {boolean} [isCell] whether it is in a table, whose head has its name
  * @property {boolean} [isRequired]
  * @property {(next: Field) => void} emit
  */
@@ -91,7 +109,7 @@ export class Form {
  *
  * @param {Drawn} of
  */
-export function field({ form, name, schema, value, path, isItem = false, isRequired = isItem, emit }) {
+export function field({ form, name, schema, value, path, isItem = false, isCell = false, isRequired = isItem, emit }) {
   const id = form.id();
   const kind = shape(schema, form.root);
   let current = value;
@@ -119,7 +137,7 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
     `div.field.${isNested ? "nested" : "flat"}`,
     { "data-path": path },
     labelled,
-    h("div.body", null, place, describe(name, kind.schema, schema), message),
+    h("div.body", null, place, describe(name, kind.schema, schema, isRequired), message),
   );
   const show = () => {
     // A box of text is emptied by hand; a choice needs a way back.
@@ -155,6 +173,7 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
           id,
           name,
           isRequired,
+          isCell,
           emit: hear,
         }),
         isNested ? "" : out,
@@ -207,9 +226,10 @@ function between(given, limit, word) {
 /**
  * @param {string} name
  * @param {Schema} resolved
- * @param {Schema} [given]
+ * @param {Schema} given
+ * @param {boolean} isRequired
  */
-function describe(name, resolved, given) {
+function describe(name, resolved, given, isRequired) {
   const text = given?.description ?? resolved.description;
   // It is shown beside the checkbox already.
   const isBeside = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK;
@@ -222,6 +242,8 @@ function describe(name, resolved, given) {
     between(resolved.minLength, resolved.maxLength, "character"),
     between(resolved.minItems, resolved.maxItems, "item"),
     resolved.format && resolved.format !== "password" ? resolved.format : null,
+    // A box that is empty has it as its placeholder; a choice has no such place.
+    resolved.enum && resolved.default !== undefined && !isRequired ? `default ${brief(resolved.default)}` : null,
   ];
   // A title that only repeats the name says nothing.
   const isNews =
@@ -231,6 +253,8 @@ function describe(name, resolved, given) {
   const all = [said, limits && !said ? `${limits[0].toUpperCase()}${limits.slice(1)}` : limits].filter(Boolean);
   return all.length ? about(all.join(said.endsWith(".") ? " " : ", ")) : null;
 }
+
+const brief = (/** @type {Json} */ value) => (typeof value === "string" ? value : print(value, 0, 60));
 
 /** A message as a sentence. */
 const sentenceOf = (/** @type {string} */ text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;

@@ -57,6 +57,10 @@ export class Panel extends View {
   runView;
   /** @type {Change | undefined} the last change that the resource was read again for */
   seen;
+  /** Whether there were arguments before anybody typed. */
+  hasArguments = false;
+  /** @type {unknown} the arguments that the binary checked last */
+  checked;
   /** @type {number | undefined} how many calls the tabs say there were */
   shownCount;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -73,9 +77,11 @@ export class Panel extends View {
     const { subject } = this;
     const query = place().query;
     this.view = query.get("view") ?? "form";
+    const first = this.firstValue(query);
+    this.hasArguments = first !== undefined;
     this.form = document.createElement("tb-form").setup({
       schema: subject.schema,
-      value: this.firstValue(query),
+      value: first,
       view: this.view === "json" ? "json" : "form",
       complete: subject.complete,
       changed: () => this.changed(),
@@ -327,22 +333,30 @@ export class Panel extends View {
       subject.schema,
     );
     this.drawButton();
-    if (isFirst) return;
+    // Arguments that came with the address, or that were typed before, are checked like those that are typed now.
+    if (isFirst) return void (this.hasArguments && this.check());
     this.confirm.replaceChildren();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.settle(), CHECK_AFTER);
   }
   async settle() {
     if (!this.isConnected) return;
-    const { subject, form, server } = this;
+    const { subject, form } = this;
     const text = print(form.value);
     set("args", text.length > LONGEST_IN_ADDRESS || hasSecret(subject.schema) ? "" : text);
-    if (subject.method !== "tools/call" || form.draft || form.problems.length) return;
+    await this.check();
+  }
+  /** Has the binary check the arguments by the whole schema, where the page finds nothing wrong. */
+  async check() {
+    const { subject, form, server } = this;
     const asked = form.value;
+    if (subject.method !== "tools/call" || this.checked === asked || form.draft || form.problems.length) return;
     const { problems } = await post(`servers/${server.id}/check`, { tool: subject.name, arguments: asked }).catch(
       () => ({ problems: [] }),
     );
-    if (form.value !== asked || !problems) return;
+    if (form.value !== asked) return;
+    this.checked = asked;
+    if (!problems) return;
     form.further = problems;
     form.mark();
     this.drawButton();
@@ -359,6 +373,8 @@ export class Panel extends View {
   /** @param {"anyway" | "confirmed"} [how] */
   async run(how) {
     const { form, subject, server } = this;
+    const { value } = form;
+    if (!how) await this.check();
     if (form.problems.length && how !== "anyway" && how !== "confirmed") {
       form.focusFirst();
       this.drawButton();
@@ -371,7 +387,7 @@ export class Panel extends View {
     this.confirm.replaceChildren();
     const more = this.asTask?.checked ? { task: true } : {};
     try {
-      const n = await start(server.id, subject.method, subject.params(form.value), more);
+      const n = await start(server.id, subject.method, subject.params(value), more);
       set("run", String(n));
       this.showRun(n);
       // Where form and run are stacked, what was asked for is below.

@@ -274,7 +274,8 @@ export function mayFit(value, given, root) {
 }
 
 /**
- * The index of the variant that a value belongs to: the first that it fits, or else the only one that it could still fit; -1 otherwise.
+ * The index of the variant that a value belongs to: the first that it fits, or else the only one that it could still
+ * fit; -1 otherwise.
  *
  * @param {unknown} value
  * @param {Schema[]} variants
@@ -308,11 +309,29 @@ export function initial(given, root, depth = 0) {
     /** @type {JsonObject} */
     const value = {};
     for (const [key, inner] of Object.entries(schema.properties ?? {})) {
-      const isRequired = schema.required?.includes(key);
-      const one = isRequired ? initial(inner, root, depth + 1) : resolve(inner, root).default;
+      // The default of an optional field is shown, and left to the server.
+      const one = schema.required?.includes(key) ? initial(inner, root, depth + 1) : undefined;
       if (one !== undefined) value[key] = one;
     }
     return value;
   }
   return undefined;
+}
+
+/**
+ * The value of a form that is filled in with all defaults, those of optional fields too.
+ *
+ * @param {Schema | undefined} given
+ * @returns {JsonObject}
+ */
+export function filledIn(given) {
+  const root = given && isObject(given) ? given : {};
+  /** @type {JsonObject} */
+  const value = {};
+  for (const [key, inner] of Object.entries(resolve(root, root).properties ?? {})) {
+    const one = resolve(inner, root).default;
+    if (one !== undefined) value[key] = one;
+  }
+  const needed = initial(root, root);
+  return isObject(needed) ? { ...value, ...needed } : value;
 }

@@ -101,7 +101,14 @@ export function statusOf(row) {
   return rest;
 }
 
-export const isError = (/** @type {WireRow} */ row) => /error|fail|timed|^[45]\d\d/i.test(statusOf(row));
+/**
+ * Whether something went wrong. That a legacy server does not know `server/discover` is how it is found out to be one.
+ *
+ * @param {WireRow} row
+ */
+export const isError = (row) =>
+  /error|fail|timed|^[45]\d\d/i.test(statusOf(row)) &&
+  !(row.method === "server/discover" && /-32601/.test(row.status ?? ""));
 
 /**
  * Colour is for what is unusual.
