@@ -58,6 +58,31 @@ impl fmt::Display for ErrorObject {
     }
 }
 
+/// How much of a name is part of a message.
+const SHOWN_CHARS: usize = 128;
+
+/// A name as a part of a message, which is one line whatever the name is: control characters, and those
+/// that end a line or turn the direction of text, are escaped.
+///
+/// ```
+/// use turnbuckle_protocol::error::name_in_message;
+///
+/// assert_eq!(name_in_message("none\nsuch"), "none\\nsuch");
+/// ```
+pub fn name_in_message(name: &str) -> String {
+    let mut shown = String::new();
+    for character in name.chars().take(SHOWN_CHARS) {
+        match character {
+            '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                shown.extend(character.escape_unicode());
+            }
+            _ if character.is_control() => shown.extend(character.escape_debug()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
 impl ErrorObject {
     /// An error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
@@ -86,12 +111,7 @@ impl ErrorObject {
 
     /// The method is unknown.
     pub fn method_not_found(method: &str) -> Self {
-        // A message is one line, whatever the name of the method.
-        let name: String = method
-            .chars()
-            .take(128)
-            .flat_map(char::escape_debug)
-            .collect();
+        let name = name_in_message(method);
         Self::new(
             code::METHOD_NOT_FOUND,
             format!("method `{name}` is not available here"),
@@ -112,7 +132,7 @@ impl ErrorObject {
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(
             code::INVALID_PARAMS,
-            format!("resource `{uri}` was not found"),
+            format!("resource `{}` was not found", name_in_message(uri)),
         )
         .with_data(json!({ "uri": uri }))
     }

@@ -4,12 +4,15 @@
 //! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
 //! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
 
+mod readable;
+
 use std::{collections::BTreeSet, fmt};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
+use self::readable::Readable;
 use crate::JsonObject;
 
 /// How many parts of one entry, or of a message outside of its entries, are left out. An entry with
@@ -17,7 +20,7 @@ use crate::JsonObject;
 const MAX_FIXES: usize = 16;
 
 /// How many warnings about one message are kept.
-const MAX_WARNINGS: usize = 100;
+pub(crate) const MAX_WARNINGS: usize = 100;
 
 /// Members that change what a result means: without them it would be read as something else.
 const KEPT: [&str; 6] = [
@@ -97,14 +100,14 @@ pub fn read<T: DeserializeOwned>(
 /// Reads an answer that could not be read as it is; `None` if it cannot be read at all.
 #[cold]
 pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<ReadWarning>)> {
-    let Ok(Value::Object(mut result)) = serde_json::from_str(text) else {
-        return None;
-    };
+    let readable = readable::members(text)?;
     let mut mender = Mender {
         method,
         warnings: Vec::new(),
         more: 0,
+        left_out: BTreeSet::new(),
     };
+    let mut result = mender.take(readable);
     mender.add_missing(&mut result);
     mender.mend_entries::<T>(&mut result);
     let read = mender.mend_whole(result)?;
@@ -116,6 +119,8 @@ struct Mender<'a> {
     warnings: Vec<ReadWarning>,
     /// How many more warnings there were than are kept.
     more: usize,
+    /// The places of what cannot be parsed, where there is a `null` now.
+    left_out: BTreeSet<String>,
 }
 
 impl Mender<'_> {
@@ -126,6 +131,21 @@ impl Mender<'_> {
         }
         self.warnings
             .push(ReadWarning::new(self.method, pointer, problem, value));
+    }
+
+    /// What can be parsed of a message, with warnings about the rest.
+    fn take(&mut self, readable: Readable) -> JsonObject {
+        if readable.had_halves {
+            let problem = "half of a character (`\\ud83d` without its other half) was replaced";
+            self.warn(String::new(), problem.into(), Value::Null);
+        }
+        for (place, problem, shown) in readable.left_out {
+            self.left_out.insert(place.clone());
+            self.warn(place, problem, shown);
+        }
+        let mut members = readable.members;
+        members.values_mut().for_each(types_first);
+        members
     }
 
     fn finish(mut self) -> Vec<ReadWarning> {
@@ -177,6 +197,9 @@ impl Mender<'_> {
             let whole = std::mem::take(entries);
             for (index, mut entry) in whole.into_iter().enumerate() {
                 let place = format!("/{name}/{index}");
+                if self.left_out.contains(&place) {
+                    continue;
+                }
                 let alone = json!({ name: [entry.take()] });
                 entries.extend(self.mend_entry::<T>(name, place, alone));
             }
@@ -249,6 +272,21 @@ impl Mender<'_> {
             self.warn(pointer, format!("{problem}; left out"), removed);
         }
         None
+    }
+}
+
+/// Puts the type of each block of content before its other members. One that comes later is read by other
+/// code, which cannot say where something is wrong.
+fn types_first(value: &mut Value) {
+    match value {
+        Value::Array(elements) => elements.iter_mut().for_each(types_first),
+        Value::Object(members) => {
+            if let Some(kind) = members.shift_remove("type") {
+                members.shift_insert(0, "type".to_owned(), kind);
+            }
+            members.values_mut().for_each(types_first);
+        }
+        _ => {}
     }
 }
 
@@ -354,174 +392,4 @@ fn pointer(path: &[Step]) -> String {
 /// A name as a part of a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        CallToolOutcome, Complete, GetPromptResult, ListPromptsResult, ListResourcesResult,
-        ListRootsResult, ListToolsResult, ReadResourceResult,
-    };
-
-    /// What is read of a message, and the places that are warned about.
-    fn read<T: DeserializeOwned>(method: &str, json: &Value) -> Option<(T, Vec<String>)> {
-        let (read, warnings) = super::read::<T>(method, &json.to_string()).ok()?;
-        let pointers = warnings.into_iter().map(|warning| warning.pointer);
-        Some((read, pointers.collect()))
-    }
-
-    fn tool(name: &str) -> Value {
-        json!({ "name": name, "inputSchema": { "type": "object" } })
-    }
-
-    // rule: J15
-    #[test]
-    fn one_odd_tool_does_not_lose_the_others() {
-        let listed = json!({ "tools": [
-            tool("a"),
-            { "inputSchema": { "type": "object" } },
-            { "name": "b" },
-            { "name": "c", "inputSchema": [] },
-            7,
-            { "name": "d", "inputSchema": {}, "title": 7, "annotations": { "readOnlyHint": "yes" } },
-            { "name": "e", "inputSchema": {}, "execution": { "taskSupport": "sometimes" } },
-            tool("f"),
-        ], "nextCursor": "more", "ttlMs": 5 });
-        for is_modern in [false, true] {
-            let (listed, warned) = if is_modern {
-                let (Complete(listed), warned) = read("tools/list", &listed).expect("read");
-                (listed, warned)
-            } else {
-                read::<ListToolsResult>("tools/list", &listed).expect("read")
-            };
-            let names: Vec<_> = listed.tools.iter().map(|tool| &*tool.name).collect();
-            assert_eq!(names, ["a", "b", "d", "e", "f"]);
-            assert_eq!(listed.next_cursor.expect("a cursor").as_str(), "more");
-            assert_eq!(listed.tools[1].input_schema["type"], "object");
-            let wanted = [
-                "/tools/2",
-                "/tools/1",
-                "/tools/3",
-                "/tools/4",
-                "/tools/5/title",
-                "/tools/5/annotations/readOnlyHint",
-            ];
-            assert_eq!(warned, wanted);
-        }
-    }
-
-    // rule: J15
-    #[test]
-    fn a_bad_entry_does_not_spoil_the_others_of_its_list() {
-        let good = json!({ "uri": "a:b", "name": "n" });
-        let odd = json!({ "uri": "a:c", "name": "m", "size": "large" });
-        let listed = json!({ "resources": [odd, { "name": "x" }, good] });
-        let (listed, warned) =
-            read::<ListResourcesResult>("resources/list", &listed).expect("read");
-        assert_eq!(listed.resources.len(), 2);
-        assert_eq!(warned, ["/resources/0/size", "/resources/1"]);
-
-        let listed =
-            json!({ "prompts": [{ "name": "a", "arguments": [{ "name": "x" }, {}] }, {}] });
-        let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
-        assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(1));
-        assert_eq!(warned, ["/prompts/0/arguments/1", "/prompts/1"]);
-
-        // Places are those of the answer as it came, whatever was taken out before.
-        let odd = json!([{}, 3, { "name": "x" }, { "name": "y", "required": "yes" }]);
-        let listed = json!({ "prompts": [{ "name": "a", "arguments": odd }] });
-        let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
-        assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(2));
-        assert_eq!(
-            warned,
-            [
-                "/prompts/0/arguments/0",
-                "/prompts/0/arguments/1",
-                "/prompts/0/arguments/3/required"
-            ]
-        );
-
-        let contents = json!({ "contents": [{ "uri": "a:b" }, { "uri": "a:b", "text": "" }] });
-        let (read_result, warned) =
-            read::<ReadResourceResult>("resources/read", &contents).expect("read");
-        assert_eq!(read_result.contents.len(), 1);
-        assert_eq!(warned, ["/contents/0"]);
-
-        let text = json!({ "type": "text", "text": "hi" });
-        let messages = json!({ "messages": [
-            { "role": "system", "content": text }, { "role": "user" }, { "role": "user", "content": 1 },
-        ] });
-        let (prompt, warned) = read::<GetPromptResult>("prompts/get", &messages).expect("read");
-        assert_eq!(prompt.messages.len(), 1);
-        assert_eq!(warned, ["/messages/1", "/messages/2"]);
-
-        let roots = json!({ "roots": [{ "uri": "file:///a" }, {}, { "uri": 1 }] });
-        let (roots, warned) = read::<ListRootsResult>("roots/list", &roots).expect("read");
-        assert_eq!(roots.roots.len(), 1);
-        assert_eq!(warned, ["/roots/1", "/roots/2"]);
-    }
-
-    // rule: J15
-    #[test]
-    fn a_tool_result_keeps_what_can_be_read() {
-        let result = json!({
-            "content": [
-                { "type": "text", "text": "a" }, { "type": "text", "text": 1 }, { "text": "b" },
-                { "type": "text", "text": "c", "annotations": { "audience": ["human"] } },
-                { "type": "text", "text": "d", "annotations": { "priority": "high" } },
-            ],
-            "structuredContent": { "x": 1.0 }, "isError": true,
-        });
-        let (outcome, warned) = read::<CallToolOutcome>("tools/call", &result).expect("read");
-        let CallToolOutcome::Complete(result) = outcome else {
-            panic!("a result")
-        };
-        let texts: Vec<_> = result
-            .content
-            .iter()
-            .filter_map(|it| it.as_text())
-            .collect();
-        assert_eq!(texts, ["a", "c", "d"]);
-        assert_eq!(result.is_error, Some(true));
-        assert_eq!(
-            warned,
-            [
-                "/content/1",
-                "/content/2",
-                "/content/4/annotations/priority"
-            ]
-        );
-        let (outcome, warned) =
-            read::<CallToolOutcome>("tools/call", &json!({ "structuredContent": 1 }))
-                .expect("read");
-        assert!(matches!(outcome, CallToolOutcome::Complete(_)));
-        assert_eq!(warned, [""]);
-    }
-
-    #[test]
-    fn what_would_change_its_meaning_is_not_left_out() {
-        for result in [
-            json!({ "content": [], "isError": "yes" }),
-            json!({ "content": [], "resultType": "unheard_of" }),
-            json!({ "resultType": "input_required", "inputRequests": { "a": 1 } }),
-            json!({ "resultType": "task", "taskId": 7 }),
-            json!([]),
-            json!(null),
-        ] {
-            assert!(
-                read::<CallToolOutcome>("tools/call", &result).is_none(),
-                "{result}"
-            );
-        }
-    }
-
-    #[test]
-    fn very_many_odd_entries_take_no_longer_than_they_are_many() {
-        let entries: Vec<_> = (0..5_000).map(|name| json!({ "name": name })).collect();
-        let listed = json!({ "tools": entries });
-        let (listed, warned) = read::<ListToolsResult>("tools/list", &listed).expect("read");
-        assert!(listed.tools.is_empty());
-        assert_eq!(warned.len(), MAX_WARNINGS + 1);
-    }
 }

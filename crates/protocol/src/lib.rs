@@ -25,6 +25,8 @@ pub mod initialize;
 pub mod input;
 mod json;
 pub mod lenient;
+#[cfg(test)]
+mod lenient_tests;
 pub mod logging;
 pub mod meta;
 pub mod method;

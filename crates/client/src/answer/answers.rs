@@ -210,13 +210,14 @@ impl Answers {
                 Sampling::Plain => offered.with_sampling(),
                 Sampling::WithTools => offered.with_sampling_tools(),
             };
-            if self.context == ContextSupport::Added {
-                let sampling = offered.sampling.get_or_insert_default();
-                sampling.context = Some(turnbuckle_protocol::JsonObject::new());
-            }
         }
         if self.by_hand.sampling {
             offered = offered.with_sampling_tools();
+        }
+        if self.context == ContextSupport::Added
+            && let Some(sampling) = &mut offered.sampling
+        {
+            sampling.context = Some(turnbuckle_protocol::JsonObject::new());
         }
         if self.by_hand.roots {
             offered = offered.with_roots();

@@ -49,7 +49,7 @@ impl<R: Answerable> Call<'_, R> {
                 .send(&SubjectParams::new(&subject, &retry, None))
                 .await?;
             if self.method == "tools/call" {
-                call::learn_promises(self.link, &raw).await;
+                call::learn_promises(self.link, &raw, None).await;
             }
             let reader = self.reader(&subject);
             let asked = match (self.read)(&reader, raw)? {
@@ -99,7 +99,7 @@ impl<R: Answerable> Call<'_, R> {
         }
         match task::wait_by_hand(connection, &mut ticket, self.options.deadline).await? {
             Followed::Done(raw) => {
-                call::learn_promises(self.link, &raw).await;
+                call::learn_promises(self.link, &raw, None).await;
                 self.finish(subject, raw).map(Round::Done)
             }
             Followed::Asked(asks) => {
@@ -332,7 +332,7 @@ async fn asked_or_told(
 /// Sees to it that the tool's promise is known before its result is read.
 async fn learn(link: &Link, method: &str, outcome: &Result<Box<RawValue>, CallError>) {
     if let ("tools/call", Ok(raw)) = (method, outcome) {
-        call::learn_promises(link, raw).await;
+        call::learn_promises(link, raw, None).await;
     }
 }
 

@@ -41,7 +41,7 @@ impl<'a, R> Call<'a, R> {
             (Some(late), Some(listener)) => late.listen(waiting, listener).await?,
             _ => waiting.await?,
         };
-        learn_promises(connection.link(), &raw).await;
+        learn_promises(connection.link(), &raw, self.options.deadline).await;
         let reader = self.reader(subject);
         (self.read)(&reader, raw)?.done(&reader)
     }

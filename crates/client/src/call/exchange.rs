@@ -128,7 +128,7 @@ impl<'a, R> Call<'a, R> {
                 Some(lookup) => self.send_or_find(&params, lookup).await?,
             };
             if self.method == "tools/call" {
-                learn_promises(self.link, &raw).await;
+                learn_promises(self.link, &raw, self.options.deadline).await;
             }
             let reader = self.reader(subject);
             match (self.read)(&reader, raw)? {

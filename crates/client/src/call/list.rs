@@ -14,9 +14,11 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use tokio::time::timeout;
 use turnbuckle_protocol::{
     Cursor, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool, error::code,
+    lenient::ReadWarning,
 };
 
 use super::{
@@ -30,6 +32,9 @@ use crate::{
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.
 const MAX_PAGES: usize = 10_000;
+
+/// How long the tools may take to be listed for the check of a result that is there already.
+const LEARN_WITHIN: Duration = Duration::from_secs(5);
 
 /// How many entries are gathered into one `Vec`. Longer lists can be read as a stream.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -311,7 +316,9 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
 
 /// Lists the tools for their output schemas, if a result has structured content to check and the
 /// tools have not been listed since they last changed.
-pub(crate) async fn learn_promises(link: &Link, result: &RawValue) {
+///
+/// The result is there already, so it takes no longer than the call may, and a few seconds at the most.
+pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Option<Duration>) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,
         OutputCheck::Strict => true,
@@ -320,13 +327,25 @@ pub(crate) async fn learn_promises(link: &Link, result: &RawValue) {
     if !has_something || link.tools.is_listed() {
         return;
     }
+    let within = deadline.map_or(LEARN_WITHIN, |deadline| deadline.min(LEARN_WITHIN));
     // In a box, because it is a call of a call.
-    let listed = Box::pin(List::<Tool>::new(link).into_future()).await;
-    if let Err(error) = listed {
-        let server = &**link.server();
-        tracing::debug!(server, %error, "could not list the tools, whose output is not checked");
-        link.tools.note_listed();
-    }
+    let listed = Box::pin(List::<Tool>::new(link).into_future());
+    let problem = match timeout(within, listed).await {
+        Ok(Ok(_)) => return,
+        Ok(Err(error)) => {
+            let rejection = error.rejection();
+            if rejection.is_some_and(|error| error.code == code::METHOD_NOT_FOUND) {
+                link.tools.note_listed();
+                return;
+            }
+            error.to_string()
+        }
+        Err(_) => format!("the list was not read within {within:?}"),
+    };
+    link.tools.note_failed();
+    let problem = format!("the tools cannot be listed, so that results are not checked: {problem}");
+    let warning = ReadWarning::new("tools/list", "", problem, serde_json::Value::Null);
+    link.warnings.add(link.server(), vec![warning]);
 }
 
 impl<T: Listed> Pages<'_, T> {
@@ -355,13 +374,28 @@ impl<T: Listed> Pages<'_, T> {
         if let Some(cursor) = next {
             // Cursors mean nothing here, but one that comes twice leads in a circle.
             if !self.seen.insert(self.digest.hash_one(&cursor)) {
+                if cursor.as_str().is_empty() {
+                    // Some servers write it at the end of a list.
+                    let problem = "`nextCursor` is empty again; read as the end of the list";
+                    let warning =
+                        ReadWarning::new(T::METHOD, "/nextCursor", problem, serde_json::json!(""));
+                    self.link.warnings.add(self.link.server(), vec![warning]);
+                    return Ok(Some(self.last(entries)));
+                }
                 return Err(self.endless("a cursor came twice"));
             }
             self.next = Next::After(cursor);
-        } else if T::as_tools(&mut entries).is_some() {
+            return Ok(Some(entries));
+        }
+        Ok(Some(self.last(entries)))
+    }
+
+    /// The entries of the last page.
+    fn last(&self, mut entries: Vec<T>) -> Vec<T> {
+        if T::as_tools(&mut entries).is_some() {
             self.link.tools.note_listed();
         }
-        Ok(Some(entries))
+        entries
     }
 
     /// Takes note of what tools promise, and leaves out those that cannot be called.

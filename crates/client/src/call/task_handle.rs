@@ -115,7 +115,7 @@ impl TaskHandle {
                 late.listen(following, &mut hear).await?
             }
         };
-        learn_promises(self.connection.link(), &raw).await;
+        learn_promises(self.connection.link(), &raw, None).await;
         read_output(self.connection.link(), &self.ticket.tool, &raw)
     }
 

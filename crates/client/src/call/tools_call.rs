@@ -2,7 +2,11 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{CallToolOutcome, CallToolResult, revision::Raise};
+use turnbuckle_protocol::{
+    CallToolOutcome, CallToolResult,
+    envelope::{Edit, Raw},
+    revision::Raise,
+};
 
 use super::{
     AnswerReader, Call, Parsed,
@@ -71,9 +75,32 @@ pub(super) fn read_output(
     read(&reader, raw)?.done(&reader)
 }
 
+/// The result of a call. In a session, members that mean something in another revision are members like any
+/// other.
+fn outcome(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<CallToolOutcome, CallError> {
+    if reader.link.revision().is_modern() {
+        return reader.parse(raw);
+    }
+    if let Ok(outcome) = serde_json::from_str(raw.get()) {
+        return Ok(outcome);
+    }
+    let members = Raw::from(raw);
+    let mut edit = Edit::new(members);
+    for name in ["resultType", "requestState", "inputRequests"] {
+        edit = edit.drop(&[name]);
+    }
+    if members.member("task").is_some_and(|task| !task.is_object()) {
+        edit = edit.drop(&["task"]);
+    }
+    match edit.finish() {
+        Ok(plain) => reader.parse(plain.raw().value()),
+        Err(_) => reader.parse(raw),
+    }
+}
+
 fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>, CallError> {
     let revision = reader.link.revision();
-    let result: CallToolResult = match reader.parse(raw)? {
+    let result: CallToolResult = match outcome(reader, raw)? {
         CallToolOutcome::Complete(mut result) => {
             if !revision.is_modern() {
                 result.raise(revision);

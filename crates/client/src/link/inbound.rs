@@ -8,13 +8,15 @@ use std::{
     task::{Context, Poll},
 };
 
+use serde::de::DeserializeOwned;
 #[cfg(feature = "http")]
 use tokio::time::Instant;
 use tokio::time::Sleep;
 use turnbuckle_protocol::{
     CancelledNotificationParams, ElicitationCompleteNotificationParams, Id,
     ProgressNotificationParams,
-    envelope::{self, Frame, MalformedKind, Message, Notification, Response},
+    envelope::{self, Frame, IdRef, Malformed, MalformedKind, Message, Notification, Response},
+    lenient,
 };
 use turnbuckle_transport::{LineFault, Receive};
 
@@ -22,8 +24,11 @@ use super::{Link, oversized, serving::Serving};
 #[cfg(feature = "http")]
 use crate::http::ReceiveFrom;
 use crate::{
-    notifications::ServerNotification, pending::RequestOutcome, relayed::RelayEvent,
-    tap::Direction, unneeded::Unneeded,
+    notifications::ServerNotification,
+    pending::{RequestOutcome, SlotSender},
+    relayed::RelayEvent,
+    tap::Direction,
+    unneeded::Unneeded,
 };
 
 /// How much of a line that is not a message is logged, in bytes.
@@ -57,10 +62,7 @@ impl Inbound {
     }
 
     fn take_response(&mut self, response: &Response<'_>) {
-        let filler = response
-            .id
-            .as_ref()
-            .and_then(|id| self.link.pending.complete(id));
+        let filler = response.id.as_ref().and_then(|id| self.complete(id));
         let Some(filler) = filler else {
             // cancellation: an answer to what was cancelled is ignored.
             self.link.pending.note_stray();
@@ -74,15 +76,24 @@ impl Inbound {
         });
     }
 
+    /// The request that an answer is for. Some servers write the id, which is a number, as a text.
+    fn complete(&self, id: &IdRef<'_>) -> Option<SlotSender> {
+        let pending = &self.link.pending;
+        pending.complete(id).or_else(|| match id {
+            IdRef::Text(text) => pending.complete(&IdRef::Int(text.parse().ok()?)),
+            _ => None,
+        })
+    }
+
     fn take_notification(&mut self, notification: &Notification<'_>, call: Option<&Id>) {
         match &*notification.method {
             "notifications/progress" => {
-                if let Ok(report) = notification.params.parse() {
+                if let Some(report) = params_of(notification) {
                     self.take_progress(report, notification);
                 }
             }
             "notifications/cancelled" => {
-                if let Ok(cancelled) = notification.params.parse::<CancelledNotificationParams>()
+                if let Some(cancelled) = params_of::<CancelledNotificationParams>(notification)
                     && !self.link.changes.dismiss(&cancelled)
                     && let Some(id) = &cancelled.request_id
                 {
@@ -194,6 +205,26 @@ impl Inbound {
 }
 
 impl Inbound {
+    /// Tells a request that what came for it cannot be read, so that it does not wait for its deadline.
+    /// Anything else is ignored: servers print banners and warnings to standard output. It is wrong, and
+    /// common.
+    fn take_malformed(&mut self, message: &[u8], malformed: &Malformed<'_>) {
+        let pending = &self.link.pending;
+        let filler = match (&malformed.kind, &malformed.id) {
+            (MalformedKind::NoAnswer, Some(id)) => pending.complete(id),
+            (MalformedKind::NotJson, _) => {
+                oversized::id_of(message).and_then(|id| pending.complete(&id.as_ref()))
+            }
+            _ => None,
+        };
+        match filler {
+            Some(filler) => {
+                filler.fill(RequestOutcome::Malformed(malformed.message.as_str().into()));
+            }
+            None => self.ignore(message, &malformed.message),
+        }
+    }
+
     fn take_message(&mut self, message: &[u8], call: Option<&Id>) {
         self.link.ends.show(Direction::In, message);
         let limits = &self.link.profile().settings.limits;
@@ -206,7 +237,7 @@ impl Inbound {
                 for member in members {
                     match member {
                         Ok(one) => self.take(one, call),
-                        Err(malformed) => self.ignore(message, &malformed.message),
+                        Err(malformed) => self.take_malformed(message, &malformed),
                     }
                 }
             }
@@ -217,10 +248,18 @@ impl Inbound {
                     None => self.ignore(message, &malformed.message),
                 }
             }
-            // Servers print banners and warnings to standard output. It is wrong, and common.
-            Err(malformed) => self.ignore(message, &malformed.message),
+            Err(malformed) => self.take_malformed(message, &malformed),
         }
     }
+}
+
+/// The params of a notification, without members that cannot be read.
+fn params_of<T: DeserializeOwned>(notification: &Notification<'_>) -> Option<T> {
+    let Notification { method, params, .. } = notification;
+    params.parse().ok().or_else(|| {
+        let mended = lenient::mend(method, params.to_raw().get());
+        mended.map(|(params, _)| params)
+    })
 }
 
 #[cfg(feature = "http")]

@@ -280,6 +280,10 @@ impl OpenRequest<'_> {
                 method: method.into(),
                 overdue,
             }),
+            RequestOutcome::Malformed(problem) => {
+                let source = serde::de::Error::custom(problem);
+                Err(CallError::malformed(server, method, source))
+            }
             RequestOutcome::TooManyNodes(limit) => Err(CallError::TooManyNodes {
                 server,
                 method: method.into(),

@@ -11,11 +11,12 @@ use std::{
 };
 
 use futures_core::Stream;
-use serde_json::value::RawValue;
+use serde::Deserialize as _;
+use serde_json::{json, value::RawValue};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
-    LoggingMessageNotificationParams, ResourceUpdatedNotificationParams, envelope::Members,
-    method::NotificationMethod,
+    JsonObject, LoggingLevel, LoggingMessageNotificationParams, ResourceUpdatedNotificationParams,
+    envelope::Members, lenient, method::NotificationMethod,
 };
 
 /// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
@@ -84,7 +85,7 @@ impl ServerNotification {
                 }
             }
             "notifications/message" => {
-                if let Ok(message) = params.parse() {
+                if let Some(message) = log_message(params) {
                     return Self::Log(Arc::new(message));
                 }
             }
@@ -95,6 +96,21 @@ impl ServerNotification {
             params: params.to_raw().into(),
         }
     }
+}
+
+/// A log message, without what cannot be read of it. One of an unknown level is information.
+fn log_message(params: &Members<'_>) -> Option<LoggingMessageNotificationParams> {
+    if let Ok(message) = params.parse() {
+        return Some(message);
+    }
+    let raw = params.to_raw();
+    let mut members: JsonObject = serde_json::from_str(raw.get()).ok()?;
+    let level = members.get("level").map(LoggingLevel::deserialize);
+    if !matches!(level, Some(Ok(_))) {
+        members.insert("level".to_owned(), json!(LoggingLevel::Info));
+    }
+    let mended = lenient::mend("notifications/message", &json!(members).to_string());
+    mended.map(|(message, _)| message)
 }
 
 /// A stream of the notifications of a server, beginning when it was made. It ends with the

@@ -9,5 +9,5 @@ mod slot;
 mod tags;
 
 pub(crate) use requests::{ClockHold, PendingRequests, Refused};
-pub(crate) use slot::{LateSlot, RequestOutcome, Slot, SlotEvent, slot};
+pub(crate) use slot::{LateSlot, RequestOutcome, Slot, SlotEvent, SlotSender, slot};
 pub(crate) use tags::CallTags;

@@ -34,6 +34,8 @@ pub(crate) enum RequestOutcome {
     SessionOver(&'static str),
     /// The answer has more JSON nodes than this, and was skipped.
     TooManyNodes(usize),
+    /// Something came that is no answer of JSON-RPC, for this reason.
+    Malformed(Box<str>),
     /// Nothing can come any more.
     Closed,
 }

@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use turnbuckle_base::lock::Mutex;
@@ -21,12 +22,17 @@ use crate::error::CallError;
 /// chooses among more tools, and memory is not the server's to fill.
 const MAX_TOOLS: usize = 10_000;
 
+/// How long after a failure the list is read again for what it promises.
+const TRY_AGAIN_AFTER: Duration = Duration::from_mins(1);
+
 /// The tools of a server, as far as they were listed.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     list: Mutex<ToolList>,
-    /// Whether the whole list was read, or was tried to be.
+    /// Whether the whole list was read, or cannot be.
     is_listed: AtomicBool,
+    /// When it could not be read last.
+    failed: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
@@ -104,9 +110,18 @@ impl ListedTools {
         excluded
     }
 
-    /// Whether the whole list was read since it last changed, or was tried to be.
+    /// Whether the whole list was read since it last changed, or was tried to be a short while ago.
     pub(crate) fn is_listed(&self) -> bool {
         self.is_listed.load(Ordering::Relaxed)
+            || self
+                .failed
+                .lock()
+                .is_some_and(|at| at.elapsed() < TRY_AGAIN_AFTER)
+    }
+
+    /// Says that the list could not be read. It is tried again after a while.
+    pub(crate) fn note_failed(&self) {
+        *self.failed.lock() = Some(Instant::now());
     }
 
     /// Says that the list was read to its end, or that it cannot be.

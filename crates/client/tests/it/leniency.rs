@@ -181,3 +181,98 @@ async fn an_odd_handshake_opens_a_connection_all_the_same() {
         assert!(!warned(&connection).is_empty(), "{revision}");
     }
 }
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn answers_that_are_nearly_right_are_read_or_end_their_call_at_once() {
+    for &revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let result = complete(
+            json!({ "content": [{ "type": "text", "text": "t" }] }),
+            revision,
+        );
+        let read = [
+            json!({ "jsonrpc": "2.0", "result": result, "error": null }),
+            json!({ "jsonrpc": "2.0", "id": "text", "result": result }),
+        ];
+        for mut answer in read {
+            let serve = async {
+                let id = server.expect(json!({ "method": "tools/call" })).await["id"].clone();
+                answer["id"] = match answer.get("id") {
+                    Some(_) => id.to_string().into(),
+                    None => id,
+                };
+                server.say(answer.clone()).await;
+            };
+            let (called, ()) = tokio::join!(async { connection.call("t", ()).await }, serve);
+            assert_eq!(called.expect("it can be read").text(), "t", "{revision}");
+        }
+        for broken in [
+            r#"{"id":ID,"result":{"content":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":NaN}}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}"#,
+        ] {
+            let began = tokio::time::Instant::now();
+            let serve = async {
+                let id = server.expect(json!({ "method": "tools/call" })).await["id"].clone();
+                server.babble(&broken.replace("ID", &id.to_string())).await;
+            };
+            let (called, ()) = tokio::join!(async { connection.call("t", ()).await }, serve);
+            let error = called.expect_err("it cannot be read");
+            assert!(matches!(error, CallError::Malformed { .. }), "{error:?}");
+            assert_eq!(began.elapsed().as_millis(), 0, "{revision}: {broken}");
+        }
+        // What both members say is an error where the result says nothing.
+        let serve = async {
+            let id = server.expect(json!({ "method": "tools/call" })).await["id"].clone();
+            let error = json!({ "code": -32000, "message": "no" });
+            let said = json!({ "jsonrpc": "2.0", "id": id, "result": null, "error": error });
+            server.say(said).await;
+        };
+        let (called, ()) = tokio::join!(async { connection.call("t", ()).await }, serve);
+        let error = called.expect_err("an error");
+        assert!(error.rejection().is_some(), "{error:?}");
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn members_of_other_revisions_say_nothing_in_a_session() {
+    let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+    for odd in [
+        json!({ "resultType": "done" }),
+        json!({ "task": "x" }),
+        json!({ "requestState": 7 }),
+    ] {
+        let mut result = json!({ "content": [{ "type": "text", "text": "t" }] });
+        for (name, value) in odd.as_object().expect("an object") {
+            result[name] = value.clone();
+        }
+        let called = asked(&mut server, "tools/call", result, async {
+            connection.call("t", ()).await
+        });
+        assert_eq!(called.await.expect("it can be read").text(), "t", "{odd}");
+    }
+}
+
+// rule: RS6
+#[tokio::test(start_paused = true)]
+async fn an_empty_cursor_at_the_end_does_not_lose_the_list() {
+    let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+    let page = |name: &str| {
+        let tool = json!({ "name": name, "inputSchema": { "type": "object" } });
+        json!({ "tools": [tool], "nextCursor": "" })
+    };
+    let serve = async {
+        server.expect(json!({ "method": "tools/list" })).await;
+        server.answer(page("a")).await;
+        let params = json!({ "cursor": "" });
+        server
+            .expect(json!({ "method": "tools/list", "params": params }))
+            .await;
+        server.answer(page("b")).await;
+    };
+    let (listed, ()) = tokio::join!(async { connection.tools().await }, serve);
+    assert_eq!(listed.expect("a list").len(), 2);
+    assert_eq!(warned(&connection), ["/nextCursor"]);
+}

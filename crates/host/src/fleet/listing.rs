@@ -10,13 +10,13 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use turnbuckle_client::{CallError, Connection};
-use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
+use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool, lenient};
 
 use super::aside;
-use super::page::{Entries, MAX_ENTRIES, Page, PageText};
+use super::page::{Entries, MAX_ENTRIES, OddPage, Page, PageText};
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
 const MAX_PAGES: usize = 200;
@@ -30,12 +30,17 @@ const LONG_BYTES: usize = 64 * 1024;
 /// How many problems of one list are reported: the first ones show what is wrong.
 const MAX_PROBLEMS: usize = 50;
 
+/// How many problems of one list are logged.
+const LOGGED_PROBLEMS: usize = 5;
+
 /// How long one page may take. Listing is cheap; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Something that servers list.
-pub(crate) trait Kind: DeserializeOwned + Send + Sync + 'static {
+pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
     const METHOD: &'static str;
+    /// The member of a page that has the entries.
+    const MEMBER: &'static str;
     /// The word for it in reports.
     const NOUN: &'static str;
 
@@ -45,6 +50,7 @@ pub(crate) trait Kind: DeserializeOwned + Send + Sync + 'static {
 
 impl Kind for Tool {
     const METHOD: &'static str = "tools/list";
+    const MEMBER: &'static str = "tools";
     const NOUN: &'static str = "tool";
 
     fn key(&self) -> &str {
@@ -54,6 +60,7 @@ impl Kind for Tool {
 
 impl Kind for Prompt {
     const METHOD: &'static str = "prompts/list";
+    const MEMBER: &'static str = "prompts";
     const NOUN: &'static str = "prompt";
 
     fn key(&self) -> &str {
@@ -63,6 +70,7 @@ impl Kind for Prompt {
 
 impl Kind for Resource {
     const METHOD: &'static str = "resources/list";
+    const MEMBER: &'static str = "resources";
     const NOUN: &'static str = "resource";
 
     fn key(&self) -> &str {
@@ -72,6 +80,7 @@ impl Kind for Resource {
 
 impl Kind for ResourceTemplate {
     const METHOD: &'static str = "resources/templates/list";
+    const MEMBER: &'static str = "resourceTemplates";
     const NOUN: &'static str = "resource template";
 
     fn key(&self) -> &str {
@@ -172,10 +181,29 @@ impl<T> List<T> {
 }
 
 /// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
+/// What is wrong with it is logged, unless that was so before.
 ///
 /// # Errors
 /// If a page cannot be read, or is malformed.
 pub(crate) async fn read<T: Kind>(
+    connection: &Connection,
+    before: &Arc<List<T>>,
+) -> Result<Arc<List<T>>, CallError> {
+    let list = read_pages(connection, before).await?;
+    if list.problems != before.problems {
+        let server = connection.server().name();
+        for problem in list.problems.iter().take(LOGGED_PROBLEMS) {
+            tracing::warn!(server, "{problem}");
+        }
+        let more = list.problems.len().saturating_sub(LOGGED_PROBLEMS);
+        if more > 0 {
+            tracing::warn!(server, "{more} more problems of its {}s", T::NOUN);
+        }
+    }
+    Ok(list)
+}
+
+async fn read_pages<T: Kind>(
     connection: &Connection,
     before: &Arc<List<T>>,
 ) -> Result<Arc<List<T>>, CallError> {
@@ -247,20 +275,21 @@ pub(super) fn take_page<T: Kind>(
         }
         (page.next_cursor, page.ttl_ms, page.cache_scope)
     } else {
-        let page: Page<Vec<&RawValue>> = serde_json::from_str(raw.get())?;
-        for (index, entry) in page.entries.into_iter().enumerate() {
+        let page: OddPage<'_> = serde_json::from_str(raw.get())?;
+        for (index, entry) in page.entries.iter().enumerate() {
             if list.entries.len() >= MAX_ENTRIES {
                 break;
             }
             match serde_json::from_str(entry.get()) {
                 Ok(value) => list.add(names, &text, index, Arc::new(value)),
-                Err(error) => list.report(|| {
-                    let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
-                    format!("left out a {} ({named}): {error}", T::NOUN)
-                }),
+                Err(error) => list.mend(names, entry, &error),
             }
         }
-        (page.next_cursor, page.ttl_ms, page.cache_scope)
+        (
+            list.member("nextCursor", page.next_cursor),
+            list.member("ttlMs", page.ttl_ms),
+            list.member("cacheScope", page.cache_scope),
+        )
     };
     if let Some(ttl) = ttl.filter(|ttl| *ttl >= 0.0) {
         let ttl = Duration::try_from_secs_f64(ttl / 1_000.0).unwrap_or(Duration::MAX);
@@ -274,6 +303,55 @@ pub(super) fn take_page<T: Kind>(
 }
 
 impl<T> List<T> {
+    /// Adds what can be read of an entry, and reports the rest. Its text is written anew: others would
+    /// stumble over what came as well.
+    fn mend(&mut self, names: &mut HashSet<ByKey<T>>, entry: &RawValue, error: &serde_json::Error)
+    where
+        T: Kind,
+    {
+        let alone = format!(r#"{{"{}":[{}]}}"#, T::MEMBER, entry.get());
+        let mended = lenient::mend::<Page<Vec<T>>>(T::METHOD, &alone);
+        let (value, warnings) = match mended {
+            Some((mut page, warnings)) => (page.entries.pop(), warnings),
+            None => (None, Vec::new()),
+        };
+        let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
+        let Some(value) = value else {
+            return self.report(|| format!("left out a {} ({named}): {error}", T::NOUN));
+        };
+        let first = format!("/{}/0", T::MEMBER);
+        for warning in warnings {
+            self.report(|| {
+                let place = warning.pointer.strip_prefix(&first).unwrap_or_default();
+                let place = if place.is_empty() {
+                    String::new()
+                } else {
+                    format!("`{place}`: ")
+                };
+                format!("{} {named}: {place}{}", T::NOUN, warning.problem)
+            });
+        }
+        let written = serde_json::json!({ T::MEMBER: [&value] });
+        if let Ok(raw) = serde_json::value::to_raw_value(&written) {
+            let page = Arc::new(PageText::new(raw.into()));
+            self.add(names, &page, 0, Arc::new(value));
+        }
+    }
+
+    /// A member of a page beside its entries; `None` if it is not what it should be, which is reported.
+    fn member<V: DeserializeOwned>(&mut self, name: &str, raw: Option<&RawValue>) -> Option<V>
+    where
+        T: Kind,
+    {
+        match serde_json::from_str::<Option<V>>(raw?.get()) {
+            Ok(value) => value,
+            Err(error) => {
+                self.report(|| format!("`{name}` of the list of {}s: {error}; left out", T::NOUN));
+                None
+            }
+        }
+    }
+
     /// Adds an entry, unless it has no name, or the name of another one.
     fn add(
         &mut self,
@@ -355,12 +433,31 @@ mod tests {
         let mut list = List::<Tool>::default();
         let next = take_page(&mut list, &mut HashSet::new(), &page(&text)).unwrap();
         assert_eq!(next.as_deref(), Some("n"));
-        assert_eq!(list.entries.len(), 1);
+        assert_eq!(list.entries.len(), 2);
         assert_eq!(list.entries[0].text(), good);
+        let mended = r#"{"name":"b","inputSchema":{"type":"object"}}"#;
+        assert_eq!(list.entries[1].text(), mended);
         assert_eq!(list.ttl, Some(Duration::from_millis(5)));
         assert_eq!(list.problems.len(), 3, "{:?}", list.problems);
         assert!(list.problems[1].contains("`b`"), "{:?}", list.problems);
         assert!(list.problems[2].contains("second"), "{:?}", list.problems);
+    }
+
+    #[test]
+    fn odd_members_lose_neither_their_entries_nor_the_list() {
+        let text = r#"{"tools":[
+            {"name":"a","inputSchema":{},"execution":"x"},
+            {"name":"b","inputSchema":{},"icons":{},"_meta":[],"description":{}},
+            {"name":"c","inputSchema":{},"annotations":[]}
+        ],"nextCursor":5,"ttlMs":"long","cacheScope":7}"#;
+        let mut list = List::<Tool>::default();
+        let next = take_page(&mut list, &mut HashSet::new(), &page(text)).unwrap();
+        assert_eq!(next, None);
+        let names: Vec<_> = list.entries.iter().map(|tool| &*tool.value.name).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(list.entries[1].text(), r#"{"name":"b","inputSchema":{}}"#);
+        assert_eq!(list.problems.len(), 8, "{:?}", list.problems);
+        assert_eq!((list.ttl, list.scope), (None, None));
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl PageText {
 
 /// Where the entries of a page are in its text.
 fn spans(text: &str) -> Vec<Range<usize>> {
-    let page: Result<Page<Vec<&RawValue>>, _> = serde_json::from_str(text);
+    let page: Result<OddPage<'_>, _> = serde_json::from_str(text);
     let entries = page.map(|page| page.entries).unwrap_or_default();
     let spans = entries.into_iter().map(|entry| {
         // The entry is borrowed from the page, so its place there is the distance between the two.
@@ -76,6 +76,27 @@ pub(super) struct Page<E> {
     pub(super) next_cursor: Option<String>,
     pub(super) ttl_ms: Option<f64>,
     pub(super) cache_scope: Option<CacheScope>,
+}
+
+/// A page of which not everything can be read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OddPage<'a> {
+    #[serde(
+        borrow,
+        default,
+        alias = "tools",
+        alias = "prompts",
+        alias = "resources",
+        alias = "resourceTemplates"
+    )]
+    pub(super) entries: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) next_cursor: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) ttl_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) cache_scope: Option<&'a RawValue>,
 }
 
 /// The entries of a page, each of which can be read. There are no more of them than a list has.

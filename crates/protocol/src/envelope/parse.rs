@@ -242,7 +242,13 @@ impl<'a> Draft<'a> {
         {
             return refuse(r#"member `jsonrpc` of a response must be "2.0""#);
         }
-        let outcome = match (self.result, self.error) {
+        // Some libraries write both members, one of them as `null`.
+        let (result, error) = match (self.result, self.error) {
+            (Some(result), Some(error)) if error.is_null() => (Some(result), None),
+            (Some(result), Some(error)) if result.is_null() => (None, Some(error)),
+            both => both,
+        };
+        let outcome = match (result, error) {
             (Some(result), None) if id.is_some() => Ok(result),
             (None, Some(error)) => Err(error),
             (Some(_), Some(_)) => return refuse("a response carries both `result` and `error`"),

@@ -234,6 +234,16 @@ impl Peer {
         session.is_some_and(|session| session.requests.answer(response))
     }
 
+    /// Takes note of a message that cannot be read. If it is the answer to a question, nobody waits for
+    /// it any more.
+    pub(crate) fn unreadable(&self, malformed: &envelope::Malformed<'_>) {
+        if let (envelope::MalformedKind::NoAnswer, Some(id), Some(session)) =
+            (malformed.kind, &malformed.id, &self.session)
+        {
+            session.requests.fail(id, &malformed.message);
+        }
+    }
+
     /// Asks a legacy client, and waits for its answer; `None` if it went away.
     ///
     /// # Cancel safety

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{ErrorObject, Id, ProgressNotificationParams, envelope};
+use turnbuckle_protocol::{ErrorObject, Id, IdRef, ProgressNotificationParams, envelope};
 use turnbuckle_session::{
     RequestTable,
     progress::{Coalesced, Pace},
@@ -116,6 +116,14 @@ impl Requests {
         };
         // The future that asked may have been dropped in the meantime.
         sender.send(outcome).is_ok()
+    }
+
+    /// Ends a request whose answer cannot be read. Nothing else would come for it.
+    pub(crate) fn fail(&self, id: &IdRef<'_>, problem: &str) {
+        if let Some(sender) = self.table().complete(id) {
+            let message = format!("the client's answer cannot be read: {problem}");
+            let _ = sender.send(Err(ErrorObject::internal(message)));
+        }
     }
 }
 

@@ -156,6 +156,7 @@ impl Connection {
         let (frame, nodes) = match parsed {
             Ok(parsed) => parsed,
             Err(malformed) => {
+                self.peer.unreadable(&malformed);
                 let unreadable = batch::unreadable(&self.peer);
                 return batch::refuse_malformed(&malformed, unreadable, &mut self.outbox.clone());
             }

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use turnbuckle_protocol::{CompleteRequestParams, Reference, Revision, envelope::Request};
+use turnbuckle_protocol::{
+    CompleteRequestParams, Reference, Revision, envelope::Request, error::name_in_message,
+};
 
 use super::{
     incoming::{Completable, Denied, Target, text},
@@ -79,7 +81,8 @@ fn tool<'a>(
     let tool = catalog.tools.get(&name, caller);
     let tool = tool.ok_or_else(|| {
         missing.or(Reject::invalid_params(format!(
-            "there is no tool `{name:.128}`"
+            "there is no tool `{}`",
+            name_in_message(&name)
         )))
     })?;
     let tool = Arc::clone(tool);
@@ -160,8 +163,8 @@ fn completion<'a>(
             let entry = catalog.templates.get(&resource.uri, caller);
             let entry = entry.ok_or_else(|| {
                 Reject::invalid_params(format!(
-                    "there is no resource template `{:.128}`",
-                    resource.uri
+                    "there is no resource template `{}`",
+                    name_in_message(&resource.uri)
                 ))
             })?;
             Completable::Template(Arc::clone(entry))
@@ -174,5 +177,5 @@ fn completion<'a>(
 }
 
 fn no_prompt(name: &str) -> Reject {
-    Reject::invalid_params(format!("there is no prompt `{name:.128}`"))
+    Reject::invalid_params(format!("there is no prompt `{}`", name_in_message(name)))
 }

@@ -466,6 +466,7 @@ async fn errors_of_the_protocol_are_one_line() {
         let big = "x".repeat(3000);
         for (method, params) in [
             ("tools/call", json!({ "name": "no such tool" })),
+            ("tools/call", json!({ "name": "no\nsuch\u{2028}tool" })),
             ("tools/call", json!({ "name": "roots", "arguments": [] })),
             ("tools/call", json!({ "name": big })),
             ("tools/call", json!({})),

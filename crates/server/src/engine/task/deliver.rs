@@ -17,6 +17,7 @@ use tokio::sync::futures::Notified;
 use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::{
     ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState, envelope,
+    error::name_in_message,
 };
 use turnbuckle_session::round::{AskOutcome, Round};
 use turnbuckle_store::task::{Answers, TaskChange, TaskRecord, millis};
@@ -242,5 +243,6 @@ fn time_left(record: &TaskRecord) -> Duration {
 /// tasks: an unknown task is -32602.
 pub(crate) fn unknown(task: &str) -> Reject {
     let task: String = task.chars().take(64).collect();
+    let task = name_in_message(&task);
     Reject::invalid_params(format!("there is no task `{task}`, or its time is over"))
 }
