@@ -25,6 +25,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The code of an error that is about a task that is not known.
 const INVALID_PARAMS: i64 = -32602;
 
+/// What a tool says whose question could not be answered, because the stream was closed.
+const WENT_AWAY: &str = "went away before it answered";
+
 /// What the client does in the middle of the exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Plan {
@@ -58,7 +61,12 @@ impl Ended {
                 Trouble::Odd(error.to_string())
             });
         }
-        Ok(answer["result"].take())
+        let result = answer["result"].take();
+        if result["isError"] == true && text_of(&result).contains(WENT_AWAY) {
+            // A replica that ends has closed the stream of HTTP+SSE, and so the question has no answer.
+            return Err(Trouble::Told);
+        }
+        Ok(result)
     }
 }
 

@@ -224,7 +224,11 @@ impl Stream {
     }
 
     async fn post(&self, message: &Value) -> Result<(), Trouble> {
-        self.reader.guest.post_to(&self.path, message).await
+        match self.guest.post_to(&self.path, message).await {
+            // The replica that had the stream is gone, and so is the stream.
+            Err(Trouble::NoSession) => Err(Trouble::Broken),
+            posted => posted,
+        }
     }
 }
 
@@ -235,8 +239,7 @@ impl Guest {
         let taken = self.send_to(path, "POST", &accept, &body, deadline());
         match taken.await?.status {
             202 => Ok(()),
-            // The replica that had the stream is gone.
-            404 => Err(Trouble::Broken),
+            404 => Err(Trouble::NoSession),
             status => Err(Trouble::Odd(format!("status {status} for {message}"))),
         }
     }
@@ -311,7 +314,8 @@ impl Reader {
         while Instant::now() < last {
             let began = Instant::now();
             match self.guest.post_to(&self.path, &reply).await {
-                Ok(()) => return,
+                // A call whose stream is gone needs no answer.
+                Ok(()) | Err(Trouble::NoSession) => return,
                 Err(trouble) => self.guest.note(Kind::Ask, &trouble, began),
             }
             sleep(Duration::from_millis(50)).await;

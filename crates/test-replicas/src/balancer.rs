@@ -99,8 +99,9 @@ async fn forward(
 
 async fn connect(replicas: &[String], next: &AtomicUsize) -> std::io::Result<TcpStream> {
     let mut connected = Err(std::io::ErrorKind::NotFound.into());
-    for _ in replicas {
-        let number = next.fetch_add(1, Ordering::Relaxed);
+    // Others count on meanwhile: what was tried here must not be tried here again.
+    let first = next.fetch_add(1, Ordering::Relaxed);
+    for number in (first..).take(replicas.len()) {
         connected = TcpStream::connect(&replicas[number % replicas.len()]).await;
         if connected.is_ok() {
             break;

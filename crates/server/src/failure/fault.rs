@@ -82,6 +82,17 @@ impl Fault {
         )
     }
 
+    /// The same for a store that cannot be used: it may be back when the peer tries again.
+    pub(crate) fn into_unavailable(self) -> Reject {
+        self.log();
+        let message = format!(
+            "what the server needs for this cannot be reached now: try again later; the server's log \
+             has it as fault {}",
+            self.number
+        );
+        Reject::new(turnbuckle_protocol::error::code::INTERNAL_ERROR, message)
+    }
+
     /// Logs the fault, and gives the text that clients and models may read.
     pub(crate) fn into_text(self, texts: &ErrorTexts) -> String {
         self.log();

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{
     sync::oneshot,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_store::bus::{Delivery, NodeId, Recipient};
@@ -25,8 +25,20 @@ use super::{
 /// The pause before a node that does not listen is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How long a message is kept that is not waited for yet.
+/// How long to wait for an answer before it is looked whether the other replica is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long a message for others is true, and is sent again.
 const TOLD: Duration = Duration::from_secs(30);
+
+/// How long others have at first to take a message for all before it is sent again.
+const TAKEN_WITHIN: Duration = Duration::from_secs(1);
+
+/// The pause before a message for all is sent again.
+const TELL_AGAIN: Duration = Duration::from_millis(200);
+
+/// Messages for all that may be sent again at a time. They are small; a further one is sent once.
+pub(super) const MAX_TELLING: usize = 4096;
 
 /// Calls to other replicas that have no answer yet.
 #[derive(Default)]
@@ -82,6 +94,28 @@ impl Calls {
     }
 }
 
+/// A message for all that is sent until all have it.
+struct Telling {
+    message: Message,
+    /// The nodes that have it.
+    taken: HashSet<NodeId>,
+    /// Whether it was sent at all.
+    is_sent: bool,
+    /// How long others have to take it.
+    within: Duration,
+}
+
+impl Telling {
+    fn new(message: Message) -> Self {
+        Self {
+            message,
+            taken: HashSet::new(),
+            is_sent: false,
+            within: TAKEN_WITHIN,
+        }
+    }
+}
+
 /// A call that waits, and is forgotten when it is not waited for any more.
 struct OpenCall<'a> {
     calls: &'a Calls,
@@ -132,35 +166,103 @@ impl Replicas {
                 Err(_) => return Err(CallFailed::Late),
             }
         }
-        match timeout_at(deadline, answer).await {
-            Ok(Ok(outcome)) => Ok(outcome),
-            Ok(Err(_)) | Err(_) => Err(CallFailed::Late),
+        let mut answer = answer;
+        loop {
+            let look = deadline.min(Instant::now() + LOOK);
+            match timeout_at(look, &mut answer).await {
+                Ok(Ok(outcome)) => return Ok(outcome),
+                Ok(Err(_)) => return Err(CallFailed::Late),
+                Err(_) if look == deadline => return Err(CallFailed::Late),
+                Err(_) => {}
+            }
+            // It may have ended since. One that has the message does not take it a second time.
+            let sending = self.bus.send(Recipient::Node(node), sealed.clone());
+            if let Ok(Ok(Delivery::NoSuchNode)) = timeout_at(deadline, sending).await {
+                return Err(CallFailed::NoSuchNode);
+            }
         }
     }
 
-    /// Tells all others, and waits until each one that is there has taken the message, but no longer
-    /// than this. One that is late takes it later.
+    /// Tells all others, and waits until each one that is known to be there has taken the message, but
+    /// no longer than this. One that is late takes it later, see [`Self::tell_until_taken`].
     ///
     /// # Cancel safety
-    /// Dropping the future ends the waiting; the message may have been sent.
-    pub(crate) async fn tell_all(&self, message: Message, within: Duration) {
-        let deadline = Instant::now() + within;
-        let mut others: HashSet<_> = self.bus.nodes().into_iter().collect();
-        others.remove(&self.node);
-        if others.is_empty() {
-            return self.send_message(Recipient::All, message).await;
+    /// Dropping the future ends the waiting, and not the telling.
+    pub(crate) async fn tell_all(self: &Arc<Self>, message: Message, within: Duration) {
+        let taken = self.tell_until_taken(message);
+        if !matches!(timeout(within, taken).await, Ok(Ok(()))) {
+            tracing::warn!("another replica is late: a change of a session is known there later");
         }
-        let (number, answers) = self.calls.enter(others);
+    }
+
+    /// Tells all others, and sends the message again until each one that is there has taken it: the
+    /// connection of another one may be broken for a moment, as ours may be, and after that it is not
+    /// known at once who is there. What is returned is ready when all that are known have it; it may be
+    /// dropped. Must be called inside a runtime.
+    pub(crate) fn tell_until_taken(self: &Arc<Self>, message: Message) -> oneshot::Receiver<()> {
+        let permit = Arc::clone(&self.telling).try_acquire_owned();
+        let replicas = Arc::downgrade(self);
+        let (sender, taken) = oneshot::channel();
+        // Ends when all have the message, with this replica, or when its time is over.
+        self.runtime.spawn(async move {
+            let deadline = Instant::now() + TOLD;
+            let mut sender = Some(sender);
+            let mut telling = Telling::new(message);
+            while let Some(replicas) = replicas.upgrade() {
+                if replicas.has_left() {
+                    return;
+                }
+                if replicas.is_taken(&mut telling).await {
+                    if let Some(sender) = sender.take() {
+                        // Nobody may wait for it.
+                        let _ = sender.send(());
+                    }
+                    if replicas.bus.knows_all() {
+                        return;
+                    }
+                }
+                if permit.is_err() || Instant::now() >= deadline {
+                    tracing::warn!("a message may not have reached all replicas");
+                    return;
+                }
+                drop(replicas);
+                sleep(TELL_AGAIN).await;
+            }
+        });
+        taken
+    }
+
+    /// Sends a message to all, unless each one that is known has it. Whether each one has it then.
+    async fn is_taken(&self, telling: &mut Telling) -> bool {
+        let there = self.bus.nodes().into_iter();
+        let others = there.filter(|node| *node != self.node && !telling.taken.contains(node));
+        let others: HashSet<_> = others.collect();
+        let content = Content::Message(telling.message.clone());
+        if others.is_empty() {
+            if !telling.is_sent {
+                let letter = Letter::new(self.node, None, told_until(), content);
+                telling.is_sent = self.send(Recipient::All, &letter).await;
+            }
+            return telling.is_sent;
+        }
+        let (number, answers) = self.calls.enter(others.clone());
         let _waiting = OpenCall {
             calls: &self.calls,
             number,
         };
-        let content = Content::Message(message);
         let letter = Letter::new(self.node, Some(number), told_until(), content);
-        if self.send(Recipient::All, &letter).await && timeout_at(deadline, answers).await.is_err()
-        {
-            tracing::warn!("another replica is late: a change of a session is known there later");
+        if !self.send(Recipient::All, &letter).await {
+            return false;
         }
+        telling.is_sent = true;
+        let is_taken = matches!(timeout(telling.within, answers).await, Ok(Ok(_)));
+        if is_taken {
+            telling.taken.extend(others);
+        } else {
+            // One that is late has a lot to do: it is not told more and more.
+            telling.within = TOLD.min(telling.within * 2);
+        }
+        is_taken
     }
 
     /// Tells others, without waiting for anything. Must be called inside a runtime.

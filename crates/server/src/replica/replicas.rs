@@ -26,7 +26,7 @@ use turnbuckle_store::{
 
 use super::{
     Handshake, HandshakeRest, Message, OpenedId, Outcome, Place,
-    calls::Calls,
+    calls::{Calls, MAX_TELLING},
     event_writer::EventWriter,
     handshake::SealedId,
     letter::{Content, Letter},
@@ -79,6 +79,8 @@ pub(crate) struct Replicas {
     own_stations: Mutex<Vec<Arc<dyn Station>>>,
     next_place: AtomicU64,
     at_work: Arc<Semaphore>,
+    /// Messages for all that are sent again.
+    pub(super) telling: Arc<Semaphore>,
     joined: Mutex<Option<Joined>>,
     pub(super) runtime: Handle,
     /// Writes the events of streams down, if they outlive their replica.
@@ -108,6 +110,7 @@ impl Replicas {
             own_stations: Mutex::default(),
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
+            telling: Arc::new(Semaphore::new(MAX_TELLING)),
             joined: Mutex::default(),
             runtime: Handle::current(),
             events: is_durable.then(|| EventWriter::start(Arc::clone(&stores.events))),
@@ -142,6 +145,11 @@ impl Replicas {
         let joined = self.joined.lock().take();
         drop(joined);
         self.bus.left(self.node).await;
+    }
+
+    /// Whether this replica takes no more messages.
+    pub(super) fn has_left(&self) -> bool {
+        self.joined.lock().is_none()
     }
 
     /// Has messages handed to a station.

@@ -56,6 +56,12 @@ pub trait Bus: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether [`nodes`](Self::nodes) names all that are there. Not so after the engine of the bus was
+    /// away, until each node has had time to say again that it is there.
+    fn knows_all(&self) -> bool {
+        true
+    }
+
     /// Whether a node has been silent for so long that its work can be given up. Never true while the
     /// engine of the bus cannot be reached: then it is not known who is silent.
     fn is_gone(&self, node: NodeId) -> bool;

@@ -196,6 +196,10 @@ impl Bus for RedisBus {
         self.nodes.there()
     }
 
+    fn knows_all(&self) -> bool {
+        self.nodes.knows_all()
+    }
+
     fn is_gone(&self, node: NodeId) -> bool {
         self.nodes.is_gone(node)
     }

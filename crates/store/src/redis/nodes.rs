@@ -105,12 +105,18 @@ impl Nodes {
         self.seen.lock().may_be_there(node, Instant::now())
     }
 
-    /// The nodes that were seen at the last look or not long ago.
+    /// The nodes that were seen at the last look or not long ago; while that is unknown, all that were
+    /// seen in the last minute.
     pub(super) fn there(&self) -> Vec<NodeId> {
         let seen = self.seen.lock();
-        let nodes = seen.nodes.keys();
-        let nodes = nodes.filter(|node| seen.missing_for(**node) < 2 * BEAT);
+        let (nodes, now) = (seen.nodes.keys(), Instant::now());
+        let nodes = nodes.filter(|node| seen.may_be_there(**node, now));
         nodes.copied().collect()
+    }
+
+    /// Whether each node that is there has had time to say so.
+    pub(super) fn knows_all(&self) -> bool {
+        self.seen.lock().is_settled(SETTLED_AFTER, Instant::now())
     }
 
     /// Whether a node has been missing for so long that its work can be given up.

@@ -255,6 +255,10 @@ impl Bus for Far {
         self.stores.bus.nodes()
     }
 
+    fn knows_all(&self) -> bool {
+        self.stores.bus.knows_all()
+    }
+
     fn is_gone(&self, node: NodeId) -> bool {
         self.stores.bus.is_gone(node)
     }

@@ -99,7 +99,8 @@ fn cancel(
             request: serde_json::to_string(&id).unwrap_or_default(),
             reason: reason.map(str::to_owned),
         };
-        replicas.tell(Recipient::All, message);
+        // Which replica has the call is not known here, so each one has to take the message.
+        drop(replicas.tell_until_taken(message));
     }
     Some(reply::empty(StatusCode::ACCEPTED))
 }

@@ -258,6 +258,7 @@ pub(super) fn failed(error: TasksError) -> Reject {
             Reject::new(code::INTERNAL_ERROR, error.to_string())
         }
         TasksError::BadCursor => Reject::invalid_params(error.to_string()),
+        TasksError::Store(error) => Fault::new(error).into_unavailable(),
         error => Fault::new(error).into_reject(),
     }
 }

@@ -80,7 +80,7 @@ impl Return {
                 Ok(Spend::Now) => Ok(()),
                 Ok(Spend::Before) => Err(refused(&BadState::Spent)),
                 Ok(Spend::TooMany { limit }) => Err(Failure::Reject(too_many(limit))),
-                Err(error) => Err(Failure::Fault(Fault::new(error))),
+                Err(error) => Err(Failure::Reject(Fault::new(error).into_unavailable())),
             }
         }))
     }

@@ -10,6 +10,7 @@ mod asks;
 mod bad_input;
 mod batch;
 mod caller;
+mod deaf_replica;
 mod detach;
 mod door;
 mod flood;

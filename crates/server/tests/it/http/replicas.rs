@@ -197,6 +197,30 @@ async fn a_stream_goes_on_at_another_replica_while_its_call_runs() {
 }
 
 #[tokio::test]
+async fn who_reads_a_stream_elsewhere_is_told_soon_that_its_replica_has_ended() {
+    let (here, there) = replicas().await;
+    let session = Session::open(&here, Revision::V2025_11_25).await;
+    let mut stream = session
+        .stream(watched("a-b", "steps", json!({ "count": 3 })))
+        .await;
+    let (first, _) = message(&mut stream).await;
+    here.gate.arrived(1).await;
+    drop(stream);
+    let mut stream = moved(&session, &there).resume(&first).await;
+    for _ in [2, 3] {
+        message(&mut stream).await;
+    }
+    // The other replica waits there for the next step by now, or will.
+    here.live.shutdown().await;
+    let told = tokio::time::timeout(Duration::from_secs(5), stream.event()).await;
+    let told = told.expect("it is told soon").expect("the stream goes on");
+    let error = data(&told);
+    assert_eq!(error["id"], "a-b");
+    let text = error["error"]["message"].as_str().expect("a text");
+    assert!(text.contains("call again"), "{text}");
+}
+
+#[tokio::test]
 async fn the_stream_of_a_replica_that_has_ended_is_answered_with_an_error() {
     let (here, there) = replicas().await;
     let session = Session::open(&here, Revision::V2025_11_25).await;
