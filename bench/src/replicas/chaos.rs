@@ -92,7 +92,7 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
         .map(|number| Replica::start(&url, &logs.join(format!("replica-{number}.log"))))
         .collect();
     let replicas = replicas?;
-    let balancing = Balancing::start(options.balancer, &replicas).await?;
+    let balancing = Balancing::start(options.balancer, &replicas)?;
     println!(
         "{} clients, {REPLICAS} replicas, {}, {}, seed {}",
         options.clients,

@@ -11,6 +11,7 @@ use super::{
     event::{Event, Events},
     guest::Run,
     history::Harm,
+    recovery::Kill,
     site::Replica,
     store::Store,
     tally::Fault,
@@ -23,7 +24,7 @@ pub(super) struct Conductor {
     pub(super) replicas: Vec<Replica>,
     pub(super) store: Store,
     /// Where each kill of a replica is said.
-    pub(super) kills: mpsc::UnboundedSender<tokio::time::Instant>,
+    pub(super) kills: mpsc::UnboundedSender<Kill>,
 }
 
 impl Conductor {
@@ -88,7 +89,7 @@ impl Conductor {
                 let harm = self.run.history.begin(self.store.harm());
                 let port = self.store.kill();
                 let killed = self.run.history.begin(Harm::Killed);
-                self.say_killed(replica)?;
+                self.say_killed(replica, "a replica and Redis")?;
                 std::thread::sleep(away);
                 self.store.start_again(port);
                 self.run.history.end(harm);
@@ -101,17 +102,18 @@ impl Conductor {
 
     fn kill(&mut self, replica: usize, down_ms: u64, clock: Option<i64>) -> Result<()> {
         let killed = self.run.history.begin(Harm::Killed);
-        self.say_killed(replica)?;
+        self.say_killed(replica, "a replica")?;
         sleep_ms(down_ms);
         self.replicas[replica].start_again(clock)?;
         self.run.history.end(killed);
         Ok(())
     }
 
-    fn say_killed(&mut self, replica: usize) -> Result<()> {
+    fn say_killed(&mut self, replica: usize, what: &'static str) -> Result<()> {
         self.replicas[replica].kill()?;
         // Nobody listens after the end of the run.
-        let _ = self.kills.send(tokio::time::Instant::now());
+        let at = tokio::time::Instant::now();
+        let _ = self.kills.send(Kill { at, what });
         Ok(())
     }
 

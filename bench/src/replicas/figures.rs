@@ -10,7 +10,6 @@ use super::{
     guest::{Guest, Run, deadline},
     history::History,
     random::Random,
-    recovery::Recovery,
     redis_commands::Monitor,
     reply_times,
     tally::{Fault, Kind, Tally},
@@ -168,15 +167,14 @@ async fn replies(replica: &[String], redis: &Lone) -> Result<Table> {
         "p50 ms",
         "p99 ms",
     ]);
-    for (name, sorted) in [
+    for (name, times) in [
         ("until it is taken (202)", measured.taken),
         ("until the call has its result", measured.result),
     ] {
-        let sorted = Recovery(sorted);
         table.row([
             name.to_owned(),
-            count(sorted.quantile(0.5)),
-            count(sorted.quantile(0.99)),
+            count(times.quantile(0.5)),
+            count(times.quantile(0.99)),
         ]);
     }
     let name = "µs of CPU of Redis for each such call".to_owned();
@@ -202,7 +200,7 @@ async fn commands(replica: &[String], redis: &Lone) -> Result<Table> {
     let callers = [replica, &["--callers".to_owned()]].concat();
     let (one, here) = Running::http(&callers).await?;
     let (other, there) = Running::http(&callers).await?;
-    let balancer = Balancer::start(vec![here.to_string(), there.to_string()]).await;
+    let balancer = Balancer::start(vec![here.to_string(), there.to_string()]);
     let session = guest(balancer.address.clone(), SESSION);
     let modern = guest(balancer.address.clone(), MODERN);
     session.open().await.ok_or("no session was opened")?;

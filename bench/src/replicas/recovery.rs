@@ -21,11 +21,33 @@ const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
 /// How soon a client tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Milliseconds of all clients after one kill, sorted.
-pub(super) struct Recovery(pub(super) Vec<f64>);
+/// A replica that was killed.
+pub(super) struct Kill {
+    pub(super) at: Instant,
+    /// What was killed.
+    pub(super) what: &'static str,
+}
 
-impl Recovery {
-    /// The time of the client at this part of all, from 0 to 1.
+/// Milliseconds of all clients after one kill.
+pub(super) struct Recovery {
+    pub(super) what: &'static str,
+    pub(super) times: Sorted,
+}
+
+/// Times in order.
+pub(super) struct Sorted(Vec<f64>);
+
+impl Sorted {
+    pub(super) fn new(mut times: Vec<f64>) -> Self {
+        times.sort_unstable_by(f64::total_cmp);
+        Self(times)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The time at this part of all, from 0 to 1.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -42,18 +64,19 @@ impl Recovery {
 /// Has every client call after each kill, until there are no more.
 pub(super) async fn watch(
     guests: Vec<Arc<Guest>>,
-    mut kills: mpsc::UnboundedReceiver<Instant>,
+    mut kills: mpsc::UnboundedReceiver<Kill>,
 ) -> Vec<Recovery> {
     let mut recoveries = Vec::new();
-    while let Some(killed) = kills.recv().await {
+    while let Some(kill) = kills.recv().await {
         let mut probes = JoinSet::new();
         for guest in &guests {
-            probes.spawn(recovered(Arc::clone(guest), killed));
+            probes.spawn(recovered(Arc::clone(guest), kill.at));
         }
         let times = probes.join_all().await;
-        let mut times: Vec<_> = times.into_iter().flatten().collect();
-        times.sort_unstable_by(f64::total_cmp);
-        recoveries.push(Recovery(times));
+        recoveries.push(Recovery {
+            what: kill.what,
+            times: Sorted::new(times.into_iter().flatten().collect()),
+        });
     }
     recoveries
 }

@@ -1,26 +1,30 @@
 //! How long the answer to a question takes that arrives at another replica than the call.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{
     guest::{Guest, deadline},
     history::Trouble,
+    recovery::Sorted,
     wire::Arrival,
 };
 use crate::{Result, process::Ran};
 
-/// Calls that ask; the first tenth warms up.
-const CALLS: usize = 2_200;
-const WARM: usize = 200;
+/// Calls that ask; the first ones warm up.
+const CALLS: usize = 1_100;
+const WARM: usize = 100;
+
+/// The pause between two calls, which keeps them below the rate of one caller.
+const PAUSE: Duration = Duration::from_millis(6);
 
 /// What replies across replicas took.
 pub(super) struct ReplyTimes {
-    /// Milliseconds until the reply was taken, sorted.
-    pub(super) taken: Vec<f64>,
-    /// Milliseconds until the result of the call arrived, sorted.
-    pub(super) result: Vec<f64>,
+    /// Milliseconds until the reply was taken.
+    pub(super) taken: Sorted,
+    /// Milliseconds until the result of the call arrived.
+    pub(super) result: Sorted,
     /// Microseconds of the CPU of Redis for each.
     pub(super) redis_us: f64,
 }
@@ -38,17 +42,16 @@ pub(super) async fn measure(here: &Guest, there: &Guest, redis: u32) -> Result<R
         let (took, until_result) = once(here, there)
             .await
             .map_err(|trouble| format!("a reply across replicas: {trouble}"))?;
+        tokio::time::sleep(PAUSE).await;
         taken.push(took);
         result.push(until_result);
     }
     let ran = Ran::of(redis).since(&before);
-    taken.sort_unstable_by(f64::total_cmp);
-    result.sort_unstable_by(f64::total_cmp);
     #[expect(clippy::cast_precision_loss, reason = "some thousand calls")]
     let redis_us = ran * 1e6 / (CALLS - WARM) as f64;
     Ok(ReplyTimes {
-        taken,
-        result,
+        taken: Sorted::new(taken),
+        result: Sorted::new(result),
         redis_us,
     })
 }

@@ -158,11 +158,11 @@ impl Drop for Balancing {
 }
 
 impl Balancing {
-    /// In front of these replicas.
-    pub(super) async fn start(kind: BalancerKind, replicas: &[Replica]) -> Result<Self> {
+    /// In front of these replicas. Must be called inside a runtime.
+    pub(super) fn start(kind: BalancerKind, replicas: &[Replica]) -> Result<Self> {
         let addresses = replicas.iter().map(|replica| replica.address.to_string());
         if kind == BalancerKind::Own {
-            let own = Balancer::start(addresses.collect()).await;
+            let own = Balancer::start(addresses.collect());
             return Ok(Self {
                 address: own.address.clone(),
                 _own: Some(own),

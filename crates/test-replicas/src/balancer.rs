@@ -1,18 +1,25 @@
 //! A load balancer that sends each request to the next replica, also those of one connection.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
-    net::{TcpListener, TcpStream},
+    net::{TcpSocket, TcpStream},
     task::JoinHandle,
 };
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
+
+/// Connections that may wait to be taken: all clients of a test come back at once after a replica was
+/// killed.
+const BACKLOG: u32 = 4096;
 
 /// A balancer, until it is dropped.
 pub struct Balancer {
@@ -25,9 +32,13 @@ pub struct Balancer {
 }
 
 impl Balancer {
-    /// In front of the replicas at these addresses. One that is not there is passed over.
-    pub async fn start(replicas: Vec<String>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    /// In front of the replicas at these addresses. One that is not there is passed over. Must be called
+    /// inside a runtime.
+    pub fn start(replicas: Vec<String>) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        socket.bind(any).expect("a port");
+        let listener = socket.listen(BACKLOG).expect("it listens");
         let address = listener.local_addr().expect("an address").to_string();
         let (replicas, next) = (
             Arc::new(Mutex::new(replicas)),

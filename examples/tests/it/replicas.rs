@@ -128,7 +128,7 @@ impl Cluster {
         }
         let hosts = replicas.iter().map(|replica| replica.host.clone());
         Self {
-            balancer: Balancer::start(hosts.collect()).await,
+            balancer: Balancer::start(hosts.collect()),
             replicas,
             redis: engine,
             folder,
