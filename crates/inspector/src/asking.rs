@@ -25,17 +25,20 @@ impl Drop for Withdraw {
 }
 
 impl Inspector {
-    /// Asks on the page, and waits until the answer comes or this future is dropped.
-    pub(super) async fn ask(self: &Arc<Self>, ask: Ask) -> Reply {
+    /// Asks on the page at once. The future waits until the answer comes; dropping it withdraws the
+    /// question.
+    pub(super) fn ask(self: &Arc<Self>, ask: Ask) -> impl Future<Output = Reply> + Send + use<> {
         let (tell, told) = oneshot::channel();
-        let Some(id) = self.open_ask(ask, tell) else {
-            return Reply::Error(format!("more than {MAX_ASKS} questions are open"));
-        };
-        let _withdraw = Withdraw {
+        let open = self.open_ask(ask, tell).map(|id| Withdraw {
             inspector: self.clone(),
             id,
-        };
-        told.await.unwrap_or(Reply::Cancel)
+        });
+        async move {
+            let Some(_withdraw) = open else {
+                return Reply::Error(format!("more than {MAX_ASKS} questions are open"));
+            };
+            told.await.unwrap_or(Reply::Cancel)
+        }
     }
 
     /// The exchange that a question of a session belongs to, if that can be told.

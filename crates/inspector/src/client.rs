@@ -16,8 +16,10 @@ use turnbuckle::{
     auth::client::{Loopback, OAuth},
     client::{Era, Refusal, ServerAsk as Asked},
     protocol::{ElicitResult, LoggingLevel},
+    transport::StderrLog,
 };
 use turnbuckle_command_line::target::{self, EraName, Server};
+use turnbuckle_host::config::Launch;
 
 use super::{
     ask::{Ask, Reply},
@@ -39,6 +41,7 @@ pub(super) struct Plan {
     pin: Pin,
     oauth: OAuth,
     may_sign_in: Arc<AtomicBool>,
+    stderr: StderrLog,
 }
 
 impl Plan {
@@ -54,15 +57,24 @@ impl Plan {
             pin: entry.pin,
             oauth: oauth.clone(),
             may_sign_in: entry.may_sign_in.clone(),
+            stderr: entry.stderr.clone(),
         }
     }
 
-    /// Connects, and looks after the connection until it ends.
+    /// Connects, and looks after the connection until it ends. What the program prints is passed on
+    /// from its start.
     pub(super) async fn run(self, inspector: Arc<Inspector>, old: Option<Connection>) {
+        tokio::select! {
+            () = self.connected(&inspector, old) => {}
+            () = self.follow_stderr(&inspector) => {}
+        }
+    }
+
+    async fn connected(&self, inspector: &Arc<Inspector>, old: Option<Connection>) {
         if let Some(old) = old {
             old.close().await;
         }
-        let connection = match self.connect(&inspector).await {
+        let connection = match self.connect(inspector).await {
             Ok(connection) => connection,
             Err(problem) => {
                 inspector.change_server(&self.id, |entry| {
@@ -81,12 +93,11 @@ impl Plan {
             entry.reading = Arc::default();
             entry.latency = latency;
         });
-        listening::begin(&inspector, &self.id, &connection);
+        listening::begin(inspector, &self.id, &connection);
         // The lists are read before the page asks for them.
         tokio::join!(
             inspector.offer(&self.id, false),
-            self.look_after(&inspector, &connection),
-            self.follow_stderr(&inspector, &connection)
+            self.look_after(inspector, &connection)
         );
     }
 
@@ -101,6 +112,9 @@ impl Plan {
         let misconfigured = |failed: turnbuckle_command_line::failure::Failed| {
             Problem::new(Who::Validation, failed.said())
         };
+        if let Some(program) = self.program() {
+            return Ok(program);
+        }
         let options = &inspector.options;
         let http = self.server.http_target(options).map_err(misconfigured)?;
         match http {
@@ -114,6 +128,22 @@ impl Plan {
                 Ok(http.authorize(onlooker).into())
             }
             None => self.server.target(options).map_err(misconfigured),
+        }
+    }
+
+    /// The program, which prints into the log of the server.
+    fn program(&self) -> Option<Target> {
+        match &self.server.launch {
+            Launch::Command {
+                program,
+                arguments,
+                environment,
+                folder,
+            } => {
+                let command = target::command(program, arguments, environment, folder.as_deref());
+                Some(command.stderr_log(&self.stderr).into())
+            }
+            Launch::Remote(_) => None,
         }
     }
 
@@ -150,11 +180,8 @@ impl Plan {
     }
 
     /// Passes on what a program prints on its standard error.
-    async fn follow_stderr(&self, inspector: &Inspector, connection: &Connection) {
-        let Some(log) = connection.stderr() else {
-            return;
-        };
-        let mut cursor = log.follow();
+    async fn follow_stderr(&self, inspector: &Inspector) {
+        let mut cursor = self.stderr.follow();
         while let Some(first) = cursor.next().await {
             let number = first.number;
             let mut lines = vec![first.text];
@@ -189,7 +216,6 @@ impl Plan {
             let message = format!("the connection ended{ending}");
             entry.stage = Stage::Failed;
             entry.error = Some(Problem::new(Who::Transport, message).hint("connect again"));
-            entry.offer = None;
         });
     }
 }
@@ -215,8 +241,12 @@ impl Inspector {
             return Some(());
         }
         let old = entry.take_connection();
+        // Until now, what it had to offer could still be looked at.
+        entry.offer = None;
         entry.stage = Stage::Connecting;
         entry.error = None;
+        // The lines of the program that ran before are its own.
+        entry.stderr = StderrLog::default();
         entry.pin = pin.unwrap_or(entry.pin);
         let plan = Plan::of(entry);
         let work = tokio::spawn(plan.run(self.clone(), old));

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use turnbuckle_command_line::{
@@ -19,6 +20,7 @@ use super::{
     inspector::Inspector,
     origin::Origin,
     server::Stage,
+    servers::MAX_SERVERS,
 };
 
 /// The id of a server, the values of its inputs, and the name that the page gave it.
@@ -30,7 +32,7 @@ impl Inspector {
     ///
     /// # Errors
     /// If the file that the command line names cannot be read.
-    pub fn read_config(&self) -> Outcome {
+    pub fn read_config(self: &Arc<Self>) -> Outcome {
         let config = self.options.config.as_ref();
         let (catalogue, strange) = target::catalogue(config)?;
         for place in &strange {
@@ -44,9 +46,31 @@ impl Inspector {
         *self.files.lock() = files.collect();
         let mut taken = BTreeMap::new();
         let mut seen = Vec::new();
-        for (place, entry) in catalogue.entries() {
+        // Those that can be used come first: of several servers with one name, one of them gets it.
+        let mut entries: Vec<_> = catalogue.entries().collect();
+        entries.sort_by_cached_key(|(_, entry)| {
+            let resolved = self.configured(entry).resolve();
+            !resolved.is_ok_and(|resolved| resolved.is_usable())
+        });
+        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        for (place, entry) in entries {
             seen.push((entry.file.clone(), entry.name.clone()));
+            if !self.has_room() && self.known_entry(&entry.file, &entry.name).is_none() {
+                *left_out.entry(short(&entry.file)).or_default() += 1;
+                continue;
+            }
             self.take_entry(place, entry, &mut taken)?;
+        }
+        for (file, count) in left_out {
+            let problem = format!(
+                "{count} of its servers are left out: there are {MAX_SERVERS} servers already"
+            );
+            tell(&format!("note: `{file}`: {problem}"));
+            let mut files = self.files.lock();
+            let mut views = files.iter_mut();
+            if let Some(view) = views.find(|view| view.file == file) {
+                view.problem = Some(problem);
+            }
         }
         self.forget_entries(&seen);
         self.events.publish("files", &*self.files.lock());
@@ -61,24 +85,38 @@ impl Inspector {
     pub fn add_named(&self, word: &str) -> Outcome<Option<String>> {
         let config = self.options.config.as_ref();
         let (catalogue, _) = target::catalogue(config)?;
-        let mut best = None;
+        let mut known = Vec::new();
         for (place, entry) in catalogue.entries().filter(|(_, entry)| entry.name == word) {
             let configured = self.configured(entry);
             let resolved = configured.resolve()?;
-            match resolved.blocked {
-                None => {
-                    best = Some((place, configured, resolved));
-                    break;
-                }
-                Some(Blocked::Inputs) if best.is_none() => {
-                    best = Some((place, configured, resolved));
-                }
-                _ => {}
-            }
+            known.push((place, configured, resolved));
         }
-        let Some((place, configured, resolved)) = best else {
+        // The nearest that can be used, as commands take it; or one that only lacks an input; or one
+        // whose program does not exist, so that the page says so.
+        let choices: [fn(&Resolved) -> bool; 3] = [
+            Resolved::is_usable,
+            |resolved| matches!(resolved.blocked, Some(Blocked::Inputs)),
+            |resolved| resolved.blocked.is_none(),
+        ];
+        let mut places = choices.iter().map(|fits| {
+            let mut all = known.iter();
+            all.position(|(_, _, resolved)| fits(resolved))
+        });
+        let Some(index) = places.find_map(|place| place) else {
             return Ok(None);
         };
+        let broken: Vec<PathBuf> = known[..index]
+            .iter()
+            .map(|(_, configured, _)| configured.entry.file.clone())
+            .collect();
+        let (place, configured, resolved) = known.swap_remove(index);
+        for file in broken {
+            tell(&format!(
+                "note: server `{word}` of `{}` cannot be used; the one of `{}` is",
+                file.display(),
+                configured.entry.file.display()
+            ));
+        }
         if place.owner == PlaceOwner::Project {
             trust::check(&place.path, self.options.lookup().consent)?;
         }
@@ -125,7 +163,7 @@ impl Inspector {
 
     /// Gives a server of a config file another name, so that it can be used beside the one that has its
     /// name. The file stays as it is. `None` if there is no such server.
-    pub(super) fn rename(&self, id: &str, name: &str) -> Option<Outcome> {
+    pub(super) fn rename(self: &Arc<Self>, id: &str, name: &str) -> Option<Outcome> {
         let name = name.trim();
         let mut state = self.lock();
         state.server(id)?;
@@ -160,7 +198,7 @@ impl Inspector {
     }
 
     /// Agrees to the file of a project that has a server, and reads the files again.
-    pub(super) fn trust_file(&self, id: &str) -> Option<Outcome> {
+    pub(super) fn trust_file(self: &Arc<Self>, id: &str) -> Option<Outcome> {
         let file = match &self.lock().server(id)?.blocked {
             Some(Blocked::Untrusted { file }) => file.clone(),
             _ => return Some(Err(Failed::usage("its file is trusted already"))),
@@ -205,9 +243,11 @@ impl Inspector {
             });
         } else if configured.alias.is_some() {
             // It is used by another name.
-        } else if let Some(by) = taken.get(&entry.name) {
+        } else if let Some(by) = taken.get(&entry.name)
+            && resolved.server.can_be_found()
+        {
             resolved.blocked = Some(Blocked::Shadowed { by: by.clone() });
-        } else if resolved.blocked.is_none() && resolved.server.can_be_found() {
+        } else if resolved.is_usable() {
             taken.insert(entry.name.clone(), short(&entry.file));
         }
         if let Some((id, ..)) = known {
@@ -242,7 +282,7 @@ impl Inspector {
     }
 
     /// Forgets servers that no file has any more, unless they are in use.
-    fn forget_entries(&self, seen: &[(PathBuf, String)]) {
+    fn forget_entries(self: &Arc<Self>, seen: &[(PathBuf, String)]) {
         let state = self.lock();
         let gone = state.servers.iter().filter(|server| {
             let is_gone = server.origin.word.is_some()

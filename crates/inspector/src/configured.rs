@@ -80,6 +80,13 @@ pub(super) struct FileView {
     pub(super) problem: Option<String>,
 }
 
+impl Resolved {
+    /// Whether nothing is missing, and its program exists.
+    pub(super) fn is_usable(&self) -> bool {
+        self.blocked.is_none() && self.server.can_be_found()
+    }
+}
+
 impl Configured {
     /// The server that the entry describes, and what is missing.
     pub(super) fn resolve(&self) -> Outcome<Resolved> {

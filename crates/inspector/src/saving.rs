@@ -9,6 +9,7 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::Deserialize;
@@ -49,7 +50,7 @@ impl Inspector {
     /// Saves a server of the page's form, and adds it as the file has it. Values of inputs are kept in
     /// memory alone.
     pub(super) fn save_form(
-        &self,
+        self: &Arc<Self>,
         name: &str,
         document: &str,
         inputs: BTreeMap<String, String>,
@@ -63,6 +64,16 @@ impl Inspector {
         // What cannot be used is not saved.
         read_form(document, inputs.clone())?;
         let path = to.path()?;
+        if let Some(only) = &self.options.config
+            && !is_same_file(only, &path)
+        {
+            let said = format!(
+                "`{}` would not be read: the inspector was started with `--config {}`",
+                path.display(),
+                only.display()
+            );
+            return Err(Failed::usage(said).hint("start the inspector without `--config`"));
+        }
         let was_trusted = !path.exists() || trust::is_trusted(&path);
         append(&path, name, document)?;
         if to == SaveTo::Project && was_trusted {
@@ -81,6 +92,14 @@ impl Inspector {
             self.give_inputs(&id, inputs).unwrap_or(Ok(()))?;
         }
         Ok(id)
+    }
+}
+
+/// Whether two paths lead to one file. One that does not exist yet is compared by its words.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
     }
 }
 

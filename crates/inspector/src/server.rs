@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
-use turnbuckle::{Connection, Revision, auth::client::OAuth};
+use turnbuckle::{Connection, Revision, auth::client::OAuth, transport::StderrLog};
 use turnbuckle_command_line::target::{self, Options, Server};
 use turnbuckle_host::config::Launch;
 
@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) stage: Stage,
     pub(super) error: Option<Problem>,
     pub(super) connection: Option<Connection>,
+    /// What its program printed on standard error since it was started the last time.
+    pub(super) stderr: StderrLog,
     pub(super) pin: Pin,
     pub(super) latency: Option<f64>,
     /// Who it said that it is, the last time.
@@ -98,10 +100,7 @@ impl Entry {
         let connection = self.connection.as_ref();
         let peer = connection.map(Connection::server);
         let revision = peer.map(turnbuckle::client::Peer::revision);
-        let lines = connection
-            .and_then(Connection::stderr)
-            .map(turnbuckle::transport::StderrLog::lines);
-        let lines = lines.unwrap_or_default();
+        let lines = self.stderr.lines();
         let skipped = lines.len().saturating_sub(STDERR_LINES);
         View {
             id: self.id.clone(),
@@ -197,7 +196,6 @@ impl Entry {
         {
             task.abort();
         }
-        self.offer = None;
         self.connection.take()
     }
 

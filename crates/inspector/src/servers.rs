@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use turnbuckle::transport::StderrLog;
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     shell,
@@ -28,9 +29,14 @@ impl State {
 }
 
 /// 64 servers: each may be a process.
-const MAX_SERVERS: usize = 64;
+pub(super) const MAX_SERVERS: usize = 64;
 
 impl Inspector {
+    /// Whether one more can be added.
+    pub(super) fn has_room(&self) -> bool {
+        self.lock().servers.len() < MAX_SERVERS
+    }
+
     /// Adds a server; it is not connected to yet.
     pub fn add(&self, server: Server, origin: Origin) -> Outcome<String> {
         let resolved = Resolved {
@@ -70,6 +76,7 @@ impl Inspector {
             stage: Stage::Closed,
             error: None,
             connection: None,
+            stderr: StderrLog::default(),
             pin: Pin::of(&self.options),
             latency: None,
             info: None,
@@ -126,7 +133,7 @@ impl Inspector {
     }
 
     /// Closes a connection, and tells of it at once.
-    pub(super) fn close(&self, id: &str) -> Option<()> {
+    pub(super) fn close(self: &Arc<Self>, id: &str) -> Option<()> {
         let mut state = self.lock();
         let entry = state.server(id)?;
         let connection = entry.take_connection();
@@ -135,12 +142,17 @@ impl Inspector {
         drop(state);
         self.tell_of(id);
         if let Some(connection) = connection {
-            tokio::spawn(async move { connection.close().await });
+            let (inspector, id) = (self.clone(), id.to_owned());
+            tokio::spawn(async move {
+                connection.close().await;
+                // What it printed at its end.
+                inspector.tell_of(&id);
+            });
         }
         Some(())
     }
 
-    pub(super) fn remove(&self, id: &str) -> Option<()> {
+    pub(super) fn remove(self: &Arc<Self>, id: &str) -> Option<()> {
         self.close(id)?;
         self.lock().servers.retain(|server| server.id != id);
         self.events.publish("server-gone", &json!({ "id": id }));

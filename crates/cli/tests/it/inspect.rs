@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An inspector with a server as `s1`.
-struct Inspector {
+pub(crate) struct Inspector {
     process: Child,
     port: u16,
     token: String,
@@ -29,15 +29,26 @@ impl Inspector {
     /// One with the server that this command is.
     fn of(options: &[&str], command: &[&str]) -> Self {
         let binary = env!("CARGO_BIN_EXE_turnbuckle");
-        let mut process = Command::new(binary)
-            .args(["inspect", "--no-open", "--port", "0"])
-            .args(options)
-            .arg("--")
-            .args(command)
+        let words = [options, &["--"], command].concat();
+        let mut process = Command::new(binary);
+        process
             .env("PYTHONDONTWRITEBYTECODE", "1")
             // The page lists the servers of config files, and those of this machine do not matter here.
             .env("HOME", env!("CARGO_TARGET_TMPDIR"))
-            .env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"))
+            .env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
+        let inspector = Self::begin(process, &words);
+        inspector.until("the server is connected", |inspector| {
+            let state = inspector.get("state");
+            (state["servers"][0]["status"] == "open").then_some(())
+        });
+        inspector
+    }
+
+    /// One that this command starts, before it has connected to anything.
+    pub(crate) fn begin(mut command: Command, words: &[&str]) -> Self {
+        let mut process = command
+            .args(["inspect", "--no-open", "--port", "0"])
+            .args(words)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -56,16 +67,11 @@ impl Inspector {
             .rsplit(':')
             .next()
             .and_then(|port| port.parse().ok());
-        let inspector = Self {
+        Self {
             process,
             port: port.expect("the URL has a port"),
             token: token.to_owned(),
-        };
-        inspector.until("the server is connected", |inspector| {
-            let state = inspector.get("state");
-            (state["servers"][0]["status"] == "open").then_some(())
-        });
-        inspector
+        }
     }
 
     /// A whole answer: status, head and body.
@@ -109,13 +115,13 @@ impl Inspector {
         (status, body)
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let (status, body) = self.api("GET", path, "");
         assert_eq!(status, 200, "{path}: {body}");
         serde_json::from_str(&body).expect("it is JSON")
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.api("POST", path, &body.to_string());
         assert_eq!(status, 200, "{path}: {answer}");
         serde_json::from_str(&answer).expect("it is JSON")
@@ -145,7 +151,7 @@ impl Inspector {
         })
     }
 
-    fn until<T>(&self, what: &str, look: impl Fn(&Self) -> Option<T>) -> T {
+    pub(crate) fn until<T>(&self, what: &str, look: impl Fn(&Self) -> Option<T>) -> T {
         let since = Instant::now();
         loop {
             if let Some(seen) = look(self) {

@@ -19,6 +19,7 @@ mod faults;
 mod faulty_libc;
 mod golden;
 mod inspect;
+mod inspected_servers;
 mod lost_output;
 mod manual;
 mod new_project;

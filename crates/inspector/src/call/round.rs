@@ -1,9 +1,12 @@
 //! Rounds of a modern exchange: what is asked goes to the page, and the answers go with the request
 //! when it is sent again. Everything stays the text that it is.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 use turnbuckle_command_line::argument::Tree;
@@ -22,8 +25,39 @@ const MAX_ROUNDS: usize = 32;
 const FIRST_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// What is asked, by key.
-pub(super) type Asked = BTreeMap<String, Question>;
+/// What is asked, by key, in the order in which the server wrote it.
+#[derive(Default)]
+pub(super) struct Asked(Vec<(String, Question)>);
+
+impl Asked {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Asked;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("questions by key")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Asked, M::Error> {
+                let mut asked = Vec::new();
+                while let Some(member) = members.next_entry()? {
+                    asked.push(member);
+                }
+                Ok(Asked(asked))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
 
 /// What is answered, by key.
 pub(super) type AnswersByKey = BTreeMap<String, Raw>;
@@ -81,7 +115,7 @@ pub(super) async fn answers(
     state: Option<&RawValue>,
 ) -> Result<AnswersByKey, Problem> {
     let mut open = JoinSet::new();
-    for (key, question) in asked {
+    for (key, question) in asked.0 {
         let ask = Ask {
             id: String::new(),
             exchange: Some(job.n),
@@ -94,11 +128,10 @@ pub(super) async fn answers(
             round,
             state_bytes: state.map_or(0, |state| state.get().len()),
         };
-        let inspector = job.inspector.clone();
-        open.spawn(async move {
-            let method = ask.method.clone();
-            (key, method, inspector.ask(ask).await)
-        });
+        let method = ask.method.clone();
+        // Here, and not in the task: the page has them in this order.
+        let reply = job.inspector.ask(ask);
+        open.spawn(async move { (key, method, reply.await) });
     }
     let mut answered = AnswersByKey::new();
     while let Some(joined) = open.join_next().await {
@@ -194,5 +227,14 @@ mod tests {
         assert_eq!(declined.text(), r#"{"action":"decline"}"#);
         assert!(answer("k", "sampling/createMessage", Reply::Decline).is_err());
         assert!(answer("k", "elicitation/create", Reply::Error("no".into())).is_err());
+    }
+
+    #[test]
+    fn questions_are_in_the_order_of_the_server() {
+        let text = r#"{"confirm": {"method": "elicitation/create"}, "roots": {"method": "roots/list"},
+                       "gen": {"method": "sampling/createMessage"}}"#;
+        let asked: Asked = serde_json::from_str(text).expect("they are questions");
+        let keys: Vec<_> = asked.0.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["confirm", "roots", "gen"]);
     }
 }

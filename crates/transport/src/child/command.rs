@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::guard::{Child, DEFAULT_GRACE};
 use super::pipes::Pipes;
 use super::spawn_error::SpawnError;
+use super::stderr::StderrLog;
 
 /// Where the standard error of a child goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub struct Command {
     is_env_cleared: bool,
     directory: Option<PathBuf>,
     stderr: Stderr,
+    log: Option<StderrLog>,
     grace: Duration,
 }
 
@@ -52,6 +54,7 @@ impl Command {
             is_env_cleared: false,
             directory: None,
             stderr: Stderr::default(),
+            log: None,
             grace: DEFAULT_GRACE,
         }
     }
@@ -102,6 +105,15 @@ impl Command {
         self
     }
 
+    /// Captures standard error into this log, which can be read while the child starts and after it
+    /// has ended. A command that is started several times adds to it each time, so the log never
+    /// ends: a cursor that follows it waits for the next line.
+    pub fn stderr_log(mut self, log: &StderrLog) -> Self {
+        self.stderr = Stderr::Capture;
+        self.log = Some(log.clone());
+        self
+    }
+
     /// Sets how long each step of ending the child lasts when the [`Child`] is dropped rather
     /// than shut down; [`DEFAULT_GRACE`] unless told otherwise.
     pub fn drop_grace(mut self, grace: Duration) -> Self {
@@ -127,6 +139,10 @@ impl Command {
 
     pub(super) fn stderr_choice(&self) -> Stderr {
         self.stderr
+    }
+
+    pub(super) fn log_given(&self) -> Option<&StderrLog> {
+        self.log.as_ref()
     }
 
     pub(super) fn grace_on_drop(&self) -> Duration {

@@ -57,13 +57,16 @@ impl Child {
         #[cfg(unix)]
         process.guard(command.grace_on_drop());
         let mut child = Self {
-            stderr: StderrLog::new(),
+            stderr: command.log_given().cloned().unwrap_or_default(),
             stderr_task: None,
             grace: command.grace_on_drop(),
             process,
         };
         // From here on a failure drops the child, which ends the process.
-        let opened = child.watch().and_then(|()| child.open(streams, &runtime));
+        let is_own = command.log_given().is_none();
+        let opened = child
+            .watch()
+            .and_then(|()| child.open(streams, is_own, &runtime));
         let pipes = opened.map_err(|error| SpawnError::failed(command, error))?;
         if command.stderr_choice() != Stderr::Capture {
             child.stderr.end();
@@ -128,7 +131,7 @@ impl Child {
         started.map(drop)
     }
 
-    fn open(&mut self, streams: Streams, runtime: &Handle) -> io::Result<Pipes> {
+    fn open(&mut self, streams: Streams, is_own_log: bool, runtime: &Handle) -> io::Result<Pipes> {
         let (Some(stdin), Some(stdout), stderr) = streams else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -137,7 +140,13 @@ impl Child {
         if let Some(stderr) = stderr {
             let stderr = Tail::of_stderr(ChildStderr::from_std(stderr)?, self.process.clone());
             // Ends with the child.
-            self.stderr_task = Some(runtime.spawn(self.stderr.clone().fill(stderr)));
+            let log = self.stderr.clone();
+            self.stderr_task = Some(runtime.spawn(async move {
+                log.clone().fill(stderr).await;
+                if is_own_log {
+                    log.end();
+                }
+            }));
         }
         Ok(Pipes::new(stdout, &self.process))
     }

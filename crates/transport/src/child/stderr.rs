@@ -55,7 +55,8 @@ struct Ring {
 }
 
 impl StderrLog {
-    pub(super) fn new() -> Self {
+    /// An empty log, for [`Command::stderr_log`](super::Command::stderr_log).
+    pub fn new() -> Self {
         let shared = SharedLog {
             ring: Mutex::default(),
             news: Notify::new(),
@@ -91,7 +92,7 @@ impl StderrLog {
         }
     }
 
-    /// Reads `stderr` to its end. A child must never block because its log is not read.
+    /// Reads `stderr` to its end, which is not the end of the log. A child must never block because its log is not read.
     pub(super) async fn fill(self, mut stderr: impl AsyncRead + Unpin) {
         let mut buffer = LineBuffer::new(LOG_LINE_BYTES);
         while let Ok(count @ 1..) = stderr.read(buffer.space()).await {
@@ -107,7 +108,6 @@ impl StderrLog {
         if let Some(LineFault::Unterminated { rest }) = buffer.finish() {
             self.push(rest);
         }
-        self.end();
     }
 
     /// Says that nothing more will come.
@@ -121,6 +121,12 @@ impl StderrLog {
         let text = String::from_utf8_lossy(&text[..text.len().min(LOG_LINE_BYTES)]).into_owned();
         self.shared.ring.lock().push(text, is_cut);
         self.shared.news.notify_waiters();
+    }
+}
+
+impl Default for StderrLog {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
