@@ -147,12 +147,26 @@ impl Reader<'_> {
                 };
                 Ok((inner.text("path")?, inner.texts("args")?))
             }
+            Some(Value::String(written))
+                if !self.settings.contains_key("args")
+                    && written.trim().contains(char::is_whitespace) =>
+            {
+                // Words first, then values: a value with blanks in it is one argument.
+                let words = words(written)?.into_iter();
+                let words = words.map(|word| self.expansion.expand(key, &word));
+                let mut words = words.collect::<Result<Vec<_>, _>>()?.into_iter();
+                let program = words
+                    .next()
+                    .ok_or_else(|| wrong(key, "the name of a program"))?;
+                Ok((program, words.collect()))
+            }
             _ => {
                 let line = self.text(key)?;
                 // A path may have blanks in it; with arguments beside it, it is the program alone.
                 if self.settings.contains_key("args") || !line.contains(char::is_whitespace) {
                     return Ok((line, Vec::new()));
                 }
+                // A variable may have a whole command line.
                 let mut words = words(&line)?.into_iter();
                 let program = words
                     .next()
@@ -242,12 +256,20 @@ fn wrong(key: &str, expected: &'static str) -> EntryError {
     }
 }
 
-/// The words of a command line, with quotes as a shell has them; nothing else is special.
+/// The words of a command line, with quotes as a shell has them; nothing else is special. What is
+/// between `${` and `}` is not split.
 fn words(line: &str) -> Result<Vec<String>, EntryError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
+    let (mut last, mut is_reference) = (' ', false);
     for character in line.chars() {
+        let before = std::mem::replace(&mut last, character);
+        if is_reference || (before, character) == ('$', '{') {
+            is_reference = character != '}';
+            word.get_or_insert_default().push(character);
+            continue;
+        }
         match (quote, character) {
             (Some(open), _) if character == open => quote = None,
             (None, '"' | '\'') => {

@@ -118,6 +118,24 @@ fn variables_are_filled_in() {
 }
 
 #[test]
+fn a_value_with_blanks_is_one_argument_of_a_command_line() {
+    let settings = r#"{"command": "db --dsn ${VALUE} '--at=${VALUE}' ${NONE:-two words}"}"#;
+    let wanted = ["db", "--dsn", "va lue", "--at=va lue", "two words"];
+    let with = |settings: &str, value: &'static str| {
+        let document = format!(r#"{{"mcpServers": {{"it": {settings}}}}}"#);
+        let variables = crate::Given {
+            environment: [("VALUE", value)].into(),
+            ..given()
+        };
+        entries("mcp.json", &document)[0].launch(&variables)
+    };
+    assert_eq!(with(settings, "va lue"), Ok(command(&wanted)));
+    // A variable may have the whole command line.
+    let whole = with(r#"{"command": "${VALUE}"}"#, "db --verbose");
+    assert_eq!(whole, Ok(command(&["db", "--verbose"])));
+}
+
+#[test]
 fn a_secret_that_is_not_set_is_named() {
     let error = launch(r#"{"command": "x", "env": {"KEY": "${MISSING}"}}"#).unwrap_err();
     assert_eq!(
