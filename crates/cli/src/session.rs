@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 use turnbuckle::{
-    Answers, Connection, Round,
+    Answers, ConnectError, Connection, Round,
     client::{Answerable, Call},
     protocol::{InputRequests, InputResponses, ProgressNotificationParams},
 };
@@ -108,7 +108,7 @@ where
     let late = || overdue(server, options.longest());
     let connection = tokio::select! {
         connected = client.connect(target).into_future() => {
-            connected.map_err(|error| server.explain_no_connection(Failed::from(error)))?
+            connected.map_err(|error| server.explain_no_connection(no_connection(options, error)))?
         }
         () = stop.as_mut() => return Err(Failed::interrupted()),
         () = limit.exhausted() => return Err(server.explain_no_connection(late())),
@@ -129,6 +129,17 @@ where
     let outcome = outcome.map_err(|failed| server.explain(failed.as_it_came(recorded.errors())))?;
     recorded.all_written()?;
     Ok(outcome)
+}
+
+/// Why there is no connection. Where the command line asks for a revision, it may be the reason.
+fn no_connection(options: &Options, error: ConnectError) -> Failed {
+    let is_pinned = options.revision.is_some() || options.era.is_some();
+    let is_unsupported = matches!(error, ConnectError::Unsupported { .. });
+    let failed = Failed::from(error);
+    if is_pinned && is_unsupported {
+        return failed.hint("without `--revision` and `--era`, what both sides speak is found out");
+    }
+    failed
 }
 
 /// Closes the connection. An interruption leaves little time, also one that comes only now.
@@ -242,7 +253,7 @@ impl Session {
         }
         let rounds = match finished.rounds {
             1 => String::new(),
-            rounds => format!("{rounds} rounds, "),
+            steps => format!("{steps} steps, "),
         };
         let took = elapsed(self.started.elapsed());
         tell(&Style::Dim.err(&format!("      done in {rounds}{took}")));

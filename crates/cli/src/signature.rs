@@ -49,11 +49,22 @@ fn parameters(schema: &Value) -> Vec<String> {
 
 /// How deep a type is spelled out; what lies deeper is named by its kind.
 const MAX_DEPTH: usize = 2;
-/// How many choices are spelled out.
+/// How many choices are spelled out in a signature.
 const MAX_CHOICES: usize = 4;
+/// How many are where a tool is shown whole: more than a person chooses from.
+const MAX_LISTED: usize = 500;
 
 /// A type in a few characters.
 pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
+    kind_of(root, schema, depth, MAX_CHOICES)
+}
+
+/// A type with all of its choices.
+pub(crate) fn whole_kind(root: &Value, schema: &Value) -> String {
+    kind_of(root, schema, 0, MAX_LISTED)
+}
+
+fn kind_of(root: &Value, schema: &Value, depth: usize, most: usize) -> String {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let name = reference.rsplit('/').next().unwrap_or(reference);
         let target = reference
@@ -61,28 +72,30 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
             .and_then(|pointer| root.pointer(pointer));
         return match target {
             Some(target) if depth < MAX_DEPTH && !is_object(target) => {
-                kind(root, target, depth + 1)
+                kind_of(root, target, depth + 1, most)
             }
             _ => name.to_owned(),
         };
     }
     if let Some(Value::Array(choices)) = schema.get("enum") {
-        return choice(choices.iter().map(ToString::to_string).collect());
+        return choice(choices.iter().map(ToString::to_string).collect(), most);
     }
     if let Some(value) = schema.get("const") {
         return value.to_string();
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(parts)) = schema.get(keyword) {
-            let parts = parts.iter().map(|part| variant(root, part, depth));
-            return choice(parts.collect());
+            let parts = parts.iter().map(|part| variant_of(root, part, depth, most));
+            return choice(parts.collect(), most);
         }
     }
     if let Some(Value::Array(parts)) = schema.get("allOf")
         && schema.get("type").is_none()
     {
         // All of them hold, so each that says what it is says it of all.
-        let kinds = parts.iter().map(|part| kind(root, part, depth + 1));
+        let kinds = parts
+            .iter()
+            .map(|part| kind_of(root, part, depth + 1, most));
         let kinds = kinds.filter(|kind| kind != "any");
         return kinds
             .reduce(|one, _| one)
@@ -91,15 +104,22 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     match schema.get("type") {
         Some(Value::String(name)) if name == "array" && schema.get("prefixItems").is_some() => {
             let parts = schema["prefixItems"].as_array().into_iter().flatten();
-            let parts = parts.map(|part| kind(root, part, depth + 1));
+            let parts = parts.map(|part| kind_of(root, part, depth + 1, most));
             format!("[{}]", parts.collect::<Vec<_>>().join(", "))
         }
         Some(Value::String(name)) if name == "object" && is_map(schema) && depth < MAX_DEPTH => {
-            let values = kind(root, &schema["additionalProperties"], depth + 1);
+            let values = kind_of(root, &schema["additionalProperties"], depth + 1, most);
             format!("{{name: {values}}}")
         }
         Some(Value::String(name)) if name == "array" => match schema.get("items") {
-            Some(items) if depth < MAX_DEPTH => format!("{}[]", kind(root, items, depth + 1)),
+            Some(items) if depth < MAX_DEPTH => {
+                let inner = kind_of(root, items, depth + 1, most);
+                if inner.contains('|') {
+                    format!("({inner})[]")
+                } else {
+                    format!("{inner}[]")
+                }
+            }
             _ => "array".to_owned(),
         },
         Some(Value::String(name)) => name.clone(),
@@ -109,6 +129,7 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
                 .filter_map(Value::as_str)
                 .map(str::to_owned)
                 .collect(),
+            most,
         ),
         _ => "any".to_owned(),
     }
@@ -116,6 +137,10 @@ pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
 
 /// One of several shapes: by its title, else by the tag that tells it from the others.
 pub(crate) fn variant(root: &Value, part: &Value, depth: usize) -> String {
+    variant_of(root, part, depth, MAX_CHOICES)
+}
+
+fn variant_of(root: &Value, part: &Value, depth: usize, most: usize) -> String {
     if let Some(title) = part.get("title").and_then(Value::as_str) {
         return title.to_owned();
     }
@@ -128,13 +153,13 @@ pub(crate) fn variant(root: &Value, part: &Value, depth: usize) -> String {
                 .find_map(|property| property.get("const"))
         })
         .and_then(Value::as_str);
-    tag.map_or_else(|| kind(root, part, depth + 1), str::to_owned)
+    tag.map_or_else(|| kind_of(root, part, depth + 1, most), str::to_owned)
 }
 
-fn choice(mut choices: Vec<String>) -> String {
+fn choice(mut choices: Vec<String>, most: usize) -> String {
     choices.dedup();
-    if choices.len() > MAX_CHOICES {
-        choices.truncate(MAX_CHOICES);
+    if choices.len() > most {
+        choices.truncate(most);
         choices.push("…".to_owned());
     }
     choices.join("|")
@@ -189,6 +214,17 @@ mod tests {
             "tricky(who: string, target: City|point, …5 more)"
         );
         assert_eq!(of("none", &json!({"type": "object"})), "none()");
+    }
+
+    #[test]
+    fn a_list_of_choices_has_brackets_and_a_whole_type_has_all_choices() {
+        let choices: Vec<String> = (0..30).map(|number| format!("colour-{number}")).collect();
+        let schema = json!({"type": "array", "items": {"enum": ["a", "b", "c"]}});
+        assert_eq!(kind(&schema, &schema, 0), r#"("a"|"b"|"c")[]"#);
+        let schema = json!({"enum": choices});
+        assert!(kind(&schema, &schema, 0).ends_with(r#""colour-3"|…"#));
+        let whole = whole_kind(&schema, &schema);
+        assert!(whole.ends_with(r#"|"colour-29""#), "{whole}");
     }
 
     #[test]

@@ -202,11 +202,9 @@ impl From<ConnectError> for Failed {
                 (Code::Authorization, Some(LOGIN))
             }
             ConnectError::TimedOut { .. } => (Code::Timeout, None),
-            ConnectError::Unsupported { .. } => (
-                Code::Protocol,
-                Some("without `--revision` and `--era`, what both sides speak is found out"),
-            ),
-            ConnectError::Refused { .. } => (Code::Protocol, None),
+            ConnectError::Unsupported { .. } | ConnectError::Refused { .. } => {
+                (Code::Protocol, None)
+            }
             _ => (Code::Connect, None),
         };
         Self {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, value::RawValue};
 use turnbuckle::{
     ToolOutput,
-    client::{Call as Calling, Started},
+    client::{Started, TaskHandle},
     protocol::{CallToolResult, TaskSupport, Tool},
     schema::{Keyword, Schema, Violation, nearest_name},
 };
@@ -106,12 +106,22 @@ impl Call {
                 let said = format!("calls of tool `{name}` cannot be tasks");
                 return Err(Failed::usage(said).hint("call it without `--task`"));
             }
-            let outcome = self.start(called).await;
-            if outcome.is_ok() {
-                // A server may keep tasks with the session that they began in.
-                connection.leave_session_open();
-            }
-            return outcome;
+            return match called.task().await? {
+                Started::Done(output) => self.tell_done(&output),
+                Started::Task(mut task) => {
+                    if !revision.is_modern() && !self.is_seen_by_others(server, &task).await {
+                        // No command could ask for it.
+                        let _ = task.cancel().await;
+                        let said = "the server keeps a task with its session, and each command \
+                                    has a session of its own";
+                        return Err(
+                            Failed::usage(said).hint("without `--task` the result is waited for")
+                        );
+                    }
+                    connection.leave_session_open();
+                    self.tell_task(&task)
+                }
+            };
         }
         let finished = session.finish(called, &answerer, self.request.json).await?;
         let result = &finished.result;
@@ -151,21 +161,36 @@ impl Call {
         Ok(())
     }
 
-    /// Leaves the work to the server. A task that never was one has its result already.
-    async fn start(&self, call: Calling<'_, ToolOutput>) -> Outcome {
-        match call.task().await? {
-            Started::Task(task) if self.request.json => print_json(task.ticket()),
-            Started::Task(task) => {
-                print(task.id());
-                Ok(())
-            }
-            Started::Done(output) if self.request.json => print_json(&*output),
-            Started::Done(output) => {
-                eprintln!("it is done already; the server made no task of it");
-                print_shown(&show::tool_result(&output, &self.request.media));
-                Ok(())
-            }
+    /// Whether other sessions know a task. Some servers keep tasks with the session that they began in.
+    async fn is_seen_by_others(&self, server: &Server, task: &TaskHandle) -> bool {
+        let options = &self.request.server.options;
+        let Ok(target) = server.target(options) else {
+            return false;
+        };
+        let Ok(other) = options.client().connect(target).await else {
+            return false;
+        };
+        let is_seen = other.task(task.ticket().clone()).status().await.is_ok();
+        other.close().await;
+        is_seen
+    }
+
+    fn tell_task(&self, task: &TaskHandle) -> Outcome {
+        if self.request.json {
+            return print_json(task.ticket());
         }
+        print(task.id());
+        Ok(())
+    }
+
+    /// A call that never became a task has its result already.
+    fn tell_done(&self, output: &ToolOutput) -> Outcome {
+        if self.request.json {
+            return print_json(&**output);
+        }
+        eprintln!("it is done already; the server made no task of it");
+        print_shown(&show::tool_result(output, &self.request.media));
+        Ok(())
     }
 
     fn arguments(&self, tool: &Tool, words: &[String]) -> Outcome<Box<RawValue>> {

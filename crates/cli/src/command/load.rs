@@ -70,7 +70,7 @@ impl Load {
         let arguments = call::arguments(tool, words, Misspelt::Sent)?;
         let left = Cell::new(self.calls);
         let times = RefCell::new(Vec::with_capacity(self.calls.min(MAX_TIMES)));
-        let errors = RefCell::new(Vec::new());
+        let errors = Errors::default();
         let started = Instant::now();
         let caller = async || {
             while left.get() > 0 {
@@ -78,10 +78,12 @@ impl Load {
                 let sent = Instant::now();
                 match session.connection.call(name, &*arguments).await {
                     Ok(output) if output.is_error == Some(true) => {
-                        errors.borrow_mut().push(output.text());
+                        errors.add(|| Failed::new(Code::Tool, output.text()));
                     }
                     Ok(_) => times.borrow_mut().push(sent.elapsed()),
-                    Err(error) => errors.borrow_mut().push(error.to_string()),
+                    Err(error) => {
+                        errors.add(|| Failed::from(error).as_it_came(session.wire.errors()));
+                    }
                 }
             }
         };
@@ -96,10 +98,11 @@ impl Load {
         })
         .await;
         drop(callers);
-        self.tell(times.into_inner(), &errors.into_inner(), started.elapsed())
+        self.tell(times.into_inner(), errors, started.elapsed())
     }
 
-    fn tell(&self, mut times: Vec<Duration>, errors: &[String], took: Duration) -> Outcome {
+    fn tell(&self, mut times: Vec<Duration>, errors: Errors, took: Duration) -> Outcome {
+        let (failures, first) = (errors.count.get(), errors.first.into_inner());
         times.sort_unstable();
         let [p50, p90, p99, most] = [50, 90, 99, 100].map(|percent| at(&times, percent));
         #[expect(
@@ -110,16 +113,20 @@ impl Load {
         if self.json {
             // Where no call succeeded there is no time to tell.
             let ms = |time: Duration| (!times.is_empty()).then_some(time.as_secs_f64() * 1000.0);
-            print_json(&json!({
-                "calls": times.len() + errors.len(), "errors": errors.len(), "perSecond": rate,
+            let mut told = json!({
+                "calls": times.len() + failures, "errors": failures, "perSecond": rate,
                 "p50": ms(p50), "p90": ms(p90), "p99": ms(p99), "max": ms(most),
-            }))?;
+            });
+            if let Some(first) = &first {
+                told["firstError"] = first.to_json()["error"].take();
+            }
+            print_json(&told)?;
         } else {
-            let failed = match errors.len() {
+            let failed = match failures {
                 0 => String::new(),
                 count => format!(", {count} of them failed"),
             };
-            let calls = times.len() + errors.len();
+            let calls = times.len() + failures;
             let took = elapsed(took);
             print(&format!(
                 "{calls} calls in {took}{failed}, {rate} a second without errors"
@@ -129,12 +136,29 @@ impl Load {
                 print(&format!("p50 {p50}  p90 {p90}  p99 {p99}  max {most}"));
             }
         }
-        match errors.first() {
+        match first {
             Some(first) => Err(Failed::new(
                 Code::Tool,
-                format!("{} calls failed, the first with: {first}", errors.len()),
+                format!("{failures} calls failed, the first with: {}", first.said()),
             )),
             None => Ok(()),
+        }
+    }
+}
+
+/// Calls that failed: how many, and what was wrong with the first.
+#[derive(Default)]
+struct Errors {
+    count: Cell<usize>,
+    first: RefCell<Option<Failed>>,
+}
+
+impl Errors {
+    fn add(&self, failed: impl FnOnce() -> Failed) {
+        self.count.set(self.count.get() + 1);
+        let mut first = self.first.borrow_mut();
+        if first.is_none() {
+            *first = Some(failed());
         }
     }
 }

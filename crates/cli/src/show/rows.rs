@@ -3,7 +3,7 @@
 //! A terminal wraps a line that is too long and goes on at the beginning of the next row. A server that
 //! pads its text could make a row there that looks like one of ours.
 
-use turnbuckle_command_line::style::columns;
+use turnbuckle_command_line::{control::is_order, style::columns};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// 80 columns, if the terminal does not say how many it has.
@@ -18,12 +18,35 @@ pub(crate) fn rows(line: &str, taken: usize) -> Vec<&str> {
     rows_within(line, room.max(MIN_ROOM))
 }
 
+/// The columns that a text has at a terminal, where orders are replaced by a picture of one column
+/// and a tab has eight at the most.
+pub(super) fn width(text: &str) -> usize {
+    let is_special = |letter: char| letter == '\t' || is_order(letter);
+    if !text.contains(is_special) {
+        return text.width();
+    }
+    let special = text.chars().filter(|letter| is_special(*letter));
+    let widths: usize = special.map(letter_width).sum();
+    widths + text.replace(is_special, "").width()
+}
+
+/// The same for one character.
+pub(super) fn letter_width(letter: char) -> usize {
+    match letter {
+        '\t' => TAB,
+        order if is_order(order) => 1,
+        other => other.width().unwrap_or(0),
+    }
+}
+
+/// Columns between two stops of a tab.
+const TAB: usize = 8;
+
 fn rows_within(line: &str, room: usize) -> Vec<&str> {
     let mut rows = Vec::new();
     let (mut start, mut used) = (0, 0);
     for (at, letter) in line.char_indices() {
-        // A control character is shown as a picture of it.
-        let width = letter.width().unwrap_or(1);
+        let width = letter_width(letter);
         if used + width > room && at > start {
             rows.push(&line[start..at]);
             (start, used) = (at, 0);
@@ -52,14 +75,14 @@ pub(super) fn wrapped_within(line: &str, room: usize) -> Vec<String> {
     let mut has_words = false;
     for word in text.split(' ') {
         let blank = usize::from(has_words);
-        if has_words && row.width() + blank + word.width() > room {
+        if has_words && width(&row) + blank + width(word) > room {
             rows.push(std::mem::take(&mut row));
         } else if has_words {
             row.push(' ');
         }
         row.push_str(word);
         has_words = true;
-        if row.width() > room {
+        if width(&row) > room {
             let mut parts: Vec<_> = rows_within(&row, room)
                 .into_iter()
                 .map(str::to_owned)
@@ -108,6 +131,12 @@ mod tests {
             // Characters of two columns are not cut in half.
             ("日本語", &["日", "本", "語"]),
             ("a\u{301}bcd", &["a\u{301}bc", "d"]),
+            // What is replaced by a picture of one column has one.
+            (
+                "\u{202e}\u{202e}\u{202e}\u{202e}",
+                &["\u{202e}\u{202e}\u{202e}", "\u{202e}"],
+            ),
+            ("\x1b\x1b\x1bd", &["\x1b\x1b\x1b", "d"]),
         ] {
             assert_eq!(rows_within(line, 3), rows, "{line}");
         }

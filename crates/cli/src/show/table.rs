@@ -1,9 +1,7 @@
 //! Columns that line up, within the width of the terminal.
 
+use super::rows::{letter_width, width, wrapped_within};
 use turnbuckle_command_line::style::{Style, columns};
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-use super::rows::wrapped_within;
 
 /// Rows of cells; each column is as wide as its widest cell, up to a bound.
 #[derive(Default)]
@@ -33,19 +31,19 @@ impl Table {
         let room = columns();
         let mut lines = Vec::new();
         let first =
-            |row: &[(String, Option<Style>)]| row.first().map_or(0, |(name, _)| name.width());
+            |row: &[(String, Option<Style>)]| row.first().map_or(0, |(name, _)| width(name));
         let most = room.map_or(MAX_WIDTH, |room| MAX_WIDTH.min(room / 2));
         let widths = self
             .0
             .iter()
             .map(|row| first(row))
-            .filter(|width| *width <= most);
-        let width = widths.max().unwrap_or(0);
+            .filter(|wide| *wide <= most);
+        let widest = widths.max().unwrap_or(0);
         for row in &self.0 {
             let [(name, style), .., (text, _)] = &row[..] else {
                 continue;
             };
-            let missing = width.saturating_sub(name.width());
+            let missing = widest.saturating_sub(width(name));
             let name = style.map_or_else(|| name.clone(), |style| style.out(name));
             let taken = INDENT.len() + first(row) + missing + 2;
             let has_room = room.is_none_or(|room| room >= taken + MIN_LAST);
@@ -74,12 +72,12 @@ impl Table {
     fn lines_within(&self, room: Option<usize>) -> Vec<String> {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let most = room.map_or(MAX_WIDTH, |room| MAX_WIDTH.min(room / 2));
-        let width = |column: usize| {
+        let widest = |column: usize| {
             let cells = self.0.iter().filter_map(|row| row.get(column));
-            let widths = cells.map(|(text, _)| text.width());
-            widths.filter(|width| *width <= most).max().unwrap_or(0)
+            let widths = cells.map(|(text, _)| width(text));
+            widths.filter(|wide| *wide <= most).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let widths: Vec<usize> = (0..columns).map(widest).collect();
         let rows = self.0.iter();
         rows.flat_map(|row| line(row, &widths, room)).collect()
     }
@@ -98,21 +96,21 @@ fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>
     // instead.
     let words: usize = cells[1..last.max(1)]
         .iter()
-        .map(|(text, _)| text.width() + 2)
+        .map(|(text, _)| width(text) + 2)
         .sum();
     for (column, (text, style)) in cells[..last].iter().enumerate() {
         let kept = if column == 0 { words } else { 0 };
         let left = room.map(|room| room.saturating_sub(used + kept));
         let text = cut(text, left);
-        used += text.width();
+        used += width(&text);
         line.push_str(&styled(&text, *style));
-        let missing = widths[column].saturating_sub(text.width()) + 2;
+        let missing = widths[column].saturating_sub(width(&text)) + 2;
         line.extend(std::iter::repeat_n(' ', missing));
         used += missing;
     }
     let (text, style) = &cells[last];
     let left = room.map(|room| room.saturating_sub(used));
-    let has_room = left.is_none_or(|left| left >= MIN_LAST || left >= text.width());
+    let has_room = left.is_none_or(|left| left >= MIN_LAST || left >= width(text));
     if last == 0 || has_room {
         line.push_str(&styled(&cut(text, left), *style));
         return vec![line];
@@ -125,7 +123,7 @@ fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>
 
 /// The start of a text that has so many columns.
 pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
-    let Some(room) = room.filter(|room| text.width() > *room) else {
+    let Some(room) = room.filter(|room| width(text) > *room) else {
         return text.to_owned();
     };
     if room == 0 {
@@ -133,7 +131,7 @@ pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
     }
     let mut used = 1;
     let fits = |letter: &char| {
-        used += letter.width().unwrap_or(0);
+        used += letter_width(*letter);
         used <= room
     };
     let start: String = text.chars().take_while(fits).collect();
@@ -142,7 +140,10 @@ pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr as _;
+
     use super::*;
+    use turnbuckle_command_line::control::is_order;
 
     fn lines(room: Option<usize>) -> Vec<String> {
         let mut table = Table::default();
@@ -184,5 +185,25 @@ mod tests {
         // Columns line up by what is seen.
         let place = |line: &str, word: &str| line[..line.find(word).unwrap()].width();
         assert_eq!(place(&lines[0], "Says"), place(&lines[1], "short"));
+    }
+
+    #[test]
+    fn characters_that_are_replaced_have_the_width_of_what_is_shown() {
+        let mut table = Table::default();
+        let cell = |text: &str| (text.to_owned(), None);
+        let forged = format!(
+            "short{}trusted_tool(x: string)  read",
+            "\u{202e}".repeat(64)
+        );
+        table.row(vec![cell("bad()"), cell(&forged)]);
+        table.row(vec![cell(&format!("{}()", "\x1b".repeat(90))), cell("x")]);
+        for room in [40, 60, 80] {
+            for line in table.lines_within(Some(room)) {
+                // As the terminal is given them.
+                let shown = line.replace(is_order, "\u{fffd}");
+                assert!(shown.width() <= room, "{room}: {shown}");
+                assert!(!shown.contains("trusted_tool"), "{room}: {shown}");
+            }
+        }
     }
 }

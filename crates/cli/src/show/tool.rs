@@ -1,6 +1,6 @@
 //! One tool, whole: what it does, what it takes, what it gives, and a call that works.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use turnbuckle::{
     protocol::{Named as _, Tool},
     schema::example,
@@ -8,7 +8,7 @@ use turnbuckle::{
 use turnbuckle_command_line::{shell, style::Style, target::Server};
 
 use super::{rows::wrapped, table::Table};
-use crate::signature::{is_map, kind, variant};
+use crate::signature::{is_map, variant, whole_kind};
 
 /// How deep properties are followed into objects and lists; a line tells where they go deeper.
 const MAX_DEPTH: usize = 8;
@@ -38,14 +38,11 @@ pub(crate) fn tool(server: &Server, tool: &Tool) -> Vec<String> {
     let input = Value::Object(tool.input_schema.clone());
     section(&mut lines, "Arguments", &input, "none");
     if let Some(output) = &tool.output_schema {
-        section(&mut lines, "Result", output, &kind(output, output, 0));
+        section(&mut lines, "Result", output, &whole_kind(output, output));
     }
     lines.push(String::new());
     lines.push(Style::Strong.out("Example"));
-    let words = example_words(&input);
-    let words = std::iter::once(shell::quote(&tool.name)).chain(words);
-    let words: Vec<_> = words.collect();
-    lines.push(format!("  {}", server.line("call", &words.join(" "))));
+    lines.push(format!("  {}", example_line(server, &tool.name, &input)));
     lines
 }
 
@@ -160,7 +157,7 @@ impl<'s> Parts<'s> {
 
     /// A row for one part, and those below it.
     fn part(&mut self, place: (usize, usize), name: &str, part: &'s Value) {
-        let kind = kind(self.root, resolved(self.root, part), 0);
+        let kind = whole_kind(self.root, resolved(self.root, part));
         self.part_of_kind(place, name, kind, part);
     }
 
@@ -269,11 +266,25 @@ fn resolved<'s>(root: &'s Value, part: &'s Value) -> &'s Value {
     part
 }
 
-/// Arguments that fit, as words of a command line.
-fn example_words(schema: &Value) -> Vec<String> {
-    let Some(Value::Object(values)) = example(schema) else {
-        return Vec::new();
+/// A call with arguments that fit, as a command line.
+fn example_line(server: &Server, name: &str, schema: &Value) -> String {
+    let name = shell::quote(name);
+    let values = match example(schema) {
+        Some(Value::Object(values)) => values,
+        _ => Map::new(),
     };
+    // A word `name=value` ends its name at the first `=`; the arguments as a whole have no such rule.
+    if values.keys().any(|name| name.contains('=')) {
+        let whole = shell::quote(&Value::Object(values).to_string());
+        let line = server.line("call", &format!("{name} -"));
+        return format!("printf %s {whole} | {line}");
+    }
+    let words = std::iter::once(name).chain(example_words(&values));
+    server.line("call", &words.collect::<Vec<_>>().join(" "))
+}
+
+/// Arguments as words of a command line.
+fn example_words(values: &Map<String, Value>) -> Vec<String> {
     let words = values.iter().map(|(name, value)| {
         let is_plain = |text: &str| !text.is_empty() && !text.starts_with('@');
         let word = match value {
@@ -396,6 +407,31 @@ mod tests {
     fn an_example_is_made_of_words_that_are_read_back() {
         let schema = json!({"type": "object", "required": ["n", "who"],
             "properties": {"n": {"type": "integer", "minimum": 4}, "who": {"enum": ["you"]}}});
-        assert_eq!(example_words(&schema), ["n:=4", "who=you"]);
+        let values = example(&schema);
+        let values = values.as_ref().and_then(Value::as_object);
+        let words = example_words(values.expect("it is an object"));
+        assert_eq!(words, ["n:=4", "who=you"]);
+    }
+
+    #[test]
+    fn an_example_with_an_odd_name_reads_the_arguments_from_a_pipe() {
+        let server = Server::at(turnbuckle_host::config::Launch::Command {
+            program: "lab".to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+        });
+        let schema = |name: &str| {
+            json!({"type": "object", "required": [name],
+                   "properties": {name: {"type": "string", "const": "x"}}})
+        };
+        assert_eq!(
+            example_line(&server, "t", &schema("e=f")),
+            r#"printf %s '{"e=f":"x"}' | turnbuckle call lab t -"#
+        );
+        assert_eq!(
+            example_line(&server, "t", &schema("e")),
+            "turnbuckle call lab t e=x"
+        );
     }
 }

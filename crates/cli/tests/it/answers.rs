@@ -1,5 +1,7 @@
 //! What a command prints and how it ends, for answers of every kind.
 
+use std::io::{BufRead as _, BufReader};
+
 use serde_json::{Value, json};
 
 use crate::program::{HttpDemo, Place, stderr, stdout};
@@ -202,6 +204,148 @@ fn calls_that_failed_are_counted() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(stdout(&output).starts_with("3 calls in "), "{output:?}");
     assert!(stdout(&output).contains("3 of them failed"), "{output:?}");
+}
+
+#[test]
+fn the_first_error_of_many_calls_is_told_as_it_came() {
+    let error = json!({"code": -32002, "message": "not found: x", "data": {"uri": "x"}});
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+        "tools/call": {"error": error},
+    }));
+    let output = place.run(&["load", "lab", "t", "--calls", "3", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told: Value = serde_json::from_str(&stdout(&output)).expect("it is one object");
+    assert_eq!(told["errors"], 3);
+    assert_eq!(told["firstError"], error);
+    assert!(stderr(&output).contains("(code -32002)"), "{output:?}");
+}
+
+/// Logs a line of every level during a call, whatever was asked for.
+const LOGS_ALL: &str = r#"
+import json, sys
+for line in sys.stdin:
+    heard = json.loads(line)
+    if "id" not in heard:
+        continue
+    result = {}
+    if heard["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
+                  "serverInfo": {"name": "logs", "version": "1"}}
+    elif heard["method"] == "tools/list":
+        result = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
+    elif heard["method"] == "tools/call":
+        for level in ["debug", "info", "warning", "error", "alert"]:
+            params = {"level": level, "data": "at " + level}
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
+        result = {"content": []}
+    elif heard["method"] == "server/discover":
+        print(json.dumps({"jsonrpc": "2.0", "id": heard["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": heard["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn lines_below_the_level_are_not_shown_even_if_a_server_sends_them() {
+    let place = Place::new();
+    place.write("logs.py", LOGS_ALL);
+    let output = place.run(&[
+        "call", "t", "--log", "error", "--", "python3", "-B", "logs.py",
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    let said = stderr(&output);
+    for level in ["error", "alert"] {
+        assert!(said.contains(&format!("at {level}")), "{said}");
+    }
+    for level in ["debug", "info", "warning"] {
+        assert!(!said.contains(&format!("at {level}")), "{said}");
+    }
+}
+
+/// A server at a URL that knows a task only in the session that it began in, as some SDKs do.
+const TASKS_OF_SESSIONS: &str = r#"
+import json, sys, uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+tasks = {}
+
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.send_response(405)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    do_DELETE = do_GET
+
+    def do_POST(self):
+        heard = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        session = self.headers.get("mcp-session-id")
+        method, result, error = heard.get("method"), {}, None
+        if "id" not in heard:
+            self.send_response(202)
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
+        about = {"status": "working", "createdAt": "2026-01-01T00:00:00Z",
+                 "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": 60000}
+        if method == "initialize":
+            session = str(uuid.uuid4())
+            capabilities = {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}, "cancel": {}}}
+            result = {"protocolVersion": "2025-11-25", "capabilities": capabilities,
+                      "serverInfo": {"name": "tasks", "version": "1"}}
+        elif method == "tools/list":
+            tool = {"name": "t", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "optional"}}
+            result = {"tools": [tool]}
+        elif method == "tools/call":
+            tasks["task-1"] = session
+            result = {"task": {"taskId": "task-1", **about}}
+        elif method == "tasks/get" and tasks.get("task-1") == session:
+            result = {"taskId": "task-1", **about}
+        elif method == "tasks/cancel" and tasks.get("task-1") == session:
+            result = {"taskId": "task-1", **about, "status": "cancelled"}
+        else:
+            error = {"code": -32602, "message": "no such task"}
+        answer = {"jsonrpc": "2.0", "id": heard["id"], **({"error": error} if error else {"result": result})}
+        body = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        if session:
+            self.send_header("mcp-session-id", session)
+        self.end_headers()
+        self.wfile.write(body)
+
+server = HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn a_task_that_no_other_session_knows_is_refused() {
+    let place = Place::new();
+    place.write("tasks.py", TASKS_OF_SESSIONS);
+    let mut child = place
+        .command("python3")
+        .args(["-B", "tasks.py"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("Python runs");
+    let mut port = String::new();
+    let printed = child.stdout.take().expect("it is piped");
+    let read = BufReader::new(printed).read_line(&mut port);
+    let url = format!("http://127.0.0.1:{}/mcp", port.trim());
+    let output = place.run(&["call", "--era", "legacy", &url, "t", "--task"]);
+    let _ = child.kill();
+    let _ = child.wait();
+    read.expect("it says its port");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(stdout(&output), "");
+    let said = stderr(&output);
+    assert!(said.contains("keeps a task with its session"), "{said}");
+    assert!(said.contains("without `--task`"), "{said}");
 }
 
 #[test]

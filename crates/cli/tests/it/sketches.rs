@@ -75,7 +75,7 @@ fn deploy_at_a_terminal() {
     let screen = terminal.see("ended with 0");
     let wanted = "? lab asks: Deploy to prod?\n  Really? [y/N] y\n  \
         reason (at least 3 characters): x\n  too short: 1 of 3\n  \
-        reason (at least 3 characters): because\ndeployed prod\n      done in 2 rounds, ";
+        reason (at least 3 characters): because\ndeployed prod\n      done in 2 steps, ";
     assert!(screen.starts_with(wanted), "{screen}");
 }
 

@@ -131,7 +131,7 @@ fn a_person_is_asked_field_by_field_and_again() {
     terminal.press(&["Enter"]);
     let screen = terminal.see("ended with 0");
     assert!(screen.contains("\ndeployed prod\n"), "{screen}");
-    assert!(screen.contains("      done in 2 rounds, "), "{screen}");
+    assert!(screen.contains("      done in 2 steps, "), "{screen}");
 }
 
 // rule: E9

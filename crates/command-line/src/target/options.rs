@@ -169,9 +169,12 @@ impl Options {
             (None, None) => client,
         };
         let client = match self.log {
-            Some(level) => client
-                .log_level(level)
-                .on_log(|server, log| tell(&logged(server, log))),
+            Some(level) => client.log_level(level).on_log(move |server, log| {
+                // Some servers send what was not asked for.
+                if log.level >= level {
+                    tell(&logged(server, log));
+                }
+            }),
             None => client,
         };
         // What a tool gives is shown even where it breaks its own schema; commands say that it does.

@@ -11,6 +11,9 @@ use super::expectation::Expectation;
 /// 16 MiB: a file is written by hand, or saved call by call.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The smallest file that says something.
+const EXAMPLE: &str = r#"one is {"server": "lab", "calls": [{"tool": "echo", "arguments": {"text": "hi"}, "expect": [{"at": "$.content[0].text", "equals": "hi"}]}]}"#;
+
 /// Saved calls.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +70,7 @@ impl File {
             .is_some_and(|ending| ending == "yaml" || ending == "yml");
         Self::parse(&text, is_yaml).map_err(|problem| {
             Failed::usage(format!("`{shown}` is not a file of saved calls: {problem}"))
-                .hint("docs/testing.md shows one")
+                .hint(EXAMPLE)
         })
     }
 
