@@ -82,6 +82,21 @@ await claim("a text that says something else than the structure is shown beside 
   }),
 );
 
+for (const [result, words] of [
+  ["hello", "The result is a string and not an object."],
+  [{ content: "text" }, "The member content is a string and not a list."],
+  [{}, "The result has no member content, which the specification requires."],
+]) {
+  await claim(`a result such as ${JSON.stringify(result)} is not green`, () => {
+    RESULTS.answers = () => ({ result });
+    return on({ hash: "#/lab/tools/answers", more: [tool("answers")] }, async (page) => {
+      await run(page);
+      await page.locator("tb-run .pill.warn").getByText("the result is not valid").waitFor();
+      await page.locator("tb-run").getByText(words).waitFor();
+    });
+  });
+}
+
 await claim("a saved test names its server as the config file does", () => {
   const named = { launch: { name: "my server" }, shell: { server: "'my server'" } };
   const options = { servers: [{ ...server(), name: "my server", ...named }], hash: "#/my%20server/tools/answers" };
@@ -110,6 +125,23 @@ await claim("a call that was cancelled was not answered by a report of its progr
     };
     await page.getByRole("button", { name: "Cancel call" }).click();
     await page.getByText("has not answered since").waitFor();
+  }),
+);
+
+await claim("that a legacy server does not know server/discover is no error among the messages", () =>
+  on({ hash: "#/~messages" }, async (page, fake) => {
+    const row = (seq, more) => ({
+      ...{ seq, server: "s1", exchange: null, time: Date.now(), object: null, status: null, ms: null, round: 1 },
+      ...{ bytes: 90, id: seq, kind: "request", direction: "out", method: "server/discover", ...more },
+    });
+    const answer = { kind: "response", direction: "in", method: null };
+    fake.emit("wire", row(1, {}));
+    fake.emit("wire", row(2, { ...answer, id: 1, status: "error -32601" }));
+    await page.getByText("error -32601").waitFor();
+    fake.emit("wire", row(3, { method: "tools/call" }));
+    fake.emit("wire", row(4, { ...answer, id: 3, status: "error -32602" }));
+    await page.getByText("error -32602").waitFor();
+    await page.getByRole("button", { name: "Errors 1", exact: true }).waitFor();
   }),
 );
 

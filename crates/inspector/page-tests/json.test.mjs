@@ -124,6 +124,10 @@ await claim("the command line is quoted for a shell", (assert) => {
     "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'",
   );
   assert.equal(
+    commandLine(server, "call", "t", parse('{"e=f":"x"}'), everything),
+    'printf %s \'{"e=f":"x"}\' | turnbuckle call lab t -',
+  );
+  assert.equal(
     commandLine(
       { ...server, shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } },
       "call",

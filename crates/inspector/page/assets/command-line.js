@@ -24,7 +24,10 @@ export function commandLine(server, verb, object, value, schema) {
         isSecret(schema, key) ? fromVariable(key, one, schema) : quote(word(key, one, schema)),
       )
     : [];
-  const words = [before, "turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command];
+  // A word `name=value` ends its name at the first `=`; the arguments as a whole are read from a pipe.
+  const isPiped = isObject(value) && Object.keys(value).some((key) => key.includes("="));
+  const start = isPiped ? [before, "printf %s", quote(print(value)), "| turnbuckle"] : [before, "turnbuckle"];
+  const words = [...start, verb, options, named, object ? quote(object) : "", ...(isPiped ? ["-"] : given), command];
   return words.filter(Boolean).join(" ");
 }
 

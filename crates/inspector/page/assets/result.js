@@ -2,7 +2,7 @@
 
 import { button, bytes, h, plural, save, setWords, tabs } from "./element.js";
 import { fine } from "./icon.js";
-import { asList, isObject, parse, print, same } from "./json.js";
+import { asList, isObject, kindOf, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
 import { looksMarked, markdown } from "./markdown.js";
 import { about } from "./prose.js";
@@ -54,8 +54,9 @@ export function result(exchange, look, see) {
   const chosen = choices.some(([id]) => id === look) ? look : choices[0][0];
   /** @type {Record<string, () => HTMLElement>} */
   const bodies = {
-    content: () => h("div.content.answer", null, violations(exchange), contentOf(blocks ?? [], structured)),
-    structured: () => h("div.content", null, violations(exchange), tree(structured ?? value)),
+    content: () =>
+      h("div.content.answer", null, oddity(exchange), violations(exchange), contentOf(blocks ?? [], structured)),
+    structured: () => h("div.content", null, oddity(exchange), violations(exchange), tree(structured ?? value)),
     raw: () => longText((most) => print(value, 2, most)),
     app: () => openApp(exchange, app ?? ""),
   };
@@ -157,6 +158,38 @@ function saysSame(said, structured) {
   } catch {
     return false;
   }
+}
+
+/** @type {Record<string, string>} the member that a result must have, by the method */
+const MEMBERS = { "tools/call": "content", "prompts/get": "messages", "resources/read": "contents" };
+
+/**
+ * What keeps a value from being the result of its method; null if nothing does.
+ *
+ * @param {Exchange} exchange
+ */
+export function misshape({ method, result: value, status }) {
+  const key = MEMBERS[method];
+  if (!key || status !== "done") return null;
+  if (!isObject(value)) return `The result is ${kindWords(value)} and not an object.`;
+  const { [key]: member, resultType = "complete" } = value;
+  // A call that became a task has its result there.
+  if (Array.isArray(member) || value.task !== undefined || resultType !== "complete") return null;
+  return member === undefined
+    ? `The result has no member ${key}, which the specification requires.`
+    : `The member ${key} is ${kindWords(member)} and not a list.`;
+}
+
+/** @param {unknown} value */
+function kindWords(value) {
+  const kind = kindOf(value);
+  return kind === "null" ? kind : `${/^[ao]/.test(kind) ? "an" : "a"} ${kind}`;
+}
+
+/** @param {Exchange} exchange */
+function oddity(exchange) {
+  const words = misshape(exchange);
+  return words ? h("div.violations", null, h("p", null, words)) : null;
 }
 
 /** @param {Exchange} exchange */

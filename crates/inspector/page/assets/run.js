@@ -7,7 +7,7 @@ import { failure } from "./failure.js";
 import { fine } from "./icon.js";
 import { print } from "./json.js";
 import { longText } from "./long-text.js";
-import { result } from "./result.js";
+import { misshape, result } from "./result.js";
 import { set } from "./router.js";
 import { saveAsTest } from "./saved-test.js";
 import { state } from "./store.js";
@@ -215,8 +215,10 @@ customElements.define("tb-run", Run);
  * @param {Exchange} exchange
  * @returns {[string, string]}
  */
-export function verdict({ status, result: value, outputCheck }) {
+export function verdict(exchange) {
+  const { status, result: value, outputCheck } = exchange;
   if (status === "done" && value?.isError === true) return ["failed", "The tool failed"];
+  if (misshape(exchange)) return ["warn", "Done, but the result is not valid"];
   if (status === "done" && outputCheck?.ok === false) return ["warn", "Done, but the result breaks its schema"];
   return [status, WORDS[status] ?? status];
 }

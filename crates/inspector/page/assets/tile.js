@@ -6,11 +6,16 @@ import { state } from "./store.js";
 const HUES = 8;
 
 /**
- * What a server calls itself, or else its name here. The specification's display name is the title, else the name.
+ * What a server calls itself by its title, or the name that a person or a config file gave it. A name that was only made
+ * of its command or URL says less than the one that it gives itself.
  *
  * @param {Server} server
  */
-const titleOf = ({ info, name }) => [info?.title, info?.name].find((one) => typeof one === "string" && one) ?? name;
+function titleOf({ info, name, target, launch }) {
+  const isMade = !launch?.name && target.includes(name.replace(/ \d+$/, ""));
+  const own = [info?.title, isMade ? info?.name : null];
+  return own.find((one) => typeof one === "string" && one) ?? name;
+}
 
 /**
  * What to call a server: what it calls itself, and its name where another has the same title.
