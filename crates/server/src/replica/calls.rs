@@ -95,7 +95,7 @@ impl Calls {
 }
 
 /// A message for all that is sent until all have it.
-struct Telling {
+struct MessageForAll {
     message: Message,
     /// The nodes that have it.
     taken: HashSet<NodeId>,
@@ -105,7 +105,7 @@ struct Telling {
     within: Duration,
 }
 
-impl Telling {
+impl MessageForAll {
     fn new(message: Message) -> Self {
         Self {
             message,
@@ -207,7 +207,7 @@ impl Replicas {
         self.runtime.spawn(async move {
             let deadline = Instant::now() + TOLD;
             let mut sender = Some(sender);
-            let mut telling = Telling::new(message);
+            let mut telling = MessageForAll::new(message);
             while let Some(replicas) = replicas.upgrade() {
                 if replicas.has_left() {
                     return;
@@ -233,7 +233,7 @@ impl Replicas {
     }
 
     /// Sends a message to all, unless each one that is known has it. Whether each one has it then.
-    async fn is_taken(&self, telling: &mut Telling) -> bool {
+    async fn is_taken(&self, telling: &mut MessageForAll) -> bool {
         let there = self.bus.nodes().into_iter();
         let others = there.filter(|node| *node != self.node && !telling.taken.contains(node));
         let others: HashSet<_> = others.collect();
