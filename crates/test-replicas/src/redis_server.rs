@@ -203,9 +203,9 @@ impl Lone {
         Self::start_with(&[])
     }
 
-    /// Starts one that has in its files what it answered, so that it is there after a restart.
+    /// Starts one that has in its files what it answered, so that all of it is there after a restart.
     pub fn start_lasting() -> Self {
-        Self::start_with(&["--appendonly", "yes", "--appendfsync", "everysec"])
+        Self::start_with(&["--appendonly", "yes", "--appendfsync", "always"])
     }
 
     fn start_with(more: &[&str]) -> Self {

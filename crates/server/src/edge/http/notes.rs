@@ -147,9 +147,16 @@ fn set_log_level(session: &HttpSession, level: String) {
 /// Reads what another replica said that it changed. A client that listens here may not call for long,
 /// so while the store is away it is tried again, by one task for each session.
 pub(super) async fn catch_up(site: &Arc<Site>, session: &Arc<HttpSession>) {
-    if !refresh(site, session).await {
-        return site.sessions.end(session);
+    if refresh(site, session).await {
+        go_on_reading(site, session);
+    } else {
+        site.sessions.end(session);
     }
+}
+
+/// Has a task read what changed in a session, if that could not be read now. Must be called inside a
+/// runtime.
+pub(super) fn go_on_reading(site: &Arc<Site>, session: &Arc<HttpSession>) {
     let is_behind = session
         .at
         .as_ref()

@@ -83,5 +83,7 @@ pub(super) async fn reopen(
         site.sessions.end(&session);
         return Ok(None);
     }
+    // A client that listens here may not call for long.
+    notes::go_on_reading(site, &session);
     Ok(Some(session))
 }

@@ -146,3 +146,29 @@ async fn what_did_not_change_after_the_subscription_is_not_told() {
     here.live.changes().resource(URIS[0]);
     assert_eq!(updated(&mut standing).await, URIS[0]);
 }
+
+#[tokio::test]
+async fn who_begins_to_listen_while_the_store_is_away_hears_of_changes_later() {
+    let (here, there, gate) = replicas().await;
+    let session = Session::open(&here, Revision::V2025_06_18).await;
+    change(&session, "resources/subscribe", URIS[0]).await;
+    gate.send_replace(false);
+    let elsewhere = Session {
+        address: there.address,
+        ..session.clone()
+    };
+    let mut standing = elsewhere.listen().await;
+    gate.send_replace(true);
+    // The client sends nothing, and the other replica reads in time what it is subscribed to.
+    let heard = tokio::time::timeout(Duration::from_secs(10), async {
+        let mut telling = tokio::time::interval(Duration::from_millis(50));
+        let mut heard = std::pin::pin!(updated(&mut standing));
+        loop {
+            tokio::select! {
+                uri = &mut heard => return uri,
+                _ = telling.tick() => here.live.changes().resource(URIS[0]),
+            }
+        }
+    });
+    assert_eq!(heard.await.expect("it hears of changes"), URIS[0]);
+}
