@@ -12,6 +12,9 @@ use turnbuckle_host::{
 use super::Core;
 use crate::observe::Recorder;
 
+/// How many problems with the lists of a server are logged each time they change.
+const LOGGED_PROBLEMS: usize = 5;
+
 /// The core as the fleet tells it.
 pub(crate) struct CoreHooks(pub(crate) Weak<Core>);
 
@@ -53,6 +56,10 @@ impl FleetHooks for CoreHooks {
         if let Some(core) = self.0.upgrade() {
             core.observe(server);
             core.reroute();
+            // Lists that are passed on as they are lack nothing.
+            if !core.passes_lists() {
+                log_problems(server);
+            }
         }
     }
 
@@ -75,6 +82,29 @@ impl FleetHooks for CoreHooks {
         if let Some(changes) = core.changes.get() {
             changes.resource(&**uri);
         }
+    }
+}
+
+/// Logs what was left out of the lists of a server.
+fn log_problems(server: &Upstream) {
+    let lists = server.lists();
+    let problems: Vec<_> = [
+        &lists.tools.problems,
+        &lists.prompts.problems,
+        &lists.resources.problems,
+        &lists.templates.problems,
+        &lists.failures,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let id = server.id().as_str();
+    for problem in problems.iter().take(LOGGED_PROBLEMS) {
+        tracing::warn!(server = id, "{problem}");
+    }
+    let more = problems.len().saturating_sub(LOGGED_PROBLEMS);
+    if more > 0 {
+        tracing::warn!(server = id, "{more} more problems with its lists");
     }
 }
 

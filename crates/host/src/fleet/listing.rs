@@ -30,9 +30,6 @@ const LONG_BYTES: usize = 64 * 1024;
 /// How many problems of one list are reported: the first ones show what is wrong.
 const MAX_PROBLEMS: usize = 50;
 
-/// How many problems of one list are logged.
-const LOGGED_PROBLEMS: usize = 5;
-
 /// How long one page may take. Listing is cheap; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
 
@@ -181,29 +178,10 @@ impl<T> List<T> {
 }
 
 /// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
-/// What is wrong with it is logged, unless that was so before.
 ///
 /// # Errors
 /// If a page cannot be read, or is malformed.
 pub(crate) async fn read<T: Kind>(
-    connection: &Connection,
-    before: &Arc<List<T>>,
-) -> Result<Arc<List<T>>, CallError> {
-    let list = read_pages(connection, before).await?;
-    if list.problems != before.problems {
-        let server = connection.server().name();
-        for problem in list.problems.iter().take(LOGGED_PROBLEMS) {
-            tracing::warn!(server, "{problem}");
-        }
-        let more = list.problems.len().saturating_sub(LOGGED_PROBLEMS);
-        if more > 0 {
-            tracing::warn!(server, "{more} more problems of its {}s", T::NOUN);
-        }
-    }
-    Ok(list)
-}
-
-async fn read_pages<T: Kind>(
     connection: &Connection,
     before: &Arc<List<T>>,
 ) -> Result<Arc<List<T>>, CallError> {
