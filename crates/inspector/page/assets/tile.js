@@ -6,8 +6,8 @@ import { state } from "./store.js";
 const HUES = 8;
 
 /**
- * What a server calls itself by its title, or the name that a person or a config file gave it. A name that was only made
- * of its command or URL says less than the one that it gives itself.
+ * What a server calls itself by its title, or the name that a person or a config file gave it. A name that was only
+ * made of its command or URL says less than the one that it gives itself.
  *
  * @param {Server} server
  */
