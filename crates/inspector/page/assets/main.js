@@ -99,8 +99,8 @@ class Page extends View {
   }
   /** The rail, the bar and the dock. */
   drawFrame() {
-    keepFocus(this.rail, () => this.rail.replaceChildren(...rail(this.server).filter((one) => one !== null)));
-    this.dock.replaceChildren(...dock(this.server).filter((one) => one !== null));
+    keepFocus(this.rail, () => renew(this.rail, rail(this.server)));
+    renew(this.dock, dock(this.server));
     this.drawHead();
   }
   /**
@@ -122,7 +122,7 @@ class Page extends View {
     if (!server) return;
     const { object, tab } = place();
     keepFocus(this.head, () =>
-      this.head.replaceChildren(
+      renew(this.head, [
         h(
           "div.line",
           null,
@@ -150,7 +150,7 @@ class Page extends View {
           }),
           button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }),
         ),
-      ),
+      ]),
     );
     this.drawCount();
   }
@@ -386,6 +386,23 @@ class Page extends View {
   }
 }
 customElements.define("tb-page", Page);
+
+/**
+ * Gives a part other children, and keeps those that are the same: a click is lost on an element that is replaced while
+ * the mouse is down.
+ *
+ * @param {HTMLElement} part
+ * @param {(HTMLElement | null)[]} wanted
+ */
+function renew(part, wanted) {
+  const children = wanted.filter((one) => one !== null);
+  const before = [...part.children];
+  if (before.length !== children.length) return part.replaceChildren(...children);
+  children.forEach((child, index) => {
+    if (!before[index].isEqualNode(child)) before[index].replaceWith(child);
+  });
+  return undefined;
+}
 
 /**
  * Draws a part anew, and puts the focus back on what had it.
