@@ -22,7 +22,13 @@ export async function relay(url) {
       });
       one.pipe(other);
     }
-    near.on("data", (bytes) => (reads += bytes.subarray(0, 4).toString() === "GET " ? 1 : 0));
+    let isRead = false;
+    near.on("data", (bytes) => (isRead ||= bytes.subarray(0, 4).toString() === "GET "));
+    // A client that has no answer yet takes a torn connection for a server that is not there.
+    far.on("data", () => {
+      reads += Number(isRead);
+      isRead = false;
+    });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const own = new URL(url);
@@ -30,7 +36,7 @@ export async function relay(url) {
   own.port = String(address.port);
   return {
     url: own.href,
-    /** How many GETs went through so far: one for each stream that was opened or resumed. */
+    /** How many GETs were answered so far: one for each stream that was opened or resumed. */
     reads: () => reads,
     cut: () => sockets.forEach((socket) => socket.destroy()),
     close: () => server.close(),
