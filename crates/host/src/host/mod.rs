@@ -5,6 +5,7 @@ mod builder;
 mod call;
 mod conversation;
 mod handle;
+mod permissions;
 mod plan;
 mod reload;
 mod resources;
