@@ -149,7 +149,8 @@ impl Reader<'_> {
             }
             Some(Value::String(written))
                 if !self.settings.contains_key("args")
-                    && written.trim().contains(char::is_whitespace) =>
+                    && written.contains(char::is_whitespace)
+                    && words(written)?.len() > 1 =>
             {
                 // Words first, then values: a value with blanks in it is one argument.
                 let words = words(written)?.into_iter();

@@ -133,6 +133,11 @@ fn a_value_with_blanks_is_one_argument_of_a_command_line() {
     // A variable may have the whole command line.
     let whole = with(r#"{"command": "${VALUE}"}"#, "db --verbose");
     assert_eq!(whole, Ok(command(&["db", "--verbose"])));
+    let default = with(r#"{"command": "${NONE:-db --verbose}"}"#, "");
+    assert_eq!(default, Ok(command(&["db", "--verbose"])));
+    // A path in quotes is one word.
+    let quoted = with(r#"{"command": "'/opt/my db/db'"}"#, "");
+    assert_eq!(quoted, Ok(command(&["/opt/my db/db"])));
 }
 
 #[test]
