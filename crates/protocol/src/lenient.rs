@@ -6,7 +6,10 @@
 
 mod readable;
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -105,7 +108,7 @@ pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<Rea
         method,
         warnings: Vec::new(),
         more: 0,
-        left_out: BTreeSet::new(),
+        holes: BTreeMap::new(),
     };
     let mut result = mender.take(readable);
     mender.add_missing(&mut result);
@@ -119,8 +122,8 @@ struct Mender<'a> {
     warnings: Vec<ReadWarning>,
     /// How many more warnings there were than are kept.
     more: usize,
-    /// The places of what cannot be parsed, where there is a `null` now.
-    left_out: BTreeSet<String>,
+    /// The entries that cannot be parsed, in order, by the name of their array: there is a `null` now.
+    holes: BTreeMap<String, Vec<usize>>,
 }
 
 impl Mender<'_> {
@@ -140,9 +143,10 @@ impl Mender<'_> {
             self.warn(String::new(), problem.into(), Value::Null);
         }
         for (place, problem, shown) in readable.left_out {
-            self.left_out.insert(place.clone());
             self.warn(place, problem, shown);
         }
+        self.more += readable.more;
+        self.holes = readable.holes;
         let mut members = readable.members;
         members.values_mut().for_each(types_first);
         members
@@ -195,11 +199,12 @@ impl Mender<'_> {
                 continue;
             };
             let whole = std::mem::take(entries);
+            let holes = self.holes.remove(name).unwrap_or_default();
             for (index, mut entry) in whole.into_iter().enumerate() {
-                let place = format!("/{name}/{index}");
-                if self.left_out.contains(&place) {
+                if holes.binary_search(&index).is_ok() {
                     continue;
                 }
+                let place = format!("/{name}/{index}");
                 let alone = json!({ name: [entry.take()] });
                 entries.extend(self.mend_entry::<T>(name, place, alone));
             }

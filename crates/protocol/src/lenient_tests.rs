@@ -156,6 +156,28 @@ fn what_would_change_its_meaning_is_not_left_out() {
             "{result}"
         );
     }
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    for text in [
+        format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{deep}}}}}"#),
+        format!(r#"{{"task":{{"taskId":"t","_meta":{{"a":{deep}}}}}}}"#),
+        r#"{"content":[],"isError":1e999}"#.to_owned(),
+        // What goes back to the server must not be altered.
+        r#"{"resultType":"input_required","requestState":"\ud83d"}"#.to_owned(),
+    ] {
+        let read = lenient::read::<CallToolOutcome>("tools/call", &text);
+        assert!(read.is_err(), "{text}");
+    }
+}
+
+#[test]
+fn very_many_entries_that_cannot_be_parsed_are_counted() {
+    let entries = vec!["1e999"; 5_000].join(",");
+    let text = format!(r#"{{"tools":[{entries},{{"name":"a","inputSchema":{{}}}}]}}"#);
+    let (listed, warnings) = lenient::read::<ListToolsResult>("tools/list", &text).expect("read");
+    assert_eq!(listed.tools.len(), 1);
+    assert_eq!(warnings.len(), MAX_WARNINGS + 1);
+    let last = &warnings[MAX_WARNINGS].problem;
+    assert_eq!(last, "4900 more parts of it could not be read");
 }
 
 #[test]

@@ -317,7 +317,8 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
 /// Lists the tools for their output schemas, if a result has structured content to check and the
 /// tools have not been listed since they last changed.
 ///
-/// The result is there already, so it takes no longer than the call may, and a few seconds at the most.
+/// The result is there already, so it takes a few seconds at the most, and no longer than the deadline of
+/// the call, which is counted anew.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Option<Duration>) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,

@@ -81,10 +81,13 @@ fn outcome(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<CallToolOutcome,
     if reader.link.revision().is_modern() {
         return reader.parse(raw);
     }
-    if let Ok(outcome) = serde_json::from_str(raw.get()) {
-        return Ok(outcome);
-    }
     let members = Raw::from(raw);
+    if let Ok(outcome) = serde_json::from_str(raw.get()) {
+        let is_asked = matches!(outcome, CallToolOutcome::InputRequired(_));
+        if !(is_asked && members.member("content").is_some()) {
+            return Ok(outcome);
+        }
+    }
     let mut edit = Edit::new(members);
     for name in ["resultType", "requestState", "inputRequests"] {
         edit = edit.drop(&[name]);

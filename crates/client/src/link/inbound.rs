@@ -34,6 +34,10 @@ use crate::{
 /// How much of a line that is not a message is logged, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
 
+/// How long the params of a notification may be that is read without the members that cannot be read,
+/// in bytes.
+const MAX_MENDED_BYTES: usize = 64 * 1024;
+
 /// The receiver of one connection.
 pub(crate) struct Inbound {
     link: Arc<Link>,
@@ -88,12 +92,12 @@ impl Inbound {
     fn take_notification(&mut self, notification: &Notification<'_>, call: Option<&Id>) {
         match &*notification.method {
             "notifications/progress" => {
-                if let Some(report) = params_of(notification) {
+                if let Some(report) = self.params_of(notification) {
                     self.take_progress(report, notification);
                 }
             }
             "notifications/cancelled" => {
-                if let Some(cancelled) = params_of::<CancelledNotificationParams>(notification)
+                if let Some(cancelled) = self.params_of::<CancelledNotificationParams>(notification)
                     && !self.link.changes.dismiss(&cancelled)
                     && let Some(id) = &cancelled.request_id
                 {
@@ -137,6 +141,21 @@ impl Inbound {
                 self.link.changes.hear(&news, &notification.params);
             }
         }
+    }
+
+    /// The params of a notification, without members that cannot be read. A server that sends many such
+    /// notifications is read more slowly.
+    fn params_of<T: DeserializeOwned>(&mut self, notification: &Notification<'_>) -> Option<T> {
+        let Notification { method, params, .. } = notification;
+        if let Ok(params) = params.parse() {
+            return Some(params);
+        }
+        let text = params.to_raw();
+        self.unneeded.count(text.get().len());
+        if text.get().len() > MAX_MENDED_BYTES {
+            return None;
+        }
+        lenient::mend(method, text.get()).map(|(params, _)| params)
     }
 
     fn take_progress(
@@ -209,11 +228,10 @@ impl Inbound {
     /// Anything else is ignored: servers print banners and warnings to standard output. It is wrong, and
     /// common.
     fn take_malformed(&mut self, message: &[u8], malformed: &Malformed<'_>) {
-        let pending = &self.link.pending;
         let filler = match (&malformed.kind, &malformed.id) {
-            (MalformedKind::NoAnswer, Some(id)) => pending.complete(id),
+            (MalformedKind::NoAnswer, Some(id)) => self.complete(id),
             (MalformedKind::NotJson, _) => {
-                oversized::id_of(message).and_then(|id| pending.complete(&id.as_ref()))
+                oversized::id_of(message).and_then(|id| self.complete(&id.as_ref()))
             }
             _ => None,
         };
@@ -251,15 +269,6 @@ impl Inbound {
             Err(malformed) => self.take_malformed(message, &malformed),
         }
     }
-}
-
-/// The params of a notification, without members that cannot be read.
-fn params_of<T: DeserializeOwned>(notification: &Notification<'_>) -> Option<T> {
-    let Notification { method, params, .. } = notification;
-    params.parse().ok().or_else(|| {
-        let mended = lenient::mend(method, params.to_raw().get());
-        mended.map(|(params, _)| params)
-    })
 }
 
 #[cfg(feature = "http")]

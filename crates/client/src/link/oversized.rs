@@ -6,7 +6,8 @@ use turnbuckle_protocol::Id;
 /// answer before its result, or after it; there is no third place worth a longer search.
 const LOOKED_AT_BYTES: usize = 256;
 
-/// The id of an answer of which only the beginning is there, if the id comes before the result.
+/// The id of an answer of which only the beginning is there, if the id comes before the result. Requests
+/// have ids of their own: a server may print one that it received.
 pub(super) fn id_of(head: &[u8]) -> Option<Id> {
     let head = &head[..head.len().min(LOOKED_AT_BYTES)];
     let text = match std::str::from_utf8(head) {
@@ -16,6 +17,9 @@ pub(super) fn id_of(head: &[u8]) -> Option<Id> {
     let members = text.trim_start().strip_prefix('{')?;
     // Whatever is behind the first nested value may belong to that value.
     let flat = members.split(['{', '[']).next()?;
+    if flat.contains("\"method\"") {
+        return None;
+    }
     let value = flat
         .split_once("\"id\"")?
         .1
@@ -46,6 +50,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","result":{"id":7,"x":1"#,
             r#"{"result":[{"id":7,"#,
             r#"{"jsonrpc":"2.0","id":7"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"na"#,
             "noise",
             "",
         ] {

@@ -34,7 +34,7 @@ pub(crate) enum RequestOutcome {
     SessionOver(&'static str),
     /// The answer has more JSON nodes than this, and was skipped.
     TooManyNodes(usize),
-    /// Something came that is no answer of JSON-RPC, for this reason.
+    /// What came is not a valid JSON-RPC response, for this reason.
     Malformed(Box<str>),
     /// Nothing can come any more.
     Closed,

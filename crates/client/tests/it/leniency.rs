@@ -241,6 +241,7 @@ async fn members_of_other_revisions_say_nothing_in_a_session() {
     let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
     for odd in [
         json!({ "resultType": "done" }),
+        json!({ "resultType": "input_required" }),
         json!({ "task": "x" }),
         json!({ "requestState": 7 }),
     ] {

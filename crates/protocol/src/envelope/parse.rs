@@ -153,6 +153,8 @@ struct Draft<'a> {
     result: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     duplicate: Option<&'static str>,
+    /// Whether it has members that no message has.
+    has_others: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -170,7 +172,10 @@ impl<'a> Draft<'a> {
                 }
                 return Ok(());
             }
-            _ => return scanner.value().map(drop),
+            _ => {
+                self.has_others = true;
+                return scanner.value().map(drop);
+            }
         };
         if slot.replace(scanner.value()?).is_some() {
             self.duplicate = Some(name);
@@ -231,6 +236,8 @@ impl<'a> Draft<'a> {
     }
 
     fn finish_response(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
+        // Programs log objects with an `id` and an `error` of their own, which answer nothing.
+        let id = id.filter(|_| self.version.is_some() || !self.has_others);
         let refuse =
             |message: &str| Err(Malformed::new(MalformedKind::NoAnswer, id.clone(), message));
         if let Some(name) = self.duplicate {

@@ -27,6 +27,23 @@ fn verdict(message: &[u8]) -> String {
     }
 }
 
+#[test]
+fn a_broken_response_names_its_request() {
+    for (message, id) in [
+        (r#"{"id":7,"result":{}}"#, Some(7)),
+        (
+            r#"{"jsonrpc":"1.0","id":7,"error":"x","level":"warn"}"#,
+            Some(7),
+        ),
+        // A line of a log.
+        (r#"{"level":"warn","id":7,"error":"retrying"}"#, None),
+    ] {
+        let malformed = parse(message.as_bytes()).unwrap_err();
+        assert_eq!(malformed.kind, MalformedKind::NoAnswer, "{message}");
+        assert_eq!(malformed.id, id.map(IdRef::Int), "{message}");
+    }
+}
+
 // rule: J1, J4
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table may be long")]

@@ -1,11 +1,15 @@
 //! The parts of a message that can be parsed, where the whole cannot.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use indexmap::IndexMap;
 use serde_json::{Value, value::RawValue};
 
+use super::{KEPT, MAX_WARNINGS};
 use crate::JsonObject;
+
+/// Members that go back to the server as they came.
+const RETURNED: [&str; 2] = ["requestState", "taskId"];
 
 /// How much of what cannot be parsed a warning shows.
 const SHOWN_BYTES: usize = 200;
@@ -14,15 +18,21 @@ const SHOWN_BYTES: usize = 200;
 #[derive(Default)]
 pub(super) struct Readable {
     pub(super) members: JsonObject,
-    /// What was left out: its place as a JSON pointer, the problem, and how it begins. In an array there
-    /// is a `null` in its place.
+    /// What was left out: its place as a JSON pointer, the problem, and how it begins. As many as there
+    /// can be warnings.
     pub(super) left_out: Vec<(String, String, Value)>,
+    /// How many more parts were left out.
+    pub(super) more: usize,
+    /// The entries of arrays that were left out, in order, by the name of their array. There is a `null`
+    /// in the place of each.
+    pub(super) holes: BTreeMap<String, Vec<usize>>,
     /// Whether halves of surrogate pairs were replaced.
     pub(super) had_halves: bool,
 }
 
-/// Reads the members of an object, and the entries of its arrays, one by one; `None` if it is no object.
-/// One that is nested too deeply does not lose the others.
+/// Reads the members of an object, and the entries of its arrays, one by one, so that one that is nested
+/// too deeply does not lose the others. Returns `None` if the text is not a JSON object, or if a member
+/// cannot be parsed without which it would mean something else.
 pub(super) fn members(text: &str) -> Option<Readable> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => {
@@ -41,40 +51,70 @@ pub(super) fn members(text: &str) -> Option<Readable> {
     };
     let members: IndexMap<String, &RawValue> = serde_json::from_str(&whole).ok()?;
     for (name, member) in members {
-        let place = format!("/{}", super::escaped(&name));
-        if let Some(value) = readable.value(place, member) {
+        let value = readable.value(&name, member);
+        if value.is_none() && KEPT.contains(&&*name) {
+            return None;
+        }
+        if let Some(value) = value {
             readable.members.insert(name, value);
         }
     }
-    Some(readable)
+    (!readable.is_returned_altered()).then_some(readable)
 }
 
 impl Readable {
-    fn value(&mut self, place: String, member: &RawValue) -> Option<Value> {
+    /// Whether halves of characters were replaced in something that goes back to the server as it came.
+    fn is_returned_altered(&self) -> bool {
+        let is_altered = |name: &&str| {
+            let text = self.members.get(*name).and_then(Value::as_str);
+            text.is_some_and(|text| text.contains('\u{fffd}'))
+        };
+        self.had_halves && RETURNED.iter().any(is_altered)
+    }
+
+    fn value(&mut self, name: &str, member: &RawValue) -> Option<Value> {
         let error = match serde_json::from_str(member.get()) {
             Ok(value) => return Some(value),
             Err(error) => error,
         };
         let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(member.get()) else {
-            self.leave_out(place, &error, member);
+            self.leave_out(|| place_of(name), &error, member);
             return None;
         };
+        let mut holes = Vec::new();
         let mut values = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {
             values.push(serde_json::from_str(entry.get()).unwrap_or_else(|error| {
-                self.leave_out(format!("{place}/{index}"), &error, entry);
+                let place = || format!("{}/{index}", place_of(name));
+                self.leave_out(place, &error, entry);
+                holes.push(index);
                 Value::Null
             }));
         }
+        self.holes.insert(name.to_owned(), holes);
         Some(Value::Array(values))
     }
 
-    fn leave_out(&mut self, place: String, error: &serde_json::Error, part: &RawValue) {
+    fn leave_out(
+        &mut self,
+        place: impl FnOnce() -> String,
+        error: &serde_json::Error,
+        part: &RawValue,
+    ) {
+        if self.left_out.len() == MAX_WARNINGS {
+            self.more += 1;
+            return;
+        }
         let text = part.get();
         let shown = &text[..text.floor_char_boundary(SHOWN_BYTES)];
         let problem = format!("{error}; left out");
-        self.left_out.push((place, problem, shown.into()));
+        self.left_out.push((place(), problem, shown.into()));
     }
+}
+
+/// Where a member is, as a JSON pointer.
+fn place_of(name: &str) -> String {
+    format!("/{}", super::escaped(name))
 }
 
 /// A JSON text in which each half of a surrogate pair that is alone is replaced by `\ufffd`. Programs that
