@@ -139,7 +139,7 @@ fn reach(options: &Options, launch: &Launch) -> Vec<String> {
 /// A variable for `env`. A value that may be a secret is taken from the environment.
 fn assigned((name, value): &(String, String)) -> String {
     if may_be_secret(name, value) {
-        // A name from a config file that is no name of a variable must not become shell code.
+        // A name in a config file can be any text. It must not become code of the shell.
         return match variable_of(name) {
             Some(variable) => format!("{}=\"{variable}\"", quote(name)),
             None => quote(&format!("{name}=…")),
@@ -317,6 +317,24 @@ mod tests {
             "--header \"X-Api-Key: $X_API_KEY\""
         );
         assert_eq!(sent("X-Team: blue sky"), "--header 'X-Team: blue sky'");
+    }
+
+    #[test]
+    fn names_of_variables_cannot_run_commands() {
+        let line = |name: &str, value: &str| assigned(&(name.to_owned(), value.to_owned()));
+        assert_eq!(line("DB_PASS", "hunter2"), "DB_PASS=\"${DB_PASS:?}\"");
+        assert_eq!(line("REGION", "eu"), "REGION=eu");
+        // A name that a shell would run, or expand, is quoted as a whole.
+        for name in ["PASS}\"; touch x; \"", "PASS$(touch x)", "PASS`touch x`"] {
+            assert_eq!(line(name, "hunter2"), format!("'{name}=…'"));
+        }
+        for (name, value) in [
+            ("DATABASE_URL", "postgres://ada:hunter2@host/db"),
+            ("MY_DSN", "hunter2"),
+            ("CREDENTIALS", "hunter2"),
+        ] {
+            assert!(!line(name, value).contains("hunter2"), "{name}");
+        }
     }
 
     #[test]
