@@ -76,7 +76,7 @@ struct Open {
     number: u64,
     caller: Option<String>,
     subject: String,
-    asks: mpsc::Sender<RelayAsk>,
+    asks: mpsc::Sender<Box<RelayAsk>>,
     turn: Arc<Turn>,
 }
 
@@ -176,6 +176,7 @@ impl LaneHub {
         if is_pipe && self.calls.lock().asks(&subject) {
             turn.take().await?;
         }
+        // Boxed: a channel has room for 32 of them from the beginning, and most calls are asked nothing.
         let (sender, asks) = mpsc::channel(MAX_WAITING_ASKS);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.calls.lock().open.push(Open {
@@ -251,7 +252,7 @@ impl LaneHub {
     }
 
     /// The call that a question belongs to. It looks once more whether the question can be another's.
-    fn addressee(&self) -> Option<mpsc::Sender<RelayAsk>> {
+    fn addressee(&self) -> Option<mpsc::Sender<Box<RelayAsk>>> {
         let calls = self.calls.lock();
         Some(calls.addressee()?.asks.clone())
     }
@@ -270,9 +271,9 @@ impl RelaySink for LaneHub {
         let is_open = self.is_pipe() && ask.related_task().is_none();
         let addressee = is_open.then(|| self.addressee()).flatten();
         let refused = match addressee {
-            Some(call) => match call.try_send(ask) {
+            Some(call) => match call.try_send(Box::new(ask)) {
                 Ok(()) => return,
-                Err(error) => error.into_inner(),
+                Err(error) => *error.into_inner(),
             },
             None => ask,
         };

@@ -12,7 +12,7 @@ pub(crate) struct OpenCall {
     pub(super) hub: Arc<LaneHub>,
     pub(super) number: u64,
     pub(super) subject: String,
-    pub(super) asks: mpsc::Receiver<RelayAsk>,
+    pub(super) asks: mpsc::Receiver<Box<RelayAsk>>,
     pub(super) turn: Arc<Turn>,
     /// Whether the server has answered: it asks nothing more then.
     pub(super) is_answered: bool,
@@ -22,7 +22,7 @@ impl OpenCall {
     /// The next question that came without a stream.
     pub(crate) async fn ask(&mut self) -> RelayAsk {
         match self.asks.recv().await {
-            Some(ask) => ask,
+            Some(ask) => *ask,
             // The hub holds the other end for as long as this is there.
             None => std::future::pending().await,
         }
