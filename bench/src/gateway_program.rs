@@ -4,10 +4,11 @@
 //! bench-gateway PORT legacy|modern URL
 //! bench-gateway PORT legacy|modern COMMAND [ARGUMENT…]
 //! bench-gateway PORT parked SERVERS URL
+//! bench-gateway PORT parked SERVERS COMMAND [ARGUMENT…]
 //! ```
 //!
-//! With `parked` it has as many legacy servers, all at that URL, and a caller is who the header
-//! `x-caller` says: the bounds of parked calls are for each server and for each caller.
+//! With `parked` it has as many legacy servers, all at that URL or with that command, and a caller is who
+//! the header `x-caller` says: the bounds of parked calls are for each server and for each caller.
 
 use std::{error::Error, process::ExitCode, time::Duration};
 
@@ -46,12 +47,17 @@ impl Protect for Named {
     }
 }
 
-fn at_url(url: &str) -> ServerSpec {
-    ServerSpec::from(Launch::Remote(Remote {
-        url: url.to_owned(),
-        headers: Vec::new(),
-        wire: Wire::Any,
-    }))
+/// A server at a URL, or with a command.
+fn server(words: &[&str]) -> Result<ServerSpec, Box<dyn Error>> {
+    Ok(match *words {
+        [url] if url.starts_with("http://") => ServerSpec::from(Launch::Remote(Remote {
+            url: url.to_owned(),
+            headers: Vec::new(),
+            wire: Wire::Any,
+        })),
+        [program, ref rest @ ..] => ServerSpec::command(program, rest.iter().copied()),
+        [] => return Err("a URL or a command is missing".into()),
+    })
 }
 
 fn era(word: &str) -> Result<Era, Box<dyn Error>> {
@@ -65,21 +71,16 @@ fn era(word: &str) -> Result<Era, Box<dyn Error>> {
 fn gateway(arguments: &[&str]) -> Result<Gateway, Box<dyn Error>> {
     let gateway = Gateway::new("bench-gateway", env!("CARGO_PKG_VERSION"));
     Ok(match *arguments {
-        ["parked", count, url] => (0..count.parse::<usize>()?).fold(gateway, |gateway, number| {
-            let settings = UpstreamSettings::new().era(Era::Legacy);
-            gateway.server_with(format!("s{number:02}"), at_url(url), settings)
-        }),
-        [word, url] if url.starts_with("http://") => {
-            let settings = UpstreamSettings::new().era(era(word)?);
-            gateway.server_with("server", at_url(url), settings)
+        ["parked", count, ref words @ ..] => {
+            let spec = server(words)?;
+            (0..count.parse::<usize>()?).fold(gateway, |gateway, number| {
+                let settings = UpstreamSettings::new().era(Era::Legacy);
+                gateway.server_with(format!("s{number:02}"), spec.clone(), settings)
+            })
         }
-        [word, program, ref rest @ ..] => {
+        [word, ref words @ ..] => {
             let settings = UpstreamSettings::new().era(era(word)?);
-            gateway.server_with(
-                "server",
-                ServerSpec::command(program, rest.iter().copied()),
-                settings,
-            )
+            gateway.server_with("server", server(words)?, settings)
         }
         _ => return Err("usage: bench-gateway PORT legacy|modern|parked …".into()),
     })

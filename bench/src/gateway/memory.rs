@@ -43,12 +43,16 @@ pub(crate) async fn measure(extent: Extent) -> Result<Memory> {
     let program = own("bench-gateway").to_string_lossy().into_owned();
     let mut memory = Memory {
         parked: Vec::new(),
+        parked_at_programs: Vec::new(),
         server_sessions: Vec::new(),
         gateway_sessions: Vec::new(),
     };
     for _ in 0..turns {
-        eprintln!("weighing: {WEIGHED} parked calls");
-        memory.parked.push(parked(&behind).await?);
+        eprintln!("weighing: {WEIGHED} parked calls, HTTP→HTTP");
+        memory.parked.push(parked(&[behind.url()]).await?);
+        eprintln!("weighing: {WEIGHED} parked calls, HTTP→stdio");
+        let at_programs = parked(&behind.stdio).await?;
+        memory.parked_at_programs.push(at_programs);
         eprintln!("weighing: idle sessions of a server and of a gateway");
         let server = idle::weigh(&Peer::Turnbuckle.http(), Crowd::Streams).await?;
         memory.server_sessions.push(server.1);
@@ -61,12 +65,11 @@ pub(crate) async fn measure(extent: Extent) -> Result<Memory> {
     Ok(memory)
 }
 
-/// Kilobytes of one parked call.
-async fn parked(behind: &Behind) -> Result<f64> {
+/// Kilobytes of one parked call of servers at a URL, or with a command.
+async fn parked(server: &[String]) -> Result<f64> {
     let program = own("bench-gateway").to_string_lossy().into_owned();
-    let servers = SERVERS.to_string();
-    let words = [&program, "{PORT}", "parked", &servers, &behind.url()];
-    let (process, address) = Running::http(&words.map(str::to_owned)).await?;
+    let words = [&program, "{PORT}", "parked", &SERVERS.to_string()].map(str::to_owned);
+    let (process, address) = Running::http(&[&words[..], server].concat()).await?;
     let mut connection = Connection::open(address).await?;
     park(&mut connection, 0..BEFORE).await?;
     sleep(SETTLING).await;

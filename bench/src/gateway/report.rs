@@ -105,14 +105,16 @@ pub(crate) fn aims(gateways: &Gateways) -> Table {
         }
     }
     let memory = gateways.memory.as_ref();
-    let parked = memory.and_then(super::results::Memory::parked);
-    row(
-        "KB of a parked call",
-        format!("≤ {PARKED}"),
-        parked.map(range),
-        dash(),
-        parked.map(|it| it.median <= PARKED),
-    );
+    for (what, parked) in memory.iter().flat_map(|memory| memory.parked()) {
+        let parked = Spread::of(parked.iter().copied());
+        row(
+            what,
+            format!("≤ {PARKED}"),
+            parked.map(range),
+            dash(),
+            parked.map(|it| it.median <= PARKED),
+        );
+    }
     let sessions = memory.and_then(super::results::Memory::sessions);
     row(
         "1,000 idle sessions, those of a plain server = 1",
@@ -256,7 +258,9 @@ pub(crate) fn waiting(gateways: &Gateways) -> Table {
         table.row([name, spread.map_or_else(dash, range)]);
     };
     if let Some(memory) = &gateways.memory {
-        row("KB of a parked call".to_owned(), &memory.parked);
+        for (what, parked) in memory.parked() {
+            row(what.to_owned(), parked);
+        }
         let sessions = "MB of 1,000 idle sessions with a stream";
         row(
             format!("{sessions}, a plain server"),

@@ -45,16 +45,24 @@ pub(crate) struct Counted {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// Kilobytes of one parked call, turn by turn.
+    /// Kilobytes of one parked call of a server that is reached by HTTP, turn by turn. A connection of
+    /// HTTP/1.1 is part of it.
     pub(crate) parked: Vec<f64>,
+    /// The same of servers that are programs: a pipe carries all their calls.
+    #[serde(default)]
+    pub(crate) parked_at_programs: Vec<f64>,
     /// Megabytes of a thousand idle sessions, of a plain server and of the gateway.
     pub(crate) server_sessions: Vec<f64>,
     pub(crate) gateway_sessions: Vec<f64>,
 }
 
 impl Memory {
-    pub(crate) fn parked(&self) -> Option<Spread> {
-        Spread::of(self.parked.iter().copied())
+    /// Parked calls by what is behind the gateway.
+    pub(crate) fn parked(&self) -> [(&'static str, &[f64]); 2] {
+        [
+            ("KB of a parked call, HTTP→HTTP", &self.parked),
+            ("KB of a parked call, HTTP→stdio", &self.parked_at_programs),
+        ]
     }
 
     /// Of the gateway's sessions, as a multiple of a plain server's.
