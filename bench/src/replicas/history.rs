@@ -41,7 +41,7 @@ pub(super) enum Trouble {
     Error(String),
     /// A task failed.
     Failed(String),
-    /// A task failed that another replica should have gone on with.
+    /// A task failed, although another replica should have continued it.
     NotTakenOver(String),
     /// A task is not known any more.
     Forgotten(String),

@@ -85,7 +85,7 @@ pub(super) async fn watch(
 /// never had one, which is noted.
 async fn recovered(guest: Arc<Guest>, killed: Instant) -> Option<f64> {
     let answered = async {
-        // The trouble on the way is what is measured here; it is no fault.
+        // Errors are expected until the client is served again, so they are not counted as faults.
         while !is_answered(&guest).await {
             sleep(PAUSE).await;
         }

@@ -131,7 +131,7 @@ where
     Ok(outcome)
 }
 
-/// Why there is no connection. Where the command line asks for a revision, it may be the reason.
+/// Explains why there is no connection. The revision that the command line asks for may be the reason.
 fn no_connection(options: &Options, error: ConnectError) -> Failed {
     let is_pinned = options.revision.is_some() || options.era.is_some();
     let is_unsupported = matches!(error, ConnectError::Unsupported { .. });

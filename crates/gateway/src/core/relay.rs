@@ -187,8 +187,8 @@ impl Core {
     }
 }
 
-/// Whether another replica of the gateway asks for the tasks of a legacy client. It asks as a modern
-/// client does, for whom there is no such list.
+/// Whether another replica of the gateway asks for the tasks of a legacy client. Replicas send each other
+/// modern requests, and `tasks/list` is not a method of the modern era.
 #[cfg(feature = "http")]
 fn is_asked_by_replica(request: &Relayed<'_>) -> bool {
     request.method() == "tasks/list" && request.front().is_from_replica()

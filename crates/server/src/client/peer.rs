@@ -234,8 +234,8 @@ impl Peer {
         session.is_some_and(|session| session.requests.answer(response))
     }
 
-    /// Takes note of a message that cannot be read. If it is the answer to a question, nobody waits for
-    /// it any more.
+    /// Handles a message that cannot be read. If it is the answer to a question, the question fails: no
+    /// other answer will come.
     pub(crate) fn unreadable(&self, malformed: &envelope::Malformed<'_>) {
         if let (envelope::MalformedKind::NoAnswer, Some(id), Some(session)) =
             (malformed.kind, &malformed.id, &self.session)

@@ -11,8 +11,8 @@ use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
 /// How long an id can be used: longer than a server keeps a task.
 const ID_LASTS: Duration = Duration::from_hours(24 * 7);
 
-/// Stands for the number of a session where a process needs none to know the task. Sessions are numbered
-/// from below.
+/// Used in place of the number of a session if the task belongs to a process of the gateway, and not to
+/// one session. Real numbers begin at 1 and never get this large.
 const NO_SESSION: u64 = u64::MAX;
 
 /// What the id of a task means.
