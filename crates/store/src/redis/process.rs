@@ -69,8 +69,8 @@ impl Process {
             self.client
                 .get_multiplexed_async_connection_with_config(&self.config)
         });
-        // One connects at a time, and the next one tries when that fails: who waits for its turn must
-        // not wait for all before it.
+        // One connects at a time, and the next one tries when that fails: each caller waits at most
+        // `CONNECT_WITHIN`, including its time in the queue.
         let connection = tokio::time::timeout(CONNECT_WITHIN, opening).await;
         let connection = connection.map_err(late)??.clone();
         Ok((opened, connection))

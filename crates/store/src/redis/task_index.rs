@@ -80,7 +80,14 @@ impl TaskIndex {
         let mut range = ::redis::cmd("ZRANGE");
         range.arg(self.name(node)).arg(0).arg(-1);
         let tasks: Vec<String> = self.redis.repeatable(&range).await?;
-        let keys = tasks.iter().map(|task| serde_json::from_str(task));
-        keys.collect::<Result<_, _>>().map_err(unreadable)
+        let read = |task: &String| match serde_json::from_str(task) {
+            Ok(key) => Some(key),
+            // One that cannot be read must not hide the others.
+            Err(error) => {
+                tracing::warn!(%node, %error, "a task of a replica is not named in a way that is known");
+                None
+            }
+        };
+        Ok(tasks.iter().filter_map(read).collect())
     }
 }

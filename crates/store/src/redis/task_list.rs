@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use super::{
-    connection::unreadable,
-    tasks::{RedisTasks, is_late},
-};
+use super::tasks::{RedisTasks, is_late};
 use crate::{
     StoreError,
     task::{TaskPage, TaskRecord, TasksError},
@@ -16,7 +13,7 @@ pub(super) const MIN_SLICE: usize = 16;
 
 impl RedisTasks {
     /// Up to `limit` places of an owner's list behind a number, each with its task if that is still
-    /// there. Those that are not are taken off the list.
+    /// there and can be read. Those that are not there are taken off the list.
     pub(super) async fn slice(
         &self,
         owner: &str,
@@ -40,16 +37,25 @@ impl RedisTasks {
         let mut slice = Vec::with_capacity(places.len());
         let mut gone = ::redis::cmd("ZREM");
         gone.arg(&list);
+        let mut has_gone = false;
         for ((id, number), text) in places.into_iter().zip(texts) {
             let record = text.map(|text| serde_json::from_str::<TaskRecord>(&text));
-            let record = record.transpose().map_err(unreadable)?;
-            let record = record.filter(|record| !is_late(record, now));
+            let record = match record.transpose() {
+                Ok(record) => record.filter(|record| !is_late(record, now)),
+                // It must not hide the others, and stays for those who can read it.
+                Err(error) => {
+                    tracing::warn!(task = id, %error, "a task is not listed: it cannot be read");
+                    slice.push((number, None));
+                    continue;
+                }
+            };
             if record.is_none() {
                 gone.arg(id);
+                has_gone = true;
             }
             slice.push((number, record));
         }
-        if slice.iter().any(|(_, record)| record.is_none()) {
+        if has_gone {
             self.redis.repeatable::<()>(&gone).await?;
         }
         Ok(slice)

@@ -249,7 +249,7 @@ impl RedisTasks {
         self.redis.repeatable(&release).await
     }
 
-    async fn is_there(&self, record: &TaskRecord, text: &str) -> Result<bool, StoreError> {
+    async fn is_there(&self, record: &TaskRecord, text: &str) -> Result<bool, TasksError> {
         let key = TaskKey::new(&*record.owner, &*record.task.task_id);
         let found = self.find(&key, None).await?;
         Ok(found.is_some_and(|(there, _)| there == text))
@@ -268,12 +268,13 @@ impl RedisTasks {
         &self,
         key: &TaskKey,
         now: Option<SystemTime>,
-    ) -> Result<Option<(String, TaskRecord)>, StoreError> {
+    ) -> Result<Option<(String, TaskRecord)>, TasksError> {
         let mut get = ::redis::cmd("GET");
         get.arg(self.task(&key.owner, &key.id));
         let text: Option<String> = self.redis.repeatable(&get).await?;
         let Some(text) = text else { return Ok(None) };
-        let record: TaskRecord = serde_json::from_str(&text).map_err(unreadable)?;
+        let record: TaskRecord = serde_json::from_str(&text)
+            .map_err(|error| TasksError::Unreadable(unreadable(error)))?;
         let is_there = record.owner == key.owner && now.is_none_or(|now| !is_late(&record, now));
         Ok(is_there.then_some((text, record)))
     }
@@ -367,12 +368,14 @@ impl RedisTasks {
             match self.find(key, None).await {
                 Ok(Some((_, record))) if record.version <= seen => away_since = None,
                 Ok(_) => return Ok(()),
-                Err(error) => {
+                Err(TasksError::Store(error)) => {
                     let since = away_since.get_or_insert_with(Instant::now);
                     if since.elapsed() >= MAX_AWAY {
                         return Err(error);
                     }
                 }
+                Err(TasksError::Unreadable(error)) => return Err(error),
+                Err(error) => return Err(StoreError::new("redis", error)),
             }
             // Late or lost, it is looked for all the same.
             let _ = timeout(LOOK_AGAIN, place.woken()).await;

@@ -78,9 +78,9 @@ impl LeasedTasks {
                     let is_left = |it: Arc<TaskRecord>| !it.is_over() && self.is_orphan(&it);
                     left += usize::from(found.is_some_and(is_left));
                 }
-                // One that cannot be read must not hide the others.
                 Err(TasksError::Store(error)) => return Err(TasksError::Store(error)),
-                Err(error) => tracing::warn!(task = key.id, %error, "a task cannot be read"),
+                // One that cannot be read must not hide the others.
+                Err(error) => tracing::warn!(task = key.id, %error, "a task is not taken over"),
             }
         }
         Ok(left)

@@ -4,6 +4,7 @@ mod cluster;
 mod replica;
 mod sentinel;
 mod tls;
+mod unreadable;
 
 use std::{
     path::Path,
