@@ -48,7 +48,8 @@ impl ReplicaLink {
     }
 
     /// Has another replica serve a request of a client of 2026-07-28, with what that one tells the
-    /// client on the way. `None` if there is no such replica any more.
+    /// client on the way. `None` if that replica has ended; one that cannot be reached or is busy gives an
+    /// error that says to try again.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the request there.
@@ -70,29 +71,38 @@ impl ReplicaLink {
         let request =
             format!(r#"{{"jsonrpc":"2.0","id":{ID},"method":{method},"params":{params}}}"#);
         let (mut after, mut late) = (0, 0);
+        // Once it is there, it need not be sent again: it may be large.
+        let mut is_there = false;
         loop {
             let message = Message::Run {
                 key: run.key.clone(),
                 caller: caller.id().map(str::to_owned),
                 scopes: caller.scopes().to_vec(),
-                request: request.clone(),
+                request: if is_there {
+                    String::new()
+                } else {
+                    request.clone()
+                },
                 after,
                 wait_ms: u64::try_from(WAIT.as_millis()).unwrap_or(u64::MAX),
             };
             let called = run.replicas.call(run.node, message, WAIT + ANSWER_WITHIN);
             let pulled = match called.await {
                 Ok(Outcome::Pulled(pulled)) => pulled,
-                Ok(_) | Err(CallFailed::NoSuchNode) => return None,
+                Err(CallFailed::NoSuchNode) if self.0.is_gone(run.node) => return None,
+                // Silent for a moment, which is not known to be its end.
+                Err(CallFailed::NoSuchNode) => {
+                    return Some(try_again("the replica cannot be reached"));
+                }
+                Ok(_) => return Some(try_again("the replica is busy")),
                 Err(CallFailed::Late) if late < MAX_LATE => {
                     late += 1;
                     continue;
                 }
-                Err(failed @ CallFailed::Late) => {
-                    let message = format!("{failed}: send the request again");
-                    return Some(Reject::new(code::INTERNAL_ERROR, message).into());
-                }
+                Err(failed @ CallFailed::Late) => return Some(try_again(&failed.to_string())),
             };
             late = 0;
+            is_there = true;
             for line in pulled.events.lines() {
                 after += 1;
                 match reply(line) {
@@ -101,10 +111,15 @@ impl ReplicaLink {
                 }
             }
             if pulled.is_over {
-                return None;
+                return Some(try_again("the replica gave the request up"));
             }
         }
     }
+}
+
+fn try_again(reason: &str) -> RelayReply {
+    let message = format!("{reason}: send the request again");
+    Reject::new(code::INTERNAL_ERROR, message).into()
 }
 
 /// What a message says of the request, if it is the answer to it.

@@ -28,7 +28,10 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// How long to wait for an answer before it is looked whether the other replica is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long a message for others is true, and is sent again.
+/// How long to wait for an answer before the message is sent again. It doubles each time.
+const SEND_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a message for others is valid and is sent again.
 const TOLD: Duration = Duration::from_secs(30);
 
 /// How long others have at first to take a message for all before it is sent again.
@@ -53,6 +56,8 @@ struct AwaitedAnswers {
     missing: HashSet<NodeId>,
     /// Gets the last answer.
     done: oneshot::Sender<Outcome>,
+    /// Whether the other replica has said that it works on the message.
+    is_taken: bool,
 }
 
 /// Why another replica did not answer.
@@ -83,13 +88,36 @@ impl Calls {
         }
     }
 
+    /// Notes that the other replica has a message and works on it.
+    pub(super) fn taken(&self, call: Option<u64>) {
+        let Some(call) = call else { return };
+        if let Some(waiting) = self.open.lock().get_mut(&call) {
+            waiting.is_taken = true;
+        }
+    }
+
+    fn is_taken(&self, call: u64) -> bool {
+        let open = self.open.lock();
+        open.get(&call).is_some_and(|waiting| waiting.is_taken)
+    }
+
+    /// The nodes that have not answered.
+    fn missing(&self, call: u64) -> HashSet<NodeId> {
+        let open = self.open.lock();
+        let waiting = open.get(&call);
+        waiting.map_or_else(HashSet::new, |waiting| waiting.missing.clone())
+    }
+
     /// Begins to wait for the answers of these nodes.
     fn enter(&self, missing: HashSet<NodeId>) -> (u64, oneshot::Receiver<Outcome>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (done, receiver) = oneshot::channel();
-        self.open
-            .lock()
-            .insert(number, AwaitedAnswers { missing, done });
+        let waiting = AwaitedAnswers {
+            missing,
+            done,
+            is_taken: false,
+        };
+        self.open.lock().insert(number, waiting);
         (number, receiver)
     }
 }
@@ -157,6 +185,9 @@ impl Replicas {
             match timeout_at(deadline, sending).await {
                 Ok(Ok(Delivery::Sent)) => break,
                 Ok(Ok(Delivery::NoSuchNode)) => return Err(CallFailed::NoSuchNode),
+                Ok(Ok(Delivery::Deaf)) if Instant::now() >= deadline => {
+                    return Err(CallFailed::Late);
+                }
                 // Its connection may be back in a moment, or its lease may end.
                 Ok(Ok(Delivery::Deaf)) => sleep(AGAIN).await,
                 Ok(Err(error)) => {
@@ -167,6 +198,8 @@ impl Replicas {
             }
         }
         let mut answer = answer;
+        let mut pause = SEND_AGAIN;
+        let mut send_at = Instant::now() + pause;
         loop {
             let look = deadline.min(Instant::now() + LOOK);
             match timeout_at(look, &mut answer).await {
@@ -175,12 +208,32 @@ impl Replicas {
                 Err(_) if look == deadline => return Err(CallFailed::Late),
                 Err(_) => {}
             }
-            // It may have ended since. One that has the message does not take it a second time.
-            let sending = self.bus.send(Recipient::Node(node), sealed.clone());
+            if self.bus.is_gone(node) {
+                return Err(CallFailed::NoSuchNode);
+            }
+            let message = if !self.calls.is_taken(number) && Instant::now() >= send_at {
+                pause *= 2;
+                send_at = Instant::now() + pause;
+                // The message may be lost. One that has it says so, and does not take it twice.
+                Some(sealed.clone())
+            } else if self.bus.nodes().contains(&node) {
+                None
+            } else {
+                // Whether it listens shows if it has ended.
+                self.probe(until_ms)
+            };
+            let Some(message) = message else { continue };
+            let sending = self.bus.send(Recipient::Node(node), message);
             if let Ok(Ok(Delivery::NoSuchNode)) = timeout_at(deadline, sending).await {
                 return Err(CallFailed::NoSuchNode);
             }
         }
+    }
+
+    /// A short message that nobody answers.
+    fn probe(&self, until_ms: u64) -> Option<Vec<u8>> {
+        let content = Content::Message(Message::Unknown);
+        self.seal(&Letter::new(self.node, None, until_ms, content))
     }
 
     /// Tells all others, and waits until each one that is known to be there has taken the message, but
@@ -232,7 +285,7 @@ impl Replicas {
         taken
     }
 
-    /// Sends a message to all, unless each one that is known has it. Whether each one has it then.
+    /// Sends a message to all, or to those that are known not to have it. Whether each one has it then.
     async fn is_taken(&self, telling: &mut MessageForAll) -> bool {
         let there = self.bus.nodes().into_iter();
         let others = there.filter(|node| *node != self.node && !telling.taken.contains(node));
@@ -251,15 +304,20 @@ impl Replicas {
             number,
         };
         let letter = Letter::new(self.node, Some(number), told_until(), content);
-        if !self.send(Recipient::All, &letter).await {
+        if telling.is_sent {
+            // The others have it.
+            for node in &others {
+                self.send(Recipient::Node(*node), &letter).await;
+            }
+        } else if !self.send(Recipient::All, &letter).await {
             return false;
         }
         telling.is_sent = true;
         let is_taken = matches!(timeout(telling.within, answers).await, Ok(Ok(_)));
-        if is_taken {
-            telling.taken.extend(others);
-        } else {
-            // One that is late has a lot to do: it is not told more and more.
+        let missing = self.calls.missing(number);
+        telling.taken.extend(others.difference(&missing));
+        if !is_taken {
+            // A late replica is busy, so wait longer before sending again.
             telling.within = TOLD.min(telling.within * 2);
         }
         is_taken
@@ -321,3 +379,6 @@ impl Replicas {
 fn told_until() -> u64 {
     now_ms().saturating_add(u64::try_from(TOLD.as_millis()).unwrap_or(0))
 }
+
+#[cfg(all(test, feature = "replicas"))]
+mod tests;

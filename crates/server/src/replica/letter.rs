@@ -23,6 +23,9 @@ pub(super) struct Letter {
 pub(super) enum Content {
     Message(Message),
     Answer(Outcome),
+    /// The message of this call came again while it is worked on. A replica that does not know this
+    /// passes over it, and sends the message some more times.
+    AtWork,
 }
 
 impl Letter {
@@ -100,7 +103,7 @@ pub(crate) enum Message {
         key: String,
         caller: Option<String>,
         scopes: Vec<String>,
-        /// As JSON.
+        /// As JSON; empty if the other replica has it already.
         request: String,
         after: u64,
         /// How long to wait for something to come, in milliseconds.

@@ -1,6 +1,7 @@
 //! This replica among the others.
 
 use std::{
+    collections::HashSet,
     sync::{
         Arc, Weak,
         atomic::{AtomicU64, Ordering},
@@ -9,7 +10,10 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 use turnbuckle_base::{lock::Mutex, wall_clock};
 use turnbuckle_protocol::{Revision, SubscriptionFilter};
 use turnbuckle_session::round::{
@@ -18,7 +22,7 @@ use turnbuckle_session::round::{
 };
 use turnbuckle_store::{
     Joined, ReplicaStores,
-    bus::{Bus, NodeId},
+    bus::{Bus, NodeId, Recipient},
     event::EventLog,
     limit::SharedLimits,
     session::Sessions,
@@ -78,7 +82,9 @@ pub(crate) struct Replicas {
     stations: Mutex<Vec<Weak<dyn Station>>>,
     own_stations: Mutex<Vec<Arc<dyn Station>>>,
     next_place: AtomicU64,
-    at_work: Arc<Semaphore>,
+    pub(super) at_work: Arc<Semaphore>,
+    /// The calls of other replicas that are worked on.
+    working: Mutex<HashSet<(NodeId, u64)>>,
     /// Messages for all that are sent again.
     pub(super) telling: Arc<Semaphore>,
     joined: Mutex<Option<Joined>>,
@@ -110,6 +116,7 @@ impl Replicas {
             own_stations: Mutex::default(),
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
+            working: Mutex::default(),
             telling: Arc::new(Semaphore::new(MAX_TELLING)),
             joined: Mutex::default(),
             runtime: Handle::current(),
@@ -273,34 +280,69 @@ impl Replicas {
             return;
         };
         let Some(from) = letter.from() else { return };
-        if !self.seen.lock().is_new(nonce, letter.until_ms, now_ms()) {
-            return;
-        }
+        let (call, until_ms) = (letter.call, letter.until_ms);
+        let is_new = || self.seen.lock().is_new(nonce, until_ms, now_ms());
         match letter.content {
-            Content::Answer(outcome) => self.calls.answered(from, letter.call, outcome),
+            Content::Answer(outcome) if is_new() => self.calls.answered(from, call, outcome),
+            Content::AtWork if is_new() => self.calls.taken(call),
             // What is for all comes back to the one who sent it.
-            Content::Message(_) if from == self.node => {}
-            Content::Message(message) => {
-                self.work(from, letter.call, letter.until_ms, &message);
+            Content::Message(message) if from != self.node => {
+                // Before it is noted that the message came: one that is dropped may come again.
+                let Ok(permit) = Arc::clone(&self.at_work).try_acquire_owned() else {
+                    tracing::warn!("too many messages of other replicas: one was dropped");
+                    return;
+                };
+                if is_new() {
+                    self.work(from, call, until_ms, &message, permit);
+                } else {
+                    self.say_at_work(from, call, until_ms, permit);
+                }
             }
+            _ => {}
         }
     }
 
     /// Has a message worked on, and sends its answer if it is a call.
-    fn work(self: Arc<Self>, from: NodeId, call: Option<u64>, until_ms: u64, message: &Message) {
-        let Ok(permit) = Arc::clone(&self.at_work).try_acquire_owned() else {
-            tracing::warn!("too many messages of other replicas are worked on: one was dropped");
-            return;
-        };
+    fn work(
+        self: Arc<Self>,
+        from: NodeId,
+        call: Option<u64>,
+        until_ms: u64,
+        message: &Message,
+        permit: OwnedSemaphorePermit,
+    ) {
+        let at_work = call.map(|call| CallAtWork::begin(&self, from, call));
         let working = self.handle(message);
         let runtime = self.runtime.clone();
         // Ends with the work, which has a deadline.
         runtime.spawn(async move {
             let outcome = working.await;
+            drop(at_work);
             if call.is_some() {
                 let letter = Letter::new(self.node, call, until_ms, Content::Answer(outcome));
                 self.send_answer(from, &letter).await;
             }
+            drop(permit);
+        });
+    }
+
+    /// Tells a replica that sent a message again whether it is worked on.
+    fn say_at_work(
+        self: Arc<Self>,
+        from: NodeId,
+        call: Option<u64>,
+        until_ms: u64,
+        permit: OwnedSemaphorePermit,
+    ) {
+        let Some(number) = call else { return };
+        if !self.working.lock().contains(&(from, number)) {
+            return;
+        }
+        let runtime = self.runtime.clone();
+        // Ends when it is sent, or could not be.
+        runtime.spawn(async move {
+            let letter = Letter::new(self.node, call, until_ms, Content::AtWork);
+            self.send(Recipient::Node(from), &letter).await;
             drop(permit);
         });
     }
@@ -320,6 +362,30 @@ impl Replicas {
             .into_iter()
             .find_map(|station| station.take(message));
         taken.unwrap_or_else(|| Box::pin(std::future::ready(Outcome::NotHere)))
+    }
+}
+
+/// A call of another replica that is worked on.
+struct CallAtWork {
+    replicas: Arc<Replicas>,
+    from: NodeId,
+    call: u64,
+}
+
+impl CallAtWork {
+    fn begin(replicas: &Arc<Replicas>, from: NodeId, call: u64) -> Self {
+        replicas.working.lock().insert((from, call));
+        Self {
+            replicas: Arc::clone(replicas),
+            from,
+            call,
+        }
+    }
+}
+
+impl Drop for CallAtWork {
+    fn drop(&mut self) {
+        self.replicas.working.lock().remove(&(self.from, self.call));
     }
 }
 

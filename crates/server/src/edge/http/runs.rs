@@ -58,6 +58,7 @@ pub(super) struct GuestRequest<'a> {
     pub(super) key: &'a str,
     pub(super) caller: Option<&'a str>,
     pub(super) scopes: &'a [String],
+    /// As JSON; empty if it is here already.
     pub(super) request: &'a str,
     /// How many lines the other replica has.
     pub(super) after: u64,
@@ -74,7 +75,7 @@ pub(super) fn run(
         match runs.get(guest.key) {
             Some(run) => Arc::clone(run),
             // It ran, and was forgotten.
-            None if guest.after > 0 => return None,
+            None if guest.after > 0 || guest.request.is_empty() => return None,
             None if runs.len() >= MAX_RUNS => return None,
             None => {
                 let run = Arc::new(begin(site, guest));

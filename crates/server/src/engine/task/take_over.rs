@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_base::wall_clock;
 use turnbuckle_session::round::Journal;
-use turnbuckle_store::task::{Changed, TaskChange, TaskKey, TaskRecord, TasksError};
+use turnbuckle_store::task::{
+    Changed, JournalChange, RunChange, TaskChange, TaskKey, TaskRecord, TasksError,
+};
 
 use super::{
     RunningTasks, ending,
@@ -154,7 +156,12 @@ async fn leave_to_others(tasks: &RunningTasks, key: &TaskKey, turn: u32) {
     let turn_of = |record: &TaskRecord| record.restart.as_ref().map(|restart| restart.turn);
     match tasks.store.get(key, now).await {
         Ok(Some(found)) if !found.is_over() && turn_of(&found) == Some(turn) => {
-            let end = TaskChange::End(ending::unreadable());
+            // Another replica may take it over at this moment, and then it is not our turn.
+            let end = TaskChange::Run(RunChange {
+                turn,
+                journal: JournalChange::Same,
+                change: Some(Box::new(TaskChange::End(ending::unreadable()))),
+            });
             if let Err(error) = tasks.store.change(key, end, now).await {
                 tracing::warn!(%error, "the end of a task is lost");
             }
