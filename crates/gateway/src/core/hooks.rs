@@ -56,7 +56,7 @@ impl FleetHooks for CoreHooks {
         if let Some(core) = self.0.upgrade() {
             core.observe(server);
             core.reroute();
-            // Lists that are passed on as they are lack nothing.
+            // Nothing is left out of lists that are passed on unchanged.
             if !core.passes_lists() {
                 log_problems(server);
             }

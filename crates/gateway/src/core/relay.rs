@@ -19,7 +19,7 @@ use crate::{
     exchange,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::Judged,
+    operation::{Judged, is_task_request_of_replica},
     routes::Kind,
     translate::FrontRequest,
     upstream::Member,
@@ -35,6 +35,7 @@ impl Relay for CoreRelay {
 
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         let recorder = self.0.recorder.as_ref();
+        let recorder = recorder.filter(|_| !is_task_request_of_replica(&request));
         let Some(record) = recorder.and_then(|recorder| recorder.begin(&request)) else {
             return Some(self.0.serve(&request, None));
         };
@@ -95,7 +96,7 @@ impl Core {
         request: &Relayed<'_>,
         record: Option<Arc<RequestRecord>>,
     ) -> BoxFuture<'static, RelayReply> {
-        if is_foreign(request.method(), request.revision()) && !is_asked_by_replica(request) {
+        if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }
@@ -189,14 +190,8 @@ impl Core {
 
 /// Whether another replica of the gateway asks for the tasks of a legacy client. Replicas send each other
 /// modern requests, and `tasks/list` is not a method of the modern era.
-#[cfg(feature = "http")]
-fn is_asked_by_replica(request: &Relayed<'_>) -> bool {
-    request.method() == "tasks/list" && request.front().is_from_replica()
-}
-
-#[cfg(not(feature = "http"))]
-fn is_asked_by_replica(_: &Relayed<'_>) -> bool {
-    false
+fn is_list_of_replica(request: &Relayed<'_>) -> bool {
+    request.method() == "tasks/list" && is_task_request_of_replica(request)
 }
 
 /// Whether the protocol has this method, but not in the revision of the client.

@@ -34,14 +34,15 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Has another replica serve a request of a modern client whose work is there; `None` if there is no
-    /// such replica.
+    /// Has another replica serve a request of a modern client whose work is there; `None` if that replica
+    /// has ended.
     pub(crate) async fn elsewhere(&self, node: u64, request: &FrontRequest) -> Option<RelayReply> {
         let (front, params) = (&request.front, request.params());
         self.serve_at(node, front, &request.method, params).await
     }
 
-    /// Has another replica serve a request as 2026-07-28 has it; `None` if there is no such replica.
+    /// Sends a request in the form of 2026-07-28 to another replica and returns its reply; `None` if that
+    /// replica has ended.
     #[cfg(feature = "http")]
     pub(crate) async fn serve_at(
         &self,
@@ -78,9 +79,9 @@ impl Context {
         false
     }
 
-    /// The other replicas that a request of a client concerns: none if another replica has sent it.
+    /// The other replicas; none if one of them sent this request, so that it is not passed on again.
     #[cfg(feature = "http")]
-    pub(crate) fn replicas_beside(&self, front: &Front) -> Vec<u64> {
+    pub(crate) fn other_replicas(&self, front: &Front) -> Vec<u64> {
         match self.replicas.get() {
             Some(link) if !front.is_from_replica() => link.others(),
             _ => Vec::new(),
@@ -89,7 +90,7 @@ impl Context {
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_self, reason = "with HTTP there may be other replicas")]
-    pub(crate) fn replicas_beside(&self, _: &Front) -> Vec<u64> {
+    pub(crate) fn other_replicas(&self, _: &Front) -> Vec<u64> {
         Vec::new()
     }
 }

@@ -20,6 +20,7 @@ use super::{
     course::Course,
     list_filter,
     policy::Verdict,
+    request::is_task_request_of_replica,
     subject::{Directory, Moment, Subject},
 };
 use crate::observe::Recorder;
@@ -225,6 +226,9 @@ impl Relay for Operated {
     }
 
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        if is_task_request_of_replica(&request) {
+            return self.inner.serve(request);
+        }
         let mut course = Course::begin(&self.operation, &request);
         let Some(settling) = self.settling(&course) else {
             return self.run(course, request);

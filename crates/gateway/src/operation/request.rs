@@ -100,3 +100,15 @@ pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, 
         _ => return None,
     })
 }
+
+/// Whether another replica of the gateway asks about tasks for a client of its own. That replica counts the
+/// request of the client and writes it down.
+#[cfg(feature = "http")]
+pub(crate) fn is_task_request_of_replica(request: &Relayed<'_>) -> bool {
+    request.method().starts_with("tasks/") && request.front().is_from_replica()
+}
+
+#[cfg(not(feature = "http"))]
+pub(crate) fn is_task_request_of_replica(_: &Relayed<'_>) -> bool {
+    false
+}

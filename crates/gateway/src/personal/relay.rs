@@ -16,7 +16,7 @@ use super::{
 use crate::{
     core::{CoreRelay, Follower},
     exchange,
-    operation::{Asking, Judged},
+    operation::{Asking, Judged, is_task_request_of_replica},
 };
 
 /// How long a subscription waits before it looks for a place among the callers again, at first.
@@ -40,6 +40,17 @@ impl PersonalRelay {
             callers: Arc::clone(callers),
             asking: Arc::new(asking),
         }
+    }
+}
+
+impl PersonalRelay {
+    /// Whether another replica lists tasks of a caller who has none here: the caller's own servers are not
+    /// opened for that.
+    fn is_list_of_none(&self, request: &Relayed<'_>) -> bool {
+        let tasks = &self.callers.shared.context.tasks;
+        request.method() == "tasks/list"
+            && is_task_request_of_replica(request)
+            && !tasks.has_any_of(request.caller().id())
     }
 }
 
@@ -87,6 +98,9 @@ impl Relay for PersonalRelay {
                 }
                 call.run(&own, &caller).await
             }));
+        }
+        if self.is_list_of_none(&request) {
+            return CoreRelay(callers.core(&caller)).serve(request);
         }
         let is_tools = request.method() == "tools/list";
         Some(Box::pin(async move {

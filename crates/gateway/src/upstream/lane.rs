@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -37,7 +37,9 @@ pub(crate) struct Lane {
     /// Its number among the sessions of this process.
     pub(crate) number: u64,
     /// The places that its process takes.
-    _places: Vec<OwnedSemaphorePermit>,
+    places: Mutex<Vec<OwnedSemaphorePermit>>,
+    /// Whether its server was replaced or removed.
+    is_retired: AtomicBool,
 }
 
 /// A call on a lane, which keeps the lane open.
@@ -76,7 +78,26 @@ impl Lane {
             last_used: Mutex::new(Instant::now()),
             followers: watch::Sender::new(()),
             number,
-            _places: places,
+            places: Mutex::new(places),
+            is_retired: AtomicBool::new(false),
+        }
+    }
+
+    /// Its server was replaced or removed: no request finds it any more.
+    pub(super) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether no request can use it any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.connection.is_closed() || self.is_retired.load(Ordering::Relaxed)
+    }
+
+    /// Gives back the places of a process that has ended, though something may still hold the session.
+    pub(super) fn free_places_if_closed(&self) {
+        if self.connection.is_closed() {
+            let places = std::mem::take(&mut *self.places.lock());
+            drop(places);
         }
     }
 

@@ -208,6 +208,9 @@ impl Member {
         let failed = |reason: &str| unavailable(self.id.as_str(), reason);
         let spec = &self.plan.spec;
         let places = if spec.is_process() {
+            for lane in self.all_open() {
+                lane.free_places_if_closed();
+            }
             self.make_room();
             self.places().await.map_err(|reason| failed(&reason))?
         } else {
@@ -268,8 +271,17 @@ impl Member {
 
     /// Keeps no session any more. Those in use end with their calls.
     pub(crate) fn retire(&self) {
+        for lane in self.all_open() {
+            lane.retire();
+        }
         let lanes = std::mem::take(&mut *self.lanes.lock());
         drop(lanes);
+    }
+
+    /// All sessions that are open. Those that have ended are among them while something holds them.
+    fn all_open(&self) -> Vec<Arc<Lane>> {
+        let open = self.open.lock();
+        open.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Ends all sessions but the supervisor's, with the calls on them, and waits for them.

@@ -1,7 +1,5 @@
 //! Calls that become tasks.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle_client::RelayEvent;
 use turnbuckle_host::shared::timestamp;
@@ -19,10 +17,12 @@ use super::{
     methods::declares,
     reseal,
     table::{MAX_FINISHED_BYTES, NewTask},
+    task_lane::TaskLane,
 };
 use crate::{
     exchange::call::Exchange,
     translate::{Answer, Question, Round, refusal},
+    upstream::{Lane, Member},
 };
 
 /// How long a task is kept that was over when it began.
@@ -201,6 +201,12 @@ fn written(result: &LegacyCreateTaskResult) -> RelayReply {
     RelayReply::Result(json!(result).to_string().into_bytes())
 }
 
+/// Whether a server knows its tasks in this session only. A process on a pipe is a session, whatever its
+/// revision: another process of the same server does not have its tasks, or has others under the same ids.
+fn knows_in_session(member: &Member, lane: &Lane) -> bool {
+    !lane.revision().is_modern() || member.plan.spec.is_pipe()
+}
+
 /// Knows a task from now on. Gives the id that the client sees.
 fn enter(
     exchange: &Exchange,
@@ -208,23 +214,24 @@ fn enter(
     ttl: Option<u64>,
     finished: Option<Finished>,
 ) -> Result<String, Reject> {
-    let (context, lane) = (&exchange.context, &*exchange.lane);
-    let is_session = !lane.revision().is_modern();
-    // Each replica of the gateway runs processes of its own.
-    let is_of_process =
-        !is_session && context.has_replicas() && exchange.member.plan.spec.is_pipe();
-    let id = if is_of_process || finished.is_some() {
-        TaskId::of_process(context, exchange.server(), own)
+    let (context, server) = (&exchange.context, exchange.server());
+    let mut lane = None;
+    let id = if finished.is_some() {
+        TaskId::of_process(context, server, own)
+    } else if knows_in_session(&exchange.member, &exchange.lane) {
+        lane = Some(TaskLane::of(&exchange.member, &exchange.lane));
+        TaskId::of_session(context, server, &exchange.lane, own)
     } else {
-        TaskId::new(context, exchange.server(), lane, own)
+        TaskId::of_server(server, own)
     };
     let caller = exchange.request.caller();
     let sealed = id.seal(context, caller)?;
     context.tasks.enter(NewTask {
         id,
         caller: caller.map(str::to_owned),
+        is_listed: exchange.request.front.caller().is_identified(),
         sealed: sealed.clone(),
-        lane: is_session.then(|| Arc::clone(lane)),
+        lane,
         ttl,
         finished,
     });

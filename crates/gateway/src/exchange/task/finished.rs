@@ -1,5 +1,4 @@
-//! Tasks that were over before they began: calls of legacy clients whose modern servers gave the result
-//! at once.
+//! Calls of legacy clients that asked for a task, and whose modern server answered at once.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{LegacyTask, Revision, Task, TaskStatus, envelope::Raw};
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::translate;
 
-/// A task that was over before it began.
+/// A task for a result that came at once.
 #[derive(Clone)]
 pub(super) struct Finished {
     /// The task, as 2025-11-25 writes it.

@@ -1,6 +1,6 @@
 //! The ids of tasks, as clients see them.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_server::Reject;
@@ -12,32 +12,40 @@ use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
 const ID_LASTS: Duration = Duration::from_hours(24 * 7);
 
 /// Used in place of the number of a session if the task belongs to a process of the gateway, and not to
-/// one session. Real numbers begin at 1 and never get this large.
+/// one session. Real numbers never get this large.
 const NO_SESSION: u64 = u64::MAX;
 
 /// What the id of a task means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct TaskId {
     pub(super) server: String,
-    /// The session that it runs in, for a legacy server: the process of the gateway, and the number of
-    /// the session in it.
+    /// The session that it runs in, for a legacy server or a server on a pipe: the process of the gateway,
+    /// and the number of the session in it.
     session: Option<(u64, u64)>,
     /// The server's own id.
     pub(super) own: String,
 }
 
 impl TaskId {
-    /// The id of a task that runs on this session.
-    pub(super) fn new(context: &Context, server: &str, lane: &Arc<Lane>, own: &str) -> Self {
-        let is_modern = lane.revision().is_modern();
+    /// The id of a task that its server knows in this session only, or in this process.
+    pub(super) fn of_session(context: &Context, server: &str, lane: &Lane, own: &str) -> Self {
         Self {
             server: server.to_owned(),
-            session: (!is_modern).then(|| (context.parked.node(), lane.number)),
+            session: Some((context.parked.node(), lane.number)),
             own: own.to_owned(),
         }
     }
 
-    /// The id of a task that is known to this process of the gateway alone, whatever the session.
+    /// The id of a task that its server knows whoever asks.
+    pub(super) fn of_server(server: &str, own: &str) -> Self {
+        Self {
+            server: server.to_owned(),
+            session: None,
+            own: own.to_owned(),
+        }
+    }
+
+    /// The id of a task that no server knows, but this process of the gateway.
     pub(super) fn of_process(context: &Context, server: &str, own: &str) -> Self {
         Self {
             server: server.to_owned(),
@@ -52,15 +60,17 @@ impl TaskId {
         (node != context.parked.node()).then_some(node)
     }
 
-    /// The number of its session, if it has one here. An error if it was another process's.
+    /// The number of its session, if it has one here. An error if no server can know the task any more.
     pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
         match self.session {
-            // Where the process has ended, its server may still have the task.
-            None | Some((_, NO_SESSION)) => Ok(None),
-            Some((node, number)) if node == context.parked.node() => Ok(Some(number)),
-            Some(_) => Err(Reject::invalid_params(
-                "the task is gone: the gateway was started again",
+            None => Ok(None),
+            Some((node, _)) if node != context.parked.node() => Err(Reject::invalid_params(
+                "the task is gone: the gateway that ran it has ended",
             )),
+            Some((_, NO_SESSION)) => Err(Reject::invalid_params(
+                "the task is gone: its result is not kept any more",
+            )),
+            Some((_, number)) => Ok(Some(number)),
         }
     }
 

@@ -17,6 +17,7 @@ use super::{
     methods::TaskCall,
     reseal::unrelated,
     table::{KnownTask, NewTask},
+    task_lane::TaskLane,
 };
 use crate::translate::{self, Answer, Question, answer, refusal};
 
@@ -187,12 +188,20 @@ impl LegacyTaskCall {
                     .member("code")
                     .and_then(|raw| raw.parse().ok());
                 match code {
-                    Some(code::INVALID_PARAMS) if look(&self.0).await.is_ok() => acknowledged(),
+                    Some(code::INVALID_PARAMS) if self.is_over().await => acknowledged(),
                     _ => failed(&self.0, &Answer::Error(raw)),
                 }
             }
             lost @ Answer::Lost(_) => failed(&self.0, &lost),
         }
+    }
+
+    async fn is_over(&self) -> bool {
+        let Ok(raw) = look(&self.0).await else {
+            return false;
+        };
+        let task = serde_json::from_str::<LegacyTask>(raw.get());
+        task.is_ok_and(|task| task.status.is_terminal())
     }
 
     /// What the task asks. Its result is waited for, which is how a session hears of it.
@@ -203,8 +212,9 @@ impl LegacyTaskCall {
             None => call.context.tasks.enter(NewTask {
                 id: call.id.clone(),
                 caller: call.request.caller().map(str::to_owned),
+                is_listed: call.request.front.caller().is_identified(),
                 sealed: call.sealed.clone(),
-                lane: Some(Arc::clone(&call.lane)),
+                lane: Some(TaskLane::of(&call.member, &call.lane)),
                 ttl,
                 finished: None,
             }),

@@ -1,11 +1,12 @@
 //! `tasks/list` of a legacy client: the tasks that the gateway knows of this caller, so that one caller
 //! does not see those of another (G31).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
+use tokio::{task::JoinSet, time};
 use turnbuckle_protocol::{LegacyListTasksResult, LegacyTask};
-use turnbuckle_server::RelayReply;
+use turnbuckle_server::{Reject, RelayReply};
 
 use super::{
     legacy_server,
@@ -16,24 +17,53 @@ use super::{
 };
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
 
+/// How long a server may take to say how a task is doing that is listed. Replicas wait longer for each
+/// other than this.
+const LOOK_WITHIN: Duration = Duration::from_secs(2);
+
 pub(super) async fn serve(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,
     members: &[Arc<Member>],
 ) -> RelayReply {
-    let known = context.tasks.of_caller(request.caller());
-    let mut tasks = Vec::new();
-    for known in known {
-        if let Some(task) = look(context, request, members, &known).await {
-            tasks.push(task);
-        }
+    // tasks: a server that cannot tell its callers apart MUST NOT list their tasks.
+    if !request.front.caller().is_identified() {
+        return Reject::method_not_found("tasks/list").into();
     }
-    match replica::list(context, request).await {
-        Ok(others) => tasks.extend(others),
-        Err(reply) => return reply,
-    }
+    let here = look_at_all(context, request, members);
+    let (mut tasks, others) = tokio::join!(here, replica::list(context, request));
+    tasks.extend(others);
     let result = LegacyListTasksResult::new(tasks);
     RelayReply::Result(json!(result).to_string().into_bytes())
+}
+
+/// How the tasks of the caller are doing that this process knows, oldest first. Those whose server does not
+/// say so in time are left out.
+async fn look_at_all(
+    context: &Arc<Context>,
+    request: &Arc<FrontRequest>,
+    members: &[Arc<Member>],
+) -> Vec<LegacyTask> {
+    let known = context.tasks.of_caller(request.caller());
+    let members: Arc<[_]> = members.into();
+    let mut looks = JoinSet::new();
+    for (place, known) in known.into_iter().enumerate() {
+        let (context, request) = (Arc::clone(context), Arc::clone(request));
+        let members = Arc::clone(&members);
+        looks.spawn(async move {
+            let look = look(&context, &request, &members, &known);
+            let looked = time::timeout(LOOK_WITHIN, look).await;
+            let looked = looked.unwrap_or_else(|_| {
+                let server = &known.id.server;
+                tracing::warn!(server, "a task is not listed: its server did not answer");
+                None
+            });
+            looked.map(|task| (place, task))
+        });
+    }
+    let mut tasks: Vec<_> = looks.join_all().await.into_iter().flatten().collect();
+    tasks.sort_unstable_by_key(|(place, _)| *place);
+    tasks.into_iter().map(|(_, task)| task).collect()
 }
 
 /// How a task is doing; `None` if its server has it no more.
@@ -60,6 +90,7 @@ async fn look(
             serde_json::from_str::<LegacyTask>(raw.get()).ok()?
         }
     };
+    known.note(task.status.is_terminal());
     task.task_id.clone_from(&known.sealed);
     Some(task)
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use turnbuckle_protocol::TASKS_EXTENSION;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{TASKS_EXTENSION, TaskStatus, envelope::Raw};
 use turnbuckle_server::{Reject, RelayReply};
 
 use super::{
@@ -84,7 +85,8 @@ pub(super) async fn serve_again(
                 return reply;
             }
         }
-        Some(node) if context.replicas_beside(&request.front).contains(&node) => {
+        // It is asked even if it was silent for a moment: only its end makes the task one that is gone.
+        Some(node) if context.has_replicas() => {
             let task = ModernTask::at_replica(&context, node, &request, &id.server, &sealed);
             return modern_server::serve(task).await;
         }
@@ -102,11 +104,33 @@ pub(super) async fn serve_again(
         Ok(call) => call,
         Err(reply) => return reply,
     };
-    match (is_modern, call.lane.revision().is_modern()) {
+    let (known, request) = (call.known.clone(), Arc::clone(&call.request));
+    let reply = match (is_modern, call.lane.revision().is_modern()) {
         (true, true) => modern_pass::serve(call).await,
         (true, false) => LegacyTaskCall(call).serve().await,
         (false, true) => modern_server::serve(ModernTask::at_server(&call)).await,
         (false, false) => session_pass::serve(call).await,
+    };
+    if let Some(known) = known {
+        known.note(says_it_is_over(&request.method, &reply));
+    }
+    reply
+}
+
+/// Whether the answer to a request about a task says that the task is over.
+fn says_it_is_over(method: &str, reply: &RelayReply) -> bool {
+    let RelayReply::Result(result) = reply else {
+        return false;
+    };
+    let status = || {
+        let raw = serde_json::from_slice::<&RawValue>(result).ok()?;
+        let status = Raw::from(raw).member("status")?;
+        serde_json::from_str::<TaskStatus>(status.get()).ok()
+    };
+    match method {
+        "tasks/result" | "tasks/cancel" => true,
+        "tasks/get" => status().is_some_and(|status| status.is_terminal()),
+        _ => false,
     }
 }
 
@@ -122,6 +146,8 @@ impl TaskCall {
         let member = members.iter().find(|it| it.id.as_str() == id.server);
         let member = Arc::clone(member.ok_or_else(unknown)?);
         let lane = match id.session(&context)? {
+            // It was known to a process that has ended.
+            None if member.plan.spec.is_pipe() => return Err(unknown().into()),
             None => member.lane(&request).await?,
             Some(number) => member.lane_of(number).ok_or_else(|| {
                 Reject::invalid_params("the task is gone: the session with its server has ended")

@@ -16,6 +16,7 @@ mod replica;
 mod reseal;
 mod session_pass;
 mod table;
+mod task_lane;
 
 pub(super) use create::{becomes_task, create, created_by_modern, created_in_session, finished};
 pub(crate) use follow::follow;

@@ -8,6 +8,7 @@ use tokio::{task::JoinSet, time};
 use turnbuckle_protocol::{
     LegacyListTasksResult, LegacyTask, Revision,
     envelope::{Raw, RawText},
+    error::code,
 };
 use turnbuckle_server::{Reject, RelayReply};
 
@@ -44,54 +45,63 @@ pub(super) async fn send(
             None => Err(Reject::internal("the task cannot be read").into()),
         },
         Some(reply) => Err(reply),
-        None => Err(Reject::invalid_params(
-            "the task is gone: the gateway that had its session has ended",
-        )
-        .into()),
+        None => Err(
+            Reject::invalid_params("the task is gone: the gateway that ran it has ended").into(),
+        ),
     }
 }
 
-/// The tasks of the caller at all other replicas.
-pub(super) async fn list(
-    context: &Arc<Context>,
-    request: &Arc<FrontRequest>,
-) -> Result<Vec<LegacyTask>, RelayReply> {
+/// The tasks of the caller at all other replicas. Those of a replica that does not answer are left out:
+/// the client can still ask for each of them.
+pub(super) async fn list(context: &Arc<Context>, request: &Arc<FrontRequest>) -> Vec<LegacyTask> {
+    // Only a caller with an id is the same at each of them.
+    if request.caller().is_none() {
+        return Vec::new();
+    }
     let mut asked = JoinSet::new();
-    for node in context.replicas_beside(&request.front) {
+    for node in context.other_replicas(&request.front) {
         let (context, request) = (Arc::clone(context), Arc::clone(request));
         asked.spawn(async move {
             let listed = time::timeout(LIST_WITHIN, list_at(&context, node, &request)).await;
-            listed.unwrap_or_else(|_| Err(unanswered()))
+            listed.unwrap_or_else(|_| Err("it did not answer in time".to_owned()))
         });
     }
     let mut tasks = Vec::new();
-    while let Some(listed) = asked.join_next().await {
-        tasks.extend(listed.unwrap_or_else(|_| Err(unanswered()))?);
+    for listed in asked.join_all().await {
+        match listed {
+            Ok(listed) => tasks.extend(listed),
+            Err(reason) => {
+                tracing::warn!(
+                    reason,
+                    "another replica of the gateway did not list its tasks"
+                );
+            }
+        }
     }
-    Ok(tasks)
+    tasks
 }
 
-/// The tasks of the caller at another replica; none if it has ended.
+/// The tasks of the caller at another replica; none if it has ended, or if it runs a version that does not
+/// list them.
 async fn list_at(
     context: &Context,
     node: u64,
     request: &FrontRequest,
-) -> Result<Vec<LegacyTask>, RelayReply> {
+) -> Result<Vec<LegacyTask>, String> {
     const METHOD: &str = "tasks/list";
-    let params = params(request, None, &Round::None)?;
+    let params = params(request, None, &Round::None);
+    let params = params.map_err(|reject| reject.as_error().message.clone())?;
     let params = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
     match context.serve_at(node, &request.front, METHOD, params).await {
         Some(RelayReply::Result(result)) => {
             let listed = serde_json::from_slice::<LegacyListTasksResult>(&result);
-            listed.map(|it| it.tasks).map_err(|_| unanswered())
+            listed.map(|it| it.tasks).map_err(|it| it.to_string())
         }
-        Some(_) => Err(unanswered()),
-        None => Ok(Vec::new()),
+        None | Some(RelayReply::Error(code::METHOD_NOT_FOUND, _)) => Ok(Vec::new()),
+        Some(RelayReply::Error(_, error)) => Err(error.raw().get().to_owned()),
+        Some(RelayReply::Reject(reject)) => Err(reject.as_error().message.clone()),
+        Some(_) => Err("it answered with something else".to_owned()),
     }
-}
-
-fn unanswered() -> RelayReply {
-    Reject::internal("another replica of the gateway did not list its tasks; try again").into()
 }
 
 /// The params of a request as another replica reads them.

@@ -8,11 +8,12 @@ use tokio::{sync::Notify, task::AbortHandle};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;
 
-use super::{finished::Finished, id::TaskId};
-use crate::{
-    translate::{Question, refusal},
-    upstream::Lane,
+use super::{
+    finished::Finished,
+    id::TaskId,
+    task_lane::{HeldLane, TaskLane},
 };
+use crate::translate::{Question, refusal};
 
 /// How many tasks are known in one process.
 const MAX_TASKS: usize = 2_048;
@@ -46,11 +47,13 @@ struct Tasks {
 pub(super) struct KnownTask {
     pub(super) id: TaskId,
     pub(super) caller: Option<String>,
+    /// Whether its caller is told apart from others, so that it may be listed.
+    is_listed: bool,
     /// The id that the caller sees.
     pub(super) sealed: String,
     until: Instant,
     /// The session that it runs in, which is kept open for it.
-    _lane: Option<Arc<Lane>>,
+    lane: HeldLane,
     /// The result, if it was there before there was a task.
     pub(super) finished: Option<Finished>,
     asks: Mutex<OpenAsks>,
@@ -71,8 +74,9 @@ struct OpenAsks {
 pub(super) struct NewTask {
     pub(super) id: TaskId,
     pub(super) caller: Option<String>,
+    pub(super) is_listed: bool,
     pub(super) sealed: String,
-    pub(super) lane: Option<Arc<Lane>>,
+    pub(super) lane: Option<TaskLane>,
     /// For how many milliseconds the server keeps it.
     pub(super) ttl: Option<u64>,
     pub(super) finished: Option<Finished>,
@@ -83,8 +87,8 @@ impl TaskTable {
         self.0.lock().known.get(id).cloned()
     }
 
-    /// Knows a task from now on. The oldest of the caller is forgotten where there are too many: its
-    /// server still has it.
+    /// Knows a task from now on. The oldest of the caller is forgotten where there are too many; its
+    /// server still has it, unless its process ran for this task alone.
     pub(super) fn enter(&self, new: NewTask) -> Arc<KnownTask> {
         let ttl = new
             .ttl
@@ -93,9 +97,10 @@ impl TaskTable {
         let task = Arc::new(KnownTask {
             id: new.id.clone(),
             caller: new.caller,
+            is_listed: new.is_listed,
             sealed: new.sealed,
             until: Instant::now() + ttl,
-            _lane: new.lane,
+            lane: HeldLane::new(new.lane),
             finished: new.finished,
             asks: Mutex::default(),
             asked: Notify::new(),
@@ -120,13 +125,20 @@ impl TaskTable {
         task
     }
 
-    /// The tasks of a caller, oldest first.
+    /// Whether a caller has tasks here.
+    pub(crate) fn has_any_of(&self, caller: Option<&str>) -> bool {
+        let tasks = self.0.lock();
+        let mut all = tasks.known.values();
+        all.any(|task| task.is_listed && task.caller.as_deref() == caller)
+    }
+
+    /// The tasks of a caller that may be listed, oldest first.
     pub(super) fn of_caller(&self, caller: Option<&str>) -> Vec<Arc<KnownTask>> {
         let mut tasks = self.0.lock();
         let forgotten = tasks.forget_old();
         let all = tasks.known.values();
         let own = all
-            .filter(|task| task.caller.as_deref() == caller)
+            .filter(|task| task.is_listed && task.caller.as_deref() == caller)
             .cloned()
             .collect();
         drop(tasks);
@@ -134,10 +146,17 @@ impl TaskTable {
         own
     }
 
-    /// Forgets tasks whose time is over.
+    /// Forgets tasks whose time is over, and lets go of processes that no task needs any more.
     pub(crate) fn tidy(&self) {
-        let forgotten = self.0.lock().forget_old();
+        let (forgotten, known) = {
+            let mut tasks = self.0.lock();
+            let forgotten = tasks.forget_old();
+            (forgotten, tasks.known.values().cloned().collect::<Vec<_>>())
+        };
         end_all(&forgotten);
+        for task in known {
+            task.lane.tidy(Instant::now());
+        }
     }
 
     /// Forgets all tasks, and waits for none any more.
@@ -171,6 +190,11 @@ impl Tasks {
 }
 
 impl KnownTask {
+    /// Notes that its client has asked about it, and whether it was over then.
+    pub(super) fn note(&self, is_over: bool) {
+        self.lane.note(is_over, Instant::now());
+    }
+
     /// Adds a question, if the limit allows it.
     pub(super) fn ask(&self, question: Question, ask: RelayAsk) {
         {
