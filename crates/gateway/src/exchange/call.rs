@@ -140,7 +140,9 @@ pub(crate) async fn serve(
     let ticket = match &request.state {
         None => None,
         Some(state) => {
-            let opened = context.sealer.open(state, request.caller(), request.digest);
+            let opened = context
+                .sealer
+                .open(state, request.caller(), request.digest());
             match opened {
                 Ok(ticket) => Some(ticket),
                 Err(reject) => return reject.into(),

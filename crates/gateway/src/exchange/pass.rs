@@ -52,9 +52,12 @@ fn seal(exchange: &Exchange, raw: Raw<'_>) -> Result<RelayReply, Reject> {
         state: raw.member("requestState").and_then(text_of),
     };
     let context = &exchange.context;
-    let state = context
-        .sealer
-        .seal(&ticket, request.caller(), request.digest, context.park_for)?;
+    let state = context.sealer.seal(
+        &ticket,
+        request.caller(),
+        request.digest(),
+        context.park_for,
+    )?;
     let edited = Edit::new(raw).set_text(&["requestState"], &state).finish();
     let edited = edited.map_err(|error| Reject::internal(error.to_string()))?;
     Ok(RelayReply::Result(edited.raw().get().as_bytes().to_vec()))

@@ -48,9 +48,12 @@ fn ask(exchange: &Exchange, visits: &[Raw<'_>]) -> Result<RelayReply, Reject> {
         server: exchange.server().to_owned(),
     };
     let context = &exchange.context;
-    let state = context
-        .sealer
-        .seal(&ticket, request.caller(), request.digest, context.park_for)?;
+    let state = context.sealer.seal(
+        &ticket,
+        request.caller(),
+        request.digest(),
+        context.park_for,
+    )?;
     Ok(RelayReply::Result(
         format!(
             r#"{{"resultType":"input_required","inputRequests":{{{entries}}},"requestState":{}}}"#,

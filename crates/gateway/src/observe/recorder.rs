@@ -161,16 +161,15 @@ impl Recorder {
             text.truncate(end.unwrap_or_default());
             text
         });
-        let digest = RequestDigest::of(request.method(), request.members());
         let is_retry =
             request.revision().is_modern() && request.members().get("requestState").is_some();
+        let digest = is_retry.then(|| RequestDigest::of(request.method(), request.members()));
         let mut kept = self.kept.lock();
         kept.next += 1;
         let beginning = Beginning {
             number: kept.next,
             time: now(),
-            digest,
-            continues: is_retry.then(|| kept.take_asked(digest)).flatten(),
+            continues: digest.and_then(|digest| kept.take_asked(digest)),
         };
         let record = Arc::new(RequestRecord::new(own, request, client, &beginning));
         kept.records.push_back(Arc::clone(&record));
@@ -230,9 +229,11 @@ impl Recorder {
             caller.calls += 1;
             caller.last = now;
         }
-        if ended.is_asked {
+        if ended.is_asked
+            && let Some(digest) = record.digest.get()
+        {
             let mut kept = self.kept.lock();
-            kept.asked.push_back((record.digest, record.number));
+            kept.asked.push_back((*digest, record.number));
             if kept.asked.len() > MAX_EXCHANGES {
                 kept.asked.pop_front();
             }

@@ -1,11 +1,11 @@
 //! Requests of clients, as the server's revision has them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{json, value::RawValue};
 use turnbuckle_protocol::{
     ClientCapabilities, Implementation, JsonObject, LoggingLevel, Lower, Revision, TASKS_EXTENSION,
-    envelope::{Edit, NotAnObject, Raw, RawText},
+    envelope::{Edit, Members, NotAnObject, Raw, RawText},
 };
 use turnbuckle_server::{Front, Reject, Relayed};
 use turnbuckle_session::round::RequestDigest;
@@ -31,8 +31,8 @@ pub(crate) struct FrontRequest {
     /// The progress token of the client, as JSON.
     pub(crate) token: Option<Box<str>>,
     pub(crate) front: Front,
-    /// The same for the request and all its retries.
-    pub(crate) digest: RequestDigest,
+    /// See [`digest`](Self::digest).
+    digest: OnceLock<RequestDigest>,
     pub(crate) responses: Option<RawText>,
     pub(crate) state: Option<String>,
     /// Its record, if a recorder is set.
@@ -78,7 +78,7 @@ impl FrontRequest {
             log_level: request.log_level(),
             token: token.map(|raw| raw.get().into()),
             front: request.front().clone(),
-            digest: RequestDigest::of(request.method(), members),
+            digest: OnceLock::new(),
             responses: round("inputResponses").map(RawText::from),
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
             record,
@@ -104,7 +104,7 @@ impl FrontRequest {
             log_level: None,
             token: None,
             front: request.front().clone(),
-            digest: RequestDigest::named("tasks/get", id),
+            digest: RequestDigest::named("tasks/get", id).into(),
             responses: None,
             state: None,
             record: None,
@@ -113,6 +113,19 @@ impl FrontRequest {
 
     pub(crate) fn caller(&self) -> Option<&str> {
         self.front.caller().id()
+    }
+
+    /// The same for the request and all its retries. It is made when it is needed, because few requests
+    /// are retried and all of the arguments have to be read for it.
+    pub(crate) fn digest(&self) -> RequestDigest {
+        *self.digest.get_or_init(|| {
+            let members = Members::of(self.params()).unwrap_or_default();
+            let digest = RequestDigest::of(&self.method, &members);
+            if let Some(record) = &self.record {
+                record.set_digest(digest);
+            }
+            digest
+        })
     }
 
     /// The params as they came.

@@ -219,7 +219,7 @@ impl ParkedCall {
         let lasts = context.park_for;
         let sealed = context
             .sealer
-            .seal(&ticket, request.caller(), request.digest, lasts);
+            .seal(&ticket, request.caller(), request.digest(), lasts);
         match sealed {
             Ok(sealed) => RelayReply::Result(
                 format!(
