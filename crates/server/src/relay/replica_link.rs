@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::time::{Instant, sleep};
 use turnbuckle_protocol::{
     envelope::{self, Frame, Message as Incoming, Raw, RawText},
     error::code,
@@ -19,6 +20,13 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// How long its answer may take beyond that.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long the other replica may be silent before the client is told to try again. After six seconds it is
+/// known whether a replica has ended.
+const MAX_SILENT: Duration = Duration::from_secs(8);
+
+/// How long to wait before a replica that is silent is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
 
 /// How often in a row the other replica may fail to answer.
 const MAX_LATE: usize = 3;
@@ -73,6 +81,7 @@ impl ReplicaLink {
         let (mut after, mut late) = (0, 0);
         // Once it is there, it need not be sent again: it may be large.
         let mut is_there = false;
+        let mut silent_since = None;
         loop {
             let message = Message::Run {
                 key: run.key.clone(),
@@ -90,9 +99,14 @@ impl ReplicaLink {
             let pulled = match called.await {
                 Ok(Outcome::Pulled(pulled)) => pulled,
                 Err(CallFailed::NoSuchNode) if self.0.is_gone(run.node) => return None,
-                // Silent for a moment, which is not known to be its end.
+                // Silent for a moment: that it has ended is known a little later.
                 Err(CallFailed::NoSuchNode) => {
-                    return Some(try_again("the replica cannot be reached"));
+                    let since = *silent_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= MAX_SILENT {
+                        return Some(try_again("the replica cannot be reached"));
+                    }
+                    sleep(ASK_AGAIN).await;
+                    continue;
                 }
                 Ok(_) => return Some(try_again("the replica is busy")),
                 Err(CallFailed::Late) if late < MAX_LATE => {
@@ -103,6 +117,7 @@ impl ReplicaLink {
             };
             late = 0;
             is_there = true;
+            silent_since = None;
             for line in pulled.events.lines() {
                 after += 1;
                 match reply(line) {
