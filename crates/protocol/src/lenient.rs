@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
 use self::readable::Readable;
-use crate::JsonObject;
+use crate::{JsonObject, json_problem};
 
 /// How many parts of one entry, or of a message outside of its entries, are left out. An entry with
 /// more is left out as a whole.
@@ -47,7 +47,12 @@ pub struct ReadWarning {
     pub problem: String,
     /// The value that was found, unchanged.
     pub value: Value,
+    /// The name or the URI of the entry that it was in, such as a tool, if the entry has one.
+    pub entry: Option<String>,
 }
+
+/// How many characters of the name of an entry are written.
+const ENTRY_SHOWN: usize = 80;
 
 impl ReadWarning {
     /// A warning about something at a place in the answer to a method.
@@ -62,18 +67,52 @@ impl ReadWarning {
             pointer: pointer.into(),
             problem: problem.into(),
             value,
+            entry: None,
         }
+    }
+
+    fn of_entry(mut self, entry: Option<String>) -> Self {
+        self.entry = entry;
+        self
     }
 }
 
 impl fmt::Display for ReadWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (method, problem) = (&self.method, &self.problem);
+        if let (Some(entry), Some((kind, inner))) = (&self.entry, entry_place(&self.pointer)) {
+            let entry: String = entry.escape_debug().take(ENTRY_SHOWN).collect();
+            if !inner.is_empty() {
+                write!(f, "`{inner}` of ")?;
+            }
+            return write!(f, "{kind} `{entry}` in the answer to `{method}`: {problem}");
+        }
         match self.pointer.as_str() {
             "" => write!(f, "the answer to `{method}`: {problem}"),
             pointer => write!(f, "`{pointer}` in the answer to `{method}`: {problem}"),
         }
     }
+}
+
+/// What an entry of a list is called, and the place in it.
+fn entry_place(pointer: &str) -> Option<(&'static str, &str)> {
+    let (list, rest) = pointer.strip_prefix('/')?.split_once('/')?;
+    let kind = match list {
+        "tools" => "tool",
+        "prompts" => "prompt",
+        "resources" => "resource",
+        "resourceTemplates" => "resource template",
+        _ => return None,
+    };
+    let inner = rest.find('/').map_or("", |end| &rest[end..]);
+    Some((kind, inner))
+}
+
+/// What an entry of a list is named by.
+fn name_of(entry: &Value) -> Option<String> {
+    let names = ["name", "uri", "uriTemplate"].iter();
+    let mut found = names.filter_map(|name| entry.get(name)?.as_str());
+    found.next().map(str::to_owned)
 }
 
 /// Reads the answer to a method. Parts that cannot be read are left out, with a warning for each.
@@ -128,12 +167,17 @@ struct Mender<'a> {
 
 impl Mender<'_> {
     fn warn(&mut self, pointer: String, problem: String, value: Value) {
+        self.warn_of(None, pointer, problem, value);
+    }
+
+    /// Warns about something in an entry that has a name.
+    fn warn_of(&mut self, entry: Option<String>, pointer: String, problem: String, value: Value) {
         if self.warnings.len() == MAX_WARNINGS {
             self.more += 1;
             return;
         }
-        self.warnings
-            .push(ReadWarning::new(self.method, pointer, problem, value));
+        let warning = ReadWarning::new(self.method, pointer, problem, value);
+        self.warnings.push(warning.of_entry(entry));
     }
 
     /// What can be parsed of a message, with warnings about the rest.
@@ -174,7 +218,8 @@ impl Mender<'_> {
                     {
                         tool.insert("inputSchema".into(), json!({ "type": "object" }));
                         let problem = "`inputSchema` is missing; read as an object of any members";
-                        self.warn(format!("/tools/{index}"), problem.into(), came);
+                        let place = format!("/tools/{index}");
+                        self.warn_of(name_of(&came), place, problem.into(), came);
                     }
                 }
             }
@@ -226,6 +271,7 @@ impl Mender<'_> {
             return taken(alone, name);
         }
         let came = alone[name][0].clone();
+        let entry = name_of(&came);
         let before = self.warnings.len();
         let first = match pointer(&path[2..]).as_str() {
             "" => problem.clone(),
@@ -238,23 +284,21 @@ impl Mender<'_> {
             let inner = &path[2..];
             if inner.is_empty() {
                 self.warnings.truncate(before);
-                self.warn(place, format!("{first}; left out"), came);
+                self.warn_of(entry, place, format!("{first}; left out"), came);
                 return None;
             }
             let removed = remove(&mut alone, &path)?;
             let pointer = format!("{place}{}", places.note_removed(inner));
-            self.warn(pointer, format!("{problem}; left out"), removed);
+            let said = format!("{problem}; left out");
+            self.warn_of(entry.clone(), pointer, said, removed);
             match attempt::<T>(&alone) {
                 Err(next) if next.0.len() >= 2 => fault = next,
                 Ok(_) | Err(_) => return taken(alone, name),
             }
         }
         self.warnings.truncate(before);
-        self.warn(
-            place,
-            "too much of it cannot be read; left out".into(),
-            came,
-        );
+        let problem = "too much of it cannot be read; left out";
+        self.warn_of(entry, place, problem.into(), came);
         None
     }
 
@@ -355,7 +399,7 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step>, String)>
         while !path.is_empty() && at(value, &path).is_none() {
             path.pop();
         }
-        (path, error.inner().to_string())
+        (path, json_problem::describe(error.inner()))
     })
 }
 

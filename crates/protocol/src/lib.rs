@@ -24,6 +24,7 @@ pub mod importance;
 pub mod initialize;
 pub mod input;
 mod json;
+pub mod json_problem;
 pub mod lenient;
 #[cfg(test)]
 mod lenient_tests;

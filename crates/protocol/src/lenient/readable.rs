@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, value::RawValue};
 
 use super::{KEPT, MAX_WARNINGS};
-use crate::JsonObject;
+use crate::{JsonObject, json_problem};
 
 /// Members that go back to the server as they came.
 const RETURNED: [&str; 2] = ["requestState", "taskId"];
@@ -107,7 +107,7 @@ impl Readable {
         }
         let text = part.get();
         let shown = &text[..text.floor_char_boundary(SHOWN_BYTES)];
-        let problem = format!("{error}; left out");
+        let problem = format!("{}; left out", json_problem::describe(error));
         self.left_out.push((place(), problem, shown.into()));
     }
 }

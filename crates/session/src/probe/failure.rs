@@ -171,7 +171,7 @@ impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.step {
             Step::Ask(asked, version) => write!(f, "`{asked}` at {version}")?,
-            Step::Reopen => f.write_str("started the server anew")?,
+            Step::Reopen => f.write_str("connected again")?,
             Step::OpenSecond => f.write_str("started the server a second time")?,
         }
         match &self.outcome {
@@ -180,7 +180,7 @@ impl fmt::Display for Attempt {
                 Refusal::Error(code) => write!(f, ": error {code} ({message})"),
                 Refusal::Status(status) => write!(f, ": HTTP status {status}"),
                 // What came instead of an answer is told once, with the reason.
-                Refusal::NoAnswer => f.write_str(": no answer of MCP"),
+                Refusal::NoAnswer => f.write_str(": not an answer of MCP"),
             },
             Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
             Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),

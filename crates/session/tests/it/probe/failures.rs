@@ -28,7 +28,7 @@ fn a_server_that_only_hangs_fails_with_everything_that_was_tried() {
     assert_eq!(
         failure(auto().with_probe_timeout(Duration::from_secs(2)), &events),
         "the server does not answer (tried: `server/discover` at 2026-07-28: no answer within \
-         2s; `initialize` at 2025-11-25: no answer within 60s; started the server anew; \
+         2s; `initialize` at 2025-11-25: no answer within 60s; connected again; \
          `initialize` at 2025-11-25: no answer within 60s)"
     );
 }
@@ -39,7 +39,7 @@ fn a_server_that_cannot_be_started_again_fails_with_everything_that_was_tried() 
     assert_eq!(
         failure(auto(), &events),
         "the server closed the connection: its log or standard error may say why (tried: \
-         `server/discover` at 2026-07-28: connection closed; started the server anew: \
+         `server/discover` at 2026-07-28: connection closed; connected again: \
          connection closed)"
     );
 }
@@ -125,7 +125,7 @@ fn an_error_is_told_as_one_whatever_its_code_and_its_words() {
             Refusal::NoAnswer,
             "a page of HTML",
             "a page of HTML (tried",
-            ": no answer of MCP",
+            ": not an answer of MCP",
         ),
     ] {
         let refused = Event::Refused {
