@@ -2,12 +2,16 @@
 
 use std::{fmt, io};
 
-use tracing::{Event, Level, Subscriber};
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
 use tracing_subscriber::{
     EnvFilter,
     fmt::{FmtContext, FormatEvent, FormatFields, format::Writer},
     registry::LookupSpan,
 };
+use turnbuckle_command_line::control;
 
 /// What is logged unless `RUST_LOG` is set: only what the user should look at.
 const DEFAULT_FILTER: &str = "warn";
@@ -45,7 +49,7 @@ where
 {
     fn format_event(
         &self,
-        context: &FmtContext<'_, S, N>,
+        _context: &FmtContext<'_, S, N>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
@@ -54,10 +58,77 @@ where
             Level::WARN => "warning",
             _ => "note",
         };
-        write!(writer, "{word}: ")?;
-        context
-            .field_format()
-            .format_fields(writer.by_ref(), event)?;
-        writeln!(writer)
+        let mut sentence = Sentence::default();
+        event.record(&mut sentence);
+        let line = format!("{word}: {}", control::one_line(&sentence.to_string()));
+        writeln!(writer, "{}", control::for_stderr(&line))
+    }
+}
+
+/// The fields of an event as a sentence: ``server `lab`: a ping was not answered: timed out``.
+#[derive(Default)]
+struct Sentence {
+    server: Option<String>,
+    message: Option<String>,
+    /// What went wrong.
+    reason: Option<String>,
+    others: Vec<String>,
+}
+
+impl Sentence {
+    fn take(&mut self, name: &str, value: String) {
+        match name {
+            "server" => self.server = Some(value),
+            "message" => self.message = Some(value),
+            "error" | "reason" | "mismatch" => self.reason = Some(value),
+            _ => self
+                .others
+                .push(format!("{} `{value}`", name.replace('_', " "))),
+        }
+    }
+}
+
+impl Visit for Sentence {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.take(field.name(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.take(field.name(), value.to_owned());
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = self.server.as_ref().map(|name| format!("server `{name}`"));
+        let parts = [&server, &self.message, &self.reason];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        f.write_str(&parts.join(": "))?;
+        if !self.others.is_empty() {
+            write!(f, " ({})", self.others.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_reads_like_a_message() {
+        let mut sentence = Sentence::default();
+        for (name, value) in [
+            ("tool", "x"),
+            ("reason", "a header cannot be written"),
+            ("server", "lab"),
+            ("message", "left a tool out of the list"),
+        ] {
+            sentence.take(name, value.to_owned());
+        }
+        assert_eq!(
+            sentence.to_string(),
+            "server `lab`: left a tool out of the list: a header cannot be written (tool `x`)"
+        );
     }
 }

@@ -20,7 +20,10 @@ mod time_limit;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{
+    CommandFactory as _, Parser, Subcommand,
+    error::{ContextKind, ErrorKind},
+};
 use turnbuckle_command_line::{control, failure, style};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
@@ -99,7 +102,7 @@ impl Command {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return not_parsed(&error),
+        Err(error) => return not_parsed(error),
     };
     if arguments.command.runs_until_stopped() {
         log::open();
@@ -149,23 +152,31 @@ fn main() -> ExitCode {
             if arguments.command.is_json() && !show::has_printed() {
                 show::print(&failed.to_json().to_string());
             }
-            control::tell(&failed.to_string());
-            failed.exit_code()
+            end_with(&failed)
         }
     }
 }
 
+/// Says what went wrong, and gives the exit code.
+fn end_with(failed: &failure::Failed) -> ExitCode {
+    if !failed.is_quiet {
+        control::tell(&failed.to_string());
+    }
+    failed.exit_code()
+}
+
 /// Ends a command whose line asks for help, or is wrong.
-fn not_parsed(error: &clap::Error) -> ExitCode {
+fn not_parsed(mut error: clap::Error) -> ExitCode {
+    // clap would have an unknown option written behind `--`, where the command of a server is.
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
     let printed = error.print();
     if error.use_stderr() {
         return ExitCode::from(failure::Code::Usage as u8);
     }
     match show::help_printed(printed) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failed) => {
-            control::tell(&failed.to_string());
-            failed.exit_code()
-        }
+        Err(failed) => end_with(&failed),
     }
 }

@@ -105,14 +105,16 @@ where
     let recorded = wire.clone();
     let started = Instant::now();
     let mut stop = pin!(stop_signal());
-    let late = || overdue(server, options.longest());
+    let late = || overdue(&server.name, options.longest());
+    let connecting = server.named(client.connect(target)).into_future();
     let connection = tokio::select! {
-        connected = client.connect(target).into_future() => {
+        connected = connecting => {
             connected.map_err(|error| server.explain_no_connection(no_connection(options, error)))?
         }
         () = stop.as_mut() => return Err(Failed::interrupted()),
         () = limit.exhausted() => return Err(server.explain_no_connection(late())),
     };
+    let late = || overdue(connection.server().name(), options.longest());
     let session = Session {
         connection: connection.clone(),
         wire,
@@ -133,11 +135,17 @@ where
 
 /// Explains why there is no connection. The revision that the command line asks for may be the reason.
 fn no_connection(options: &Options, error: ConnectError) -> Failed {
-    let is_pinned = options.revision.is_some() || options.era.is_some();
+    let pinned = match (options.revision, options.era) {
+        (Some(_), _) => "--revision",
+        (None, Some(_)) => "--era",
+        (None, None) => return Failed::from(error),
+    };
     let is_unsupported = matches!(error, ConnectError::Unsupported { .. });
     let failed = Failed::from(error);
-    if is_pinned && is_unsupported {
-        return failed.hint("without `--revision` and `--era`, what both sides speak is found out");
+    if is_unsupported {
+        return failed.hint(format!(
+            "without `{pinned}`, a revision is chosen that both sides speak"
+        ));
     }
     failed
 }
@@ -159,12 +167,12 @@ async fn end<T>(
         }
     };
     if ended.is_none() {
-        tracing::warn!(server = %server.name, "the server does not end");
+        tell(&format!("warning: server `{}` does not end", server.name));
     }
 }
 
-fn overdue(server: &Server, limit: Duration) -> Failed {
-    let text = format!("`{}` was not done within {}", server.name, elapsed(limit));
+fn overdue(server: &str, limit: Duration) -> Failed {
+    let text = format!("server `{server}` did not finish within {}", elapsed(limit));
     Failed::new(Code::Timeout, text)
 }
 

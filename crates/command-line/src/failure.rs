@@ -5,7 +5,7 @@ use std::{error::Error, fmt, process::ExitCode};
 use serde_json::{Value, json};
 use turnbuckle::{
     CallError, ConnectError,
-    protocol::{ErrorObject, error::code},
+    protocol::{ErrorObject, error::code, json_problem},
 };
 use turnbuckle_base::error_chain;
 
@@ -58,6 +58,8 @@ pub struct Failed {
     hint: Option<String>,
     /// The error that the server answered with.
     rejection: Option<Box<ErrorObject>>,
+    /// Whether the exit code is all that is told of it.
+    pub is_quiet: bool,
 }
 
 /// How much of an error's data is shown, in characters; `--json` has all of it.
@@ -74,6 +76,7 @@ impl Failed {
             source: source.into(),
             hint: None,
             rejection: None,
+            is_quiet: false,
         }
     }
 
@@ -97,6 +100,13 @@ impl Failed {
     /// What to do next, in one line.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, told by its exit code alone: `turnbuckle list | head -1` is not a mistake.
+    #[must_use]
+    pub fn quiet(mut self) -> Self {
+        self.is_quiet = true;
         self
     }
 
@@ -233,14 +243,52 @@ impl From<CallError> for Failed {
             _ => Code::Protocol,
         };
         let rejection = error.rejection().cloned().map(Box::new);
+        let source: Box<dyn Error + Send + Sync> = match in_plain_words(&error) {
+            Some(words) => words.into(),
+            None => Box::from(error),
+        };
         let failed = Self {
             rejection,
-            ..Self::new(code, error)
+            ..Self::new(code, source)
         };
         if code == Code::Authorization {
             return failed.hint(LOGIN);
         }
         failed
+    }
+}
+
+/// What an error says to people who use a client and do not write one, where the error itself speaks
+/// of types and settings of the library.
+pub fn in_plain_words(error: &CallError) -> Option<String> {
+    match error {
+        CallError::Malformed {
+            server,
+            method,
+            source,
+        } => {
+            let problem = json_problem::describe(source);
+            Some(format!(
+                "server `{server}` answered `{method}` with something that cannot be read: {problem}"
+            ))
+        }
+        CallError::Oversized {
+            server,
+            method,
+            limit,
+        } => Some(format!(
+            "server `{server}` answered `{method}` with more than {limit} bytes, which is the most \
+             that is read"
+        )),
+        CallError::TooManyNodes {
+            server,
+            method,
+            limit,
+        } => Some(format!(
+            "server `{server}` answered `{method}` with more than {limit} JSON values and names, \
+             which is the most that is read"
+        )),
+        _ => None,
     }
 }
 

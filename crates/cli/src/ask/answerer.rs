@@ -105,6 +105,7 @@ impl Answerer {
             return Ok(answer);
         }
         if !self.is_attended {
+            self.tell_unasked();
             return Err(self.unattended(server, key, ask));
         }
         match ask {

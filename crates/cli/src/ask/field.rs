@@ -44,6 +44,10 @@ impl<'f> Field<'f> {
         self.schema.default_value().is_some()
     }
 
+    pub(super) fn is_yes_or_no(&self) -> bool {
+        matches!(self.schema, PrimitiveSchema::Boolean(_))
+    }
+
     fn written(&self) -> Value {
         serde_json::to_value(self.schema).unwrap_or_default()
     }

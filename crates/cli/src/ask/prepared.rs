@@ -171,6 +171,13 @@ impl Prepared {
             }
             other => other.to_string(),
         };
+        // Enter at a prompt may mean no; an answer that is written down says what it means.
+        if text.trim().is_empty() && field.is_yes_or_no() {
+            let said = format!("the answer to `{name}` is empty");
+            return Err(
+                Failed::usage(said).hint(format!("write `--answer {name}=true` or `false`"))
+            );
+        }
         match field.read(&text) {
             Ok(TypedField::Value(value)) => Ok(Some(value)),
             Ok(TypedField::Nothing) => Ok(None),

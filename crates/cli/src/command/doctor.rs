@@ -25,8 +25,7 @@ use crate::{
 /// diagnosed as one.
 ///
 /// Exit codes: 0 nothing is wrong (there may be warnings), 3 no connection, 4 the protocol is
-/// broken, 5 authorization is missing or broken, 7 the server hangs. All checks and their ids are
-/// listed in docs/doctor.md.
+/// broken, 5 authorization is missing or broken, 7 the server hangs.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {

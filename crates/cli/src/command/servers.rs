@@ -1,6 +1,9 @@
 //! `turnbuckle servers`: what the config files on this machine name.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use serde_json::json;
@@ -11,7 +14,7 @@ use turnbuckle_command_line::{
     target::{self, Masked},
     trust,
 };
-use turnbuckle_host::config::{Entry, Launch, Place, PlaceOwner};
+use turnbuckle_host::config::{Catalogue, Entry, Launch, Place, PlaceOwner};
 
 use crate::show::{Table, print, print_json};
 
@@ -38,6 +41,7 @@ pub(crate) struct Servers {
 
 pub(crate) fn run(servers: &Servers) -> Outcome {
     let (catalogue, strange) = target::catalogue(servers.config.as_ref())?;
+    let hidden = Hidden::of(&catalogue, servers.config.as_ref());
     if servers.json {
         let files: Vec<_> = catalogue
             .files
@@ -47,7 +51,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
                     "host": place.host,
                     "file": place.path,
                     "trusted": is_trusted(place),
-                    "servers": file.entries.iter().map(described).collect::<Vec<_>>(),
+                    "servers": file.entries.iter().map(|it| hidden.described(it)).collect::<Vec<_>>(),
                 }),
                 Err(error) => {
                     json!({"host": place.host, "file": place.path, "problem": error.to_string()})
@@ -66,7 +70,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
             print(&format!("{title} · {}", Style::Warn.out(mark)));
         }
         match file {
-            Ok(file) => table(&file.entries)
+            Ok(file) => table(&file.entries, &hidden)
                 .lines()
                 .iter()
                 .for_each(|line| print(line)),
@@ -96,7 +100,7 @@ fn is_trusted(place: &Place) -> bool {
     place.owner != PlaceOwner::Project || trust::is_trusted(&place.path)
 }
 
-fn table(entries: &[Entry]) -> Table {
+fn table(entries: &[Entry], hidden: &Hidden) -> Table {
     let mut table = Table::default();
     for entry in entries {
         let (what, style) = match entry.launch(&Masked) {
@@ -107,21 +111,60 @@ fn table(entries: &[Entry]) -> Table {
             Err(error) => (error.to_string(), Some(Style::Bad)),
         };
         let mark = if entry.is_enabled { "" } else { "off" };
+        let scope = entry.scope.as_ref().map(|scope| format!("only in {scope}"));
+        let by = hidden.by(entry);
+        let by = by.map(|file| format!("not used: `{}` has one of this name", file.display()));
+        let notes: Vec<String> = scope.into_iter().chain(by).collect();
         table.row(vec![
             (entry.name.clone(), Some(Style::Strong)),
             (mark.to_owned(), Some(Style::Dim)),
             (what, style),
-            (
-                entry
-                    .scope
-                    .as_ref()
-                    .map(|scope| format!("only in {scope}"))
-                    .unwrap_or_default(),
-                Some(Style::Dim),
-            ),
+            (notes.join("; "), Some(Style::Dim)),
         ]);
     }
     table
+}
+
+/// The entries that commands take, of names that several entries have.
+struct Hidden {
+    taken: BTreeMap<String, Entry>,
+    /// The entries that count in this folder, by file and scope.
+    counted: Vec<Entry>,
+}
+
+impl Hidden {
+    fn of(catalogue: &Catalogue, config: Option<&PathBuf>) -> Self {
+        let counted: Vec<Entry> = catalogue.entries().map(|(_, it)| it.clone()).collect();
+        let names = counted.iter().map(|entry| entry.name.clone());
+        let taken = names.filter_map(|name| {
+            let entry = target::taken_of_several(catalogue, &name, config)?;
+            Some((name, entry))
+        });
+        Self {
+            taken: taken.collect(),
+            counted,
+        }
+    }
+
+    /// The file with the entry that is taken in place of this one.
+    fn by(&self, entry: &Entry) -> Option<&Path> {
+        let is_counted = self.counted.iter().any(|other| is_same(other, entry));
+        let taken = self.taken.get(&entry.name).filter(|_| is_counted)?;
+        (!is_same(taken, entry)).then_some(taken.file.as_path())
+    }
+
+    /// An entry for programs.
+    fn described(&self, entry: &Entry) -> serde_json::Value {
+        let mut described = described(entry);
+        if let Some(file) = self.by(entry) {
+            described["hiddenBy"] = json!(file);
+        }
+        described
+    }
+}
+
+fn is_same(one: &Entry, other: &Entry) -> bool {
+    (&one.file, &one.name, &one.scope) == (&other.file, &other.name, &other.scope)
 }
 
 /// What is wrong with a launch, as far as can be told without starting it.

@@ -1,12 +1,21 @@
 //! Blocks of content: text as it is, everything else by what it is.
 
+use std::io::{self, IsTerminal as _};
+
 use turnbuckle::{CallToolResult, ContentBlock, ResourceContents, protocol::Named as _};
 use turnbuckle_command_line::{argument::Tree, control::for_stdout};
 
 use super::Media;
 
 /// What a tool gave: its content, or the structured content where there is no text besides it.
+///
+/// A program gets the text as it was sent. A person gets the structured content laid out where the
+/// text is the same JSON.
 pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
+    let has_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    if !io::stdout().is_terminal() && result.content.iter().any(has_text) {
+        return joined(result.content.iter(), media);
+    }
     let structured = result
         .structured_content
         .as_ref()
@@ -18,7 +27,6 @@ pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
         .content
         .iter()
         .filter(|block| !says(block, &structured));
-    let has_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
     let is_told = others.clone().any(has_text);
     let text = joined(others, media);
     if is_told {

@@ -77,7 +77,7 @@ fn printed(lost: Option<io::Error>) -> Outcome {
         None => Ok(()),
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             let said = "stdout was closed before everything was printed";
-            Err(Failed::new(Code::Output, said))
+            Err(Failed::new(Code::Output, said).quiet())
         }
         Some(error) => Err(Failed::new(
             Code::Output,

@@ -81,6 +81,7 @@ fn section(lines: &mut Vec<String>, name: &str, schema: &Value, otherwise: &str)
         table: Table::default(),
         left: MAX_PROPERTIES,
         looks: MAX_LOOKS,
+        around: Vec::new(),
     };
     parts.of(schema, 0, 0);
     let rows = parts.table.whole_lines();
@@ -96,8 +97,10 @@ struct Parts<'s> {
     table: Table,
     /// How many rows may follow.
     left: usize,
-    /// How many schemas may still be looked at: they may refer to themselves.
+    /// How many schemas may still be looked at.
     looks: usize,
+    /// The schemas that the present one is in.
+    around: Vec<&'s Value>,
 }
 
 impl<'s> Parts<'s> {
@@ -108,6 +111,10 @@ impl<'s> Parts<'s> {
         }
         self.looks -= 1;
         let schema = resolved(self.root, schema);
+        // One that refers to itself is shown once.
+        if self.is_around(schema) {
+            return;
+        }
         if depth >= MAX_DEPTH {
             if has_parts(schema) {
                 let text = "there is more below; `--json` shows all of it";
@@ -115,6 +122,19 @@ impl<'s> Parts<'s> {
             }
             return;
         }
+        self.around.push(schema);
+        self.inside(schema, depth, within);
+        self.around.pop();
+    }
+
+    /// Whether the present schema is inside of this one.
+    fn is_around(&self, schema: &Value) -> bool {
+        self.around
+            .iter()
+            .any(|around| std::ptr::eq(*around, schema))
+    }
+
+    fn inside(&mut self, schema: &'s Value, depth: usize, within: usize) {
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
         if let Some(Value::Object(all)) = schema.get("properties") {
@@ -170,6 +190,11 @@ impl<'s> Parts<'s> {
     ) {
         let shown = resolved(self.root, part);
         let mut about = vec![kind];
+        // What a list holds may be the schema around it, too.
+        let held = shown.get("items").map(|items| resolved(self.root, items));
+        if self.is_around(shown) || held.is_some_and(|held| self.is_around(held)) {
+            about.push("as above".to_owned());
+        }
         about.extend(limits(shown));
         let said = |part: &Value, member| part.get(member).and_then(Value::as_str).map(joined);
         // What is said beside a reference is meant for this place.
@@ -399,8 +424,28 @@ mod tests {
         for schema in [list, all, tree] {
             let mut lines = Vec::new();
             section(&mut lines, "Arguments", &schema, "none");
-            assert!(lines.len() < 2 * MAX_PROPERTIES, "{}", lines.len());
+            assert!(lines.len() < 8, "{}", lines.join("\n"));
         }
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_is_told_once() {
+        let schema = json!({"properties": {"tree": {"$ref": "#/$defs/node"}}, "$defs": {"node": {
+        "type": "object", "properties": {
+            "value": {"type": "integer"},
+            "left": {"$ref": "#/$defs/node"},
+            "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+        }}}});
+        let mut lines = Vec::new();
+        section(&mut lines, "Arguments", &schema, "none");
+        let lines: Vec<_> = lines.iter().map(|line| line.trim()).collect();
+        let wanted = ["", "Arguments", "tree?", "value?", "left?", "children?"];
+        assert_eq!(lines.len(), wanted.len(), "{}", lines.join("\n"));
+        for (line, start) in lines.iter().zip(wanted) {
+            assert!(line.contains(start), "{line}");
+        }
+        assert!(lines[4].ends_with("object · as above"), "{}", lines[4]);
+        assert!(lines[5].ends_with("node[] · as above"), "{}", lines[5]);
     }
 
     #[test]

@@ -30,7 +30,8 @@ fn a_result_is_printed_once() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     for (content, wanted) in [
         (text("It is 12 degrees."), "It is 12 degrees.\n"),
-        (text(r#"{"degrees":12}"#), "{\n  \"degrees\": 12\n}\n"),
+        // A program gets the text as it was sent.
+        (text(r#"{"degrees":12}"#), "{\"degrees\":12}\n"),
         (json!([]), "{\n  \"degrees\": 12\n}\n"),
     ] {
         let place = scripted(&json!({
@@ -376,6 +377,56 @@ fn signing_out_without_a_sign_in_says_so() {
         stderr(&output).contains("you were not signed in"),
         "{output:?}"
     );
+}
+
+#[test]
+fn what_cannot_be_read_is_told_in_the_words_of_json() {
+    for (answer, wanted) in [
+        (
+            json!({"result": "hello"}),
+            "with something that cannot be read: expected an object, got string \"hello\"\n",
+        ),
+        (
+            json!({"error": "broken"}),
+            "with something that cannot be read: expected an object, got string \"broken\"\n",
+        ),
+    ] {
+        let place = scripted(&json!({
+            "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+            "tools/call": answer,
+        }));
+        let output = place.run(&["call", "lab", "t"]);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let said = stderr(&output);
+        assert!(said.starts_with("error: server `lab` answered"), "{said}");
+        assert!(said.ends_with(wanted), "{said}");
+    }
+}
+
+#[test]
+fn a_warning_names_the_server_and_the_tool() {
+    let odd = tool(&json!({"name": "odd", "title": 7}));
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({})), odd]}},
+    }));
+    let said = stderr(&place.run(&["list", "lab"]));
+    let wanted = "warning: server `lab`: `/title` of tool `odd` in the answer to `tools/list`: \
+                  expected a string, got integer `7`; left out\n";
+    assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
+fn an_answer_that_nothing_asks_for_is_told_where_one_is_missing() {
+    let place = Place::with_lab();
+    let output = place.shell("turnbuckle call lab greet --answer zzz=1 < /dev/null");
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("warning: nothing asked for `zzz`"), "{said}");
+    let line = "turnbuckle call lab deploy env=prod --answer reason=because --answer confirm=";
+    let output = place.shell(line);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("the answer to `confirm` is empty"), "{said}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_root_is_shared_if_that_is_allowed() {
         "{\"calls\": [{\"name\": \"roots\"}]}\n{\"text\": \"done\"}",
     );
     let folder = format!("file://{}", place.path().display());
-    for (allowed, is_shared) in [("root:python3", true), ("root:other", false)] {
+    for (allowed, is_shared) in [("root:host", true), ("root:other", false)] {
         let chat = ["chat", "--model", "scripted:script", "--json", "-p", "x"];
         let rest = ["--root", ".", "--allow", "*", "--allow", allowed];
         let server = ["--", "python3", MISBEHAVING];
@@ -159,7 +159,7 @@ fn a_model_is_told_that_a_server_rests() {
         .as_str()
         .unwrap();
     assert!(
-        last.starts_with("server `python3` is not available: "),
+        last.starts_with("server `host` is not available: "),
         "{last}"
     );
 }
@@ -242,13 +242,13 @@ fn tools_that_cannot_be_read_are_named() {
     let output = place.run(&[&chat[..], &server].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let said = stderr(&output);
-    assert!(said.contains("note: server `python3`: "), "{said}");
+    assert!(said.contains("note: server `host`: "), "{said}");
 
     let output = place.run(&[&chat[..], &["--json"], &server].concat());
     let events = events(&output);
     let note = of_kind(&events, "note")[0];
-    assert_eq!(note["server"], "python3", "{note}");
+    assert_eq!(note["server"], "host", "{note}");
     let message = note["message"].as_str().expect("it is text");
-    assert!(message.starts_with("server `python3`: "), "{message}");
+    assert!(message.starts_with("server `host`: "), "{message}");
     assert_eq!(stderr(&output), "");
 }

@@ -70,7 +70,7 @@ fn a_stopped_server_holds_up_no_other_and_goes_on_later() {
     let output = place.run(&[&words[..], &["--timeout", "2"]].concat());
     let said = stderr(&output);
     assert!(!output.status.success(), "{}", stdout(&output));
-    assert!(said.contains("was not done within"), "{said}");
+    assert!(said.contains("did not finish within"), "{said}");
     echoes(&place, &gateway, "second__echo");
     send(Signal::CONT, process);
     echoes(&place, &gateway, "first__echo");
@@ -87,7 +87,7 @@ fn a_stopped_server_at_a_url_costs_its_callers_a_clear_error() {
         let output = place.run(&["call", url, "echo", "text=hi", "--timeout", "2"]);
         let said = stderr(&output);
         assert!(!output.status.success(), "{}", stdout(&output));
-        assert!(said.contains("was not done within"), "{said}");
+        assert!(said.contains("did not finish within"), "{said}");
         send(Signal::CONT, demo.process_id());
         let output = place.run(&["call", url, "echo", "text=hi"]);
         assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));

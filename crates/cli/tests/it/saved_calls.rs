@@ -125,7 +125,7 @@ fn a_file_that_is_wrong_calls_nothing() {
 fn a_server_that_dies_fails_its_calls_and_the_report_is_written() {
     let place = Place::new();
     let dying = r#"
-import json, sys
+import json, sys, time
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked:
@@ -135,6 +135,7 @@ for line in sys.stdin:
         result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["live", "die"]]}
     if asked["method"] == "tools/call":
         if asked["params"]["name"] == "die":
+            time.sleep(0.05)
             sys.exit(3)
         result = {"content": [{"type": "text", "text": "hi"}]}
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
@@ -149,20 +150,40 @@ for line in sys.stdin:
     let output = place.run(&[&words[..], &server[..]].concat());
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let said = stdout(&output);
-    assert!(said.contains("not called"), "{said}");
-    assert!(said.ends_with("1 of 3 as expected\n"), "{said}");
+    assert!(said.contains("FAIL  die ("), "{said}");
+    assert!(said.contains("skip  live\n"), "{said}");
+    assert!(
+        said.ends_with("1 of 3 as expected, 1 not called\n"),
+        "{said}"
+    );
+    // All lines of a problem are below its call.
+    let shown: Vec<_> = said.lines().skip(2).collect();
+    let problem = shown.iter().take_while(|line| !line.starts_with("skip"));
+    assert!(
+        problem.clone().all(|line| line.starts_with("      ")),
+        "{said}"
+    );
     let report = place.read("report.xml");
-    assert!(report.contains("tests=\"3\" failures=\"2\""), "{report}");
+    assert!(
+        report.contains("tests=\"3\" failures=\"1\" skipped=\"1\""),
+        "{report}"
+    );
+    let times = report.matches("time=\"0.000\"").count();
+    assert!(times <= 2, "the call that failed took a while: {report}");
     let output = place.run(&[&["test", "calls.json", "--json"][..], &server[..]].concat());
     let outcome: Value = serde_json::from_str(&stdout(&output)).expect("one JSON object");
     assert_eq!(
         (&outcome["passed"], &outcome["failed"]),
-        (&json!(1), &json!(2))
+        (&json!(1), &json!(1))
     );
+    assert_eq!(outcome["skipped"], 1);
     // One that cannot be reached is in the report, too.
     std::fs::remove_file(place.path().join("report.xml")).expect("it was written");
     let output = place.run(&[&words[..], &["http://127.0.0.1:1/mcp"]].concat());
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let report = place.read("report.xml");
-    assert!(report.contains("tests=\"3\" failures=\"3\""), "{report}");
+    assert!(
+        report.contains("tests=\"3\" failures=\"1\" skipped=\"2\""),
+        "{report}"
+    );
 }

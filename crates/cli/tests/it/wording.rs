@@ -45,6 +45,56 @@ fn a_hint_with_a_command_can_be_run_unchanged() {
     }
 }
 
+#[test]
+fn an_unknown_option_is_not_sent_behind_the_dashes_of_a_command() {
+    let place = Place::new();
+    let output = place.run(&["list", "lab", "--zzzz"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("unexpected argument '--zzzz'"), "{said}");
+    assert!(!said.contains("-- --zzzz"), "{said}");
+    // What is nearly an option is still suggested.
+    let said = stderr(&place.run(&["list", "lab", "--rot"]));
+    assert!(
+        said.contains("a similar argument exists: '--root'"),
+        "{said}"
+    );
+    assert!(!said.contains("-- --rot"), "{said}");
+}
+
+#[test]
+fn of_several_servers_with_one_name_the_list_says_which_is_used() {
+    let place = Place::new();
+    place.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"lab": {"command": "no-such-program-xyz"}, "alone": {"command": "sh"}}}"#,
+    );
+    std::fs::create_dir(place.path().join(".vscode")).expect("a folder");
+    place.write(
+        ".vscode/mcp.json",
+        r#"{"servers": {"lab": {"command": "sh"}}}"#,
+    );
+    let said = stdout(&place.run(&["servers"]));
+    let lines = said.lines().filter(|line| line.contains("lab"));
+    let (hidden, used): (Vec<_>, Vec<_>) = lines.partition(|line| line.contains("not used: `"));
+    assert_eq!((hidden.len(), used.len()), (1, 1), "{said}");
+    assert!(hidden[0].contains("no-such-program-xyz"), "{said}");
+    assert!(
+        hidden[0].contains(".vscode/mcp.json` has one of this name"),
+        "{said}"
+    );
+    let all: serde_json::Value =
+        serde_json::from_str(&stdout(&place.run(&["servers", "--json"]))).expect("it is JSON");
+    let servers = all["files"].as_array().expect("files").iter();
+    let servers: Vec<_> = servers
+        .flat_map(|file| file["servers"].as_array().expect("servers"))
+        .collect();
+    let hidden = servers
+        .iter()
+        .filter(|server| server.get("hiddenBy").is_some());
+    assert_eq!(hidden.count(), 1, "{all}");
+}
+
 /// It would be the end of the stack.
 #[test]
 fn an_argument_that_is_nested_too_deep_is_refused() {

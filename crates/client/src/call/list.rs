@@ -266,7 +266,7 @@ impl<T: Listed> Pages<'_, T> {
         let mut all = Vec::new();
         while let Some(page) = self.next().await? {
             if all.len() + page.len() > MAX_ENTRIES {
-                let reason = format!("it has more than {MAX_ENTRIES} entries; take it as a stream");
+                let reason = format!("it has more than {MAX_ENTRIES} entries");
                 return Err(self.endless(&reason));
             }
             all.extend(page);

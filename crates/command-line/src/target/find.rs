@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use turnbuckle::transport::http::client::{Address, AddressError};
 use turnbuckle_host::config::{
-    self, Catalogue, Entry, EntryError, Launch, LookupError, Place, PlaceOwner, Places, Variables,
+    self, Catalogue, Entry, EntryError, FoundEntry, Launch, LookupError, Place, PlaceOwner, Places,
+    Variables,
 };
 
 use super::{
-    Masked, Server,
+    Masked, Server, program_name,
     server::{Given, without_query},
     variables::{Process, variable},
 };
@@ -42,12 +43,8 @@ pub fn split<'w>(
             environment: Vec::new(),
             folder: None,
         };
-        let name = PathBuf::from(program).file_name().map_or_else(
-            || program.clone(),
-            |name| name.to_string_lossy().into_owned(),
-        );
         let server = Server {
-            name,
+            name: program_name::of(program, arguments),
             shown: launch.clone(),
             launch,
             given: Given::Command(quoted(command)),
@@ -92,13 +89,7 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     let said = others.iter().filter(|_| is_told);
     said.for_each(|place| tell(&format!("note: {}", somebody_elses(&place.path))));
     let found = catalogue.find(word).map_err(|error| unknown(word, error))?;
-    let mut all = vec![(found.place, found.entry)];
-    all.extend(found.shadowed);
-    let usable = |(_, entry): &(Place, Entry)| {
-        configured(entry, word, lookup.config).is_ok_and(|server| server.can_be_found())
-    };
-    // If none can be used, what is wrong with the nearest is said.
-    let index = all.iter().position(usable).unwrap_or(0);
+    let (all, index) = choose(found, word, lookup.config);
     let (place, entry) = &all[index];
     let checked = configured(entry, word, lookup.config);
     if let Err(error) = &checked
@@ -131,6 +122,28 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
         ask_missing(entry, &Process)?;
     }
     configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))
+}
+
+/// All entries that were found, nearest first, and which of them is taken.
+fn choose(found: FoundEntry, word: &str, config: Option<&PathBuf>) -> (Vec<(Place, Entry)>, usize) {
+    let mut all = vec![(found.place, found.entry)];
+    all.extend(found.shadowed);
+    let usable = |(_, entry): &(Place, Entry)| {
+        configured(entry, word, config).is_ok_and(|server| server.can_be_found())
+    };
+    // If none can be used, what is wrong with the nearest is said.
+    let index = all.iter().position(usable).unwrap_or(0);
+    (all, index)
+}
+
+/// The entry that commands take for a name, if others have the same name.
+pub fn taken_of_several(
+    catalogue: &Catalogue,
+    name: &str,
+    config: Option<&PathBuf>,
+) -> Option<Entry> {
+    let (mut all, index) = choose(catalogue.find(name).ok()?, name, config);
+    (all.len() > 1).then(|| all.swap_remove(index).1)
 }
 
 /// The config files that names are looked up in, and the project files that are not used because

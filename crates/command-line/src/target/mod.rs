@@ -3,11 +3,14 @@
 mod arguments;
 mod find;
 mod options;
+mod program_name;
 mod server;
 mod variables;
 
 pub use arguments::ServerArguments;
-pub use find::{Lookup, catalogue, configured, configured_with, find, somebody_elses, split};
+pub use find::{
+    Lookup, catalogue, configured, configured_with, find, somebody_elses, split, taken_of_several,
+};
 pub use options::{EraName, Options, limits};
 pub use server::{Server, command, is_program, without_query};
 pub use variables::{Masked, Process, WithInputs, variable as input_variable};

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
+use turnbuckle::{
+    Command, Target,
+    auth::client::OAuth,
+    client::{Connect, HttpTarget},
+};
 use turnbuckle_host::config::{Entry, Launch, Remote};
 
-use super::Options;
+use super::{Options, program_name};
 use crate::{
     failure::{Code, Failed, LOGIN, Outcome},
     http_head::HeadPrinter,
@@ -83,7 +87,9 @@ impl Server {
     /// A server by how it is started or reached.
     pub fn at(launch: Launch) -> Self {
         let name = match &launch {
-            Launch::Command { program, .. } => program.clone(),
+            Launch::Command {
+                program, arguments, ..
+            } => program_name::of(program, arguments),
             Launch::Remote(remote) => without_query(&remote.url),
         };
         Self {
@@ -118,6 +124,15 @@ impl Server {
         match &self.given {
             Given::Command(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
             Given::Word(given) => format!("turnbuckle {command} {given}{blank}{words}"),
+        }
+    }
+
+    /// The same connection, in whose errors the server has this name. One that only a URL is known of
+    /// has the name that it gives itself.
+    pub fn named(&self, connect: Connect) -> Connect {
+        match (&self.launch, &self.entry) {
+            (Launch::Remote(_), None) => connect,
+            _ => connect.named(self.name.as_str()),
         }
     }
 

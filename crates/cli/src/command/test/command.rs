@@ -1,7 +1,7 @@
 //! The command: calls what is saved, and compares.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -72,17 +72,19 @@ pub(crate) fn run(test: &Test) -> Outcome {
     let options = &test.arguments.options;
     // What has been compared stays, whatever happens to the server.
     let verdicts = RefCell::new(Vec::with_capacity(file.calls.len()));
-    let work = async |session: Session| test.on(&session, &file, &verdicts).await;
+    let began = Cell::new(Instant::now());
+    let work = async |session: Session| test.on(&session, &file, &verdicts, &began).await;
     let outcome = block_on(session::with(options, Some(&test.asks), &server, work));
     let mut verdicts = verdicts.into_inner();
     if let Err(failed) = &outcome {
         // The call that was made, and those that were not.
-        for (number, case) in file.calls.iter().skip(verdicts.len()).enumerate() {
-            let problem = match number {
-                0 => failed.said(),
-                _ => "not called, because the one before could not be finished".to_owned(),
-            };
-            test.take(&mut verdicts, case, vec![problem], Duration::ZERO);
+        let mut left = file.calls.iter().skip(verdicts.len());
+        if let Some(case) = left.next() {
+            let problems = vec![failed.said()];
+            test.take(&mut verdicts, case, problems, began.get().elapsed());
+        }
+        for case in left {
+            test.skip(&mut verdicts, case);
         }
     }
     if let Some(path) = &test.junit {
@@ -101,6 +103,7 @@ impl Test {
         session: &Session,
         file: &File,
         verdicts: &RefCell<Vec<Verdict>>,
+        began: &Cell<Instant>,
     ) -> Outcome {
         let answerer = self.asks.answerer()?;
         let is_of_tool = |case: &Case| matches!(case.called(), Ok(Called::Tool(_)));
@@ -110,13 +113,18 @@ impl Test {
             Vec::new()
         };
         for case in &file.calls {
-            let began = Instant::now();
+            began.set(Instant::now());
             let problems = match problems(session, &answerer, &tools, case).await {
                 // The others can still be called.
                 Err(failed) if !session.connection.is_closed() => vec![failed.said()],
                 problems => problems?,
             };
-            self.take(&mut verdicts.borrow_mut(), case, problems, began.elapsed());
+            self.take(
+                &mut verdicts.borrow_mut(),
+                case,
+                problems,
+                began.get().elapsed(),
+            );
         }
         Ok(())
     }
@@ -130,11 +138,29 @@ impl Test {
         took: Duration,
     ) {
         let title = case.title();
+        self.add(
+            verdicts,
+            Verdict {
+                title,
+                problems,
+                is_skipped: false,
+                took,
+            },
+        );
+    }
+
+    /// Adds a call that was not made.
+    fn skip(&self, verdicts: &mut Vec<Verdict>, case: &Case) {
         let verdict = Verdict {
-            title,
-            problems,
-            took,
+            title: case.title(),
+            problems: Vec::new(),
+            is_skipped: true,
+            took: Duration::ZERO,
         };
+        self.add(verdicts, verdict);
+    }
+
+    fn add(&self, verdicts: &mut Vec<Verdict>, verdict: Verdict) {
         if !self.json {
             verdict.show();
         }
@@ -145,12 +171,19 @@ impl Test {
     fn end(&self, verdicts: &[Verdict], outcome: Outcome) -> Outcome {
         let all = verdicts.len();
         let passed = verdicts.iter().filter(|it| it.has_passed()).count();
-        let failed = all - passed;
+        let skipped = verdicts.iter().filter(|it| it.is_skipped).count();
+        let failed = all - passed - skipped;
         if self.json {
             let calls: Vec<Value> = verdicts.iter().map(Verdict::to_json).collect();
-            print_json(&json!({"passed": passed, "failed": failed, "calls": calls}))?;
+            print_json(
+                &json!({"passed": passed, "failed": failed, "skipped": skipped, "calls": calls}),
+            )?;
         } else {
-            print(&Style::Strong.out(&format!("{passed} of {all} as expected")));
+            let more = match skipped {
+                0 => String::new(),
+                count => format!(", {count} not called"),
+            };
+            print(&Style::Strong.out(&format!("{passed} of {all} as expected{more}")));
         }
         outcome?;
         if failed == 0 {

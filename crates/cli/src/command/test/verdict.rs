@@ -12,16 +12,22 @@ pub(super) struct Verdict {
     pub(super) title: String,
     /// What does not hold; empty if all does.
     pub(super) problems: Vec<String>,
+    /// Whether it was not made, because of what happened to one before it.
+    pub(super) is_skipped: bool,
     pub(super) took: Duration,
 }
 
 impl Verdict {
     pub(super) fn has_passed(&self) -> bool {
-        self.problems.is_empty()
+        self.problems.is_empty() && !self.is_skipped
     }
 
     /// Prints it for people.
     pub(super) fn show(&self) {
+        if self.is_skipped {
+            print(&format!("{}  {}", Style::Dim.out("skip"), self.title));
+            return;
+        }
         let mark = if self.has_passed() {
             Style::Good.out("ok  ")
         } else {
@@ -29,8 +35,8 @@ impl Verdict {
         };
         let took = Style::Dim.out(&format!("({})", elapsed(self.took)));
         print(&format!("{mark}  {} {took}", self.title));
-        for problem in &self.problems {
-            print(&format!("      {problem}"));
+        for line in self.problems.iter().flat_map(|problem| problem.lines()) {
+            print(&format!("      {line}"));
         }
     }
 
@@ -39,6 +45,7 @@ impl Verdict {
         json!({
             "name": self.title,
             "passed": self.has_passed(),
+            "skipped": self.is_skipped,
             "problems": self.problems,
             "milliseconds": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
         })

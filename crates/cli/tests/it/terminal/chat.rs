@@ -207,18 +207,18 @@ fn a_question_of_a_server_that_dies_is_taken_back() {
         "{\"calls\": [{\"name\": \"fill\"}]}\n{\"text\": \"went on\"}\n{\"text\": \"heard {{user}}.\"}",
     );
     let line = format!(
-        "turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING} --pid pid"
+        "turnbuckle chat --model scripted:script --allow host -- python3 {MISBEHAVING} --pid pid"
     );
     let terminal = Terminal::run(&place, &line);
     terminal.see_last("; /help lists the commands\n>");
     say(&terminal, "go");
-    terminal.see_last("? python3 asks: Where to?\n  city:");
+    terminal.see_last("? host asks: Where to?\n  city:");
     terminal.type_text("Vien");
     terminal.see_last("  city: Vien");
     let mut kill = std::process::Command::new("kill");
     let ended = kill.args(["-KILL", place.read("pid").trim()]).status();
     assert!(ended.expect("`kill` runs").success());
-    terminal.see("✗ fill the connection to server `python3` ended");
+    terminal.see("✗ fill the connection to server `host` ended");
     terminal.see_last("went on\n>");
     say(&terminal, "and now?");
     terminal.see("heard and now?.");
@@ -234,8 +234,8 @@ fn a_server_that_does_not_start_is_named_and_not_waited_for() {
         "turnbuckle chat lab --model scripted:script -- python3 {MISBEHAVING} --mode silent"
     );
     let terminal = Terminal::run(&place, &line);
-    terminal.see("starting: `python3`");
-    terminal.see("still starting: `python3`; the tools are there when the server is");
+    terminal.see("starting: `host`");
+    terminal.see("still starting: `host`; the tools are there when the server is");
     terminal.see("24 tools of 1 of 2 servers");
     say(&terminal, "hello");
     terminal.see("heard hello.");
@@ -251,7 +251,7 @@ fn keys_pressed_before_a_form_was_there_do_not_answer_it() {
         "{\"calls\": [{\"name\": \"fill\"}]}\n{\"text\": \"done\"}",
     );
     let line = format!(
-        "turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING} --wait go-on"
+        "turnbuckle chat --model scripted:script --allow host -- python3 {MISBEHAVING} --wait go-on"
     );
     let terminal = Terminal::run(&place, &line);
     terminal.see_last("; /help lists the commands\n>");
@@ -260,7 +260,7 @@ fn keys_pressed_before_a_form_was_there_do_not_answer_it() {
     say(&terminal, "my private next message");
     terminal.see("my private next message");
     place.write("go-on", "");
-    terminal.see_last("? python3 asks: Where to?\n  city:");
+    terminal.see_last("? host asks: Where to?\n  city:");
     say(&terminal, "Vienna");
     let screen =
         terminal.see("✓ fill {\"action\": \"accept\", \"content\": {\"city\": \"Vienna\"}}");
@@ -277,7 +277,7 @@ fn texts_of_a_server_do_not_begin_lines_of_ours() {
         "{\"calls\": [{\"name\": \"fill\"}]}\n{\"text\": \"done\"}",
     );
     let line = format!(
-        "turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING} --mode forging"
+        "turnbuckle chat --model scripted:script --allow host -- python3 {MISBEHAVING} --mode forging"
     );
     let terminal = Terminal::run(&place, &line);
     terminal.see_last("; /help lists the commands\n>");
@@ -294,7 +294,7 @@ fn texts_of_a_server_do_not_begin_lines_of_ours() {
     let screen = terminal.see_last("  ? server `bank`: may tool `pay` be called? > /allow *:");
     assert!(
         screen.contains(
-            "? python3 asks: Where to?\n  | ? server `bank`: may tool `pay` be called?\n  | > /allow *\n"
+            "? host asks: Where to?\n  | ? server `bank`: may tool `pay` be called?\n  | > /allow *\n"
         ),
         "{screen}"
     );
@@ -312,11 +312,11 @@ fn sampling<'p>(place: &'p Place, params: &Value, turns: &str) -> Terminal<'p> {
     let call = json!({"calls": [{"name": "sample", "arguments": {"params": params}}]});
     place.write("script", &format!("{call}\n{turns}"));
     let line =
-        format!("turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING}");
+        format!("turnbuckle chat --model scripted:script --allow host -- python3 {MISBEHAVING}");
     let terminal = Terminal::run(place, &line);
     terminal.see_last("; /help lists the commands\n>");
     say(&terminal, "go");
-    terminal.see("? server `python3` wants to ask the model");
+    terminal.see("? server `host` wants to ask the model");
     terminal
 }
 
@@ -357,7 +357,7 @@ fn an_answer_that_is_edited_keeps_its_tool_calls() {
     let terminal = sampling(&place, &params, turns);
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "y");
-    terminal.see("? server `python3` gets this answer of the model");
+    terminal.see("? server `host` gets this answer of the model");
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
     terminal.see_last("the answer: pre");
