@@ -75,7 +75,8 @@ function overview() {
       {
         ...up("browser", "npx browser-mcp", undefined, { p50: undefined, recent: [], failures: 5, restarts: 4 }),
         state: "failed",
-        reason: "the process ended with exit code 1",
+        reason:
+          "server `browser` ended before it answered; its process ended with exit status: 1: the server closed it",
         retryIn: 38_000,
         stderr: ["Error: no browser found", "    at start (index.js:12)"],
       },

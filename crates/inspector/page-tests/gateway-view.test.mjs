@@ -36,7 +36,7 @@ await claim(
       "214 asked",
       "Which branch should be deployed?",
       "everything__deploy, server everything, caller ada@team, step 2",
-      "Stopped: the process ended with exit code 1, next try in 38 s",
+      "Stopped: ended before it answered; exit code 1, next try in 38 s",
       "support-bot",
       "files__write_file",
       "deny *__write_*",

@@ -47,6 +47,42 @@ await claim("an input that is missing is asked for in its row, and what is typed
   }),
 );
 
+await claim("a server that is added is named by its script or package, not by what runs it", () =>
+  on({ servers: shelf(), hash: "#/?add=1" }, async (page) => {
+    const names = {
+      "node /srv/filesystem/dist/index.js /tmp": "filesystem",
+      "npx -y @modelcontextprotocol/server-everything@2026.8.31 stdio": "server-everything",
+      "python3.12 -B lab.py": "lab",
+      "docker run -i --rm -e TOKEN mcp/fetch:latest": "fetch",
+      "/opt/weather --fast": "weather",
+    };
+    for (const [line, name] of Object.entries(names)) {
+      await page.getByLabel("Command line").first().fill(line);
+      const placeholder = await page.locator("#add-name").getAttribute("placeholder");
+      if (placeholder !== name) throw new Error(`${line} is called ${placeholder}`);
+    }
+  }),
+);
+
+await claim("a program that ended is told with its exit code and the last line that it printed", () =>
+  on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
+    const message =
+      "server `dead` ended before it answered; its process ended with exit status: 1; " +
+      "its standard error ended with:\n  one\n  no module x";
+    const error = { who: "transport", message, causes: ["the server closed the connection"], hint: null };
+    fake.emit("server", { ...dead(), error, stderr: ["zero", "one", "no module x", ""], stderrEnd: 4 });
+    const row = page.getByRole("article", { name: "dead, failed" });
+    await row.getByText("Ended before it answered; exit code 1", { exact: true }).waitFor();
+    await row.getByText("no module x", { exact: true }).waitFor();
+    await row.getByText("the server closed").waitFor({ state: "detached" });
+    await row.getByRole("link", { name: "dead" }).click();
+    const printed = page.locator(".failure .printed");
+    await printed.waitFor();
+    const shown = await printed.textContent();
+    if (shown !== "one\nno module x") throw new Error(JSON.stringify(shown));
+  }),
+);
+
 await claim("a server is added by a command with environment, folder and inputs, or by a URL with headers", () =>
   on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
     await page.getByRole("button", { name: "Add server" }).click();
@@ -191,7 +227,9 @@ await claim("what a program printed before it failed is in its log, and the row 
   return on({ servers: [crash], hash: "#/" }, async (page) => {
     const row = page.getByRole("article", { name: "crash, failed" });
     await row.getByText("crash ended before it answered", { exact: true }).waitFor();
-    if ((await row.innerText()).includes("trace line")) throw new Error(await row.innerText());
+    // The last line tells most; the others are in the log.
+    await row.getByText("trace line 60", { exact: true }).waitFor();
+    if ((await row.innerText()).includes("trace line 59")) throw new Error(await row.innerText());
     await row.getByRole("button", { name: "Show log" }).click();
     await page.getByRole("log").getByText("trace line 0").waitFor();
     await page.getByRole("log").getByText("trace line 60").waitFor();

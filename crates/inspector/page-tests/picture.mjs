@@ -110,10 +110,14 @@ const [, url, token] = up.found;
 const beside = await look(browser, { url, token }, { width: 1280, height: 1180, hash: "#/~gateway" });
 await beside.locator("tb-gateway tr", { hasText: "notes" }).getByText("Healthy").waitFor();
 await beside.locator("tb-gateway tr", { hasText: "weather" }).first().getByText("Healthy").waitFor();
-for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]) {
-  for (const tool of ["weather__echo text=hello", "notes__echo text=hi", "desk__add a=1 b=2"]) {
-    await command(["call", `${url}mcp`, ...tool.split(" "), "--revision", revision]);
+// More and fewer calls in turn: the charts show how many there were in each ten seconds.
+for (const times of [1, 3, 2]) {
+  for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]) {
+    for (const tool of ["weather__echo text=hello", "notes__echo text=hi", "desk__add a=1 b=2"].slice(0, times)) {
+      await command(["call", `${url}mcp`, ...tool.split(" "), "--revision", revision]);
+    }
   }
+  await beside.waitForTimeout(10_000);
 }
 await command(["call", `${url}mcp`, "notes__greet", "--answer", "name=Ada"]);
 await command(["call", `${url}mcp`, "notes__greet"]);

@@ -116,6 +116,8 @@ await claim("a result that breaks its schema is not called done", () =>
     fake.emit("exchange", { ...exchange, n: 2, result, outputCheck });
     await page.evaluate(() => (location.hash = `${location.hash.replace(/run=\d+/, "run=2")}`));
     await page.locator(".pill.warn", { hasText: "breaks its schema" }).waitFor();
+    // Nor is it in the timeline.
+    if (await page.locator(".timeline i.done").count()) throw new Error("the timeline calls it done");
     if (await page.locator(".pill.done").count()) throw new Error("it is called done");
   }),
 );

@@ -104,8 +104,16 @@ impl Plan {
     async fn connect(&self, inspector: &Arc<Inspector>) -> Result<Connection, Problem> {
         let target = self.target(inspector)?;
         let client = self.client(inspector);
-        let connected: Result<Connection, ConnectError> = client.connect(target).await;
-        connected.map_err(|error| Problem::from(&error))
+        let connected: Result<Connection, ConnectError> =
+            self.server.named(client.connect(target)).await;
+        connected.map_err(|error| {
+            let problem = Problem::from(&error);
+            match error {
+                ConnectError::Unsupported { .. } if self.pin.says_something() => problem
+                    .hint("without a pinned revision or era, one is chosen that both sides speak"),
+                _ => problem,
+            }
+        })
     }
 
     fn target(&self, inspector: &Arc<Inspector>) -> Result<Target, Problem> {
@@ -207,6 +215,9 @@ impl Plan {
                 _ = looks.tick() => {
                     let is_down = connection.is_closed();
                     if std::mem::replace(&mut was_down, is_down) != is_down {
+                        if !is_down {
+                            renew_session(connection).await;
+                        }
                         inspector.tell_of(&self.id);
                     }
                 }
@@ -217,6 +228,14 @@ impl Plan {
             entry.stage = Stage::Failed;
             entry.error = Some(Problem::new(Who::Transport, message).hint("connect again"));
         });
+    }
+}
+
+/// A server that came back may have forgotten the session. A ping finds that out and opens another,
+/// so that the next call does not fail for it.
+async fn renew_session(connection: &Connection) {
+    if !connection.server().revision().is_modern() {
+        let _ = timeout(RENEW_WITHIN, connection.ping()).await;
     }
 }
 
@@ -266,6 +285,9 @@ pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loop
 
 /// 500 ms until the page says that a server does not answer.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// 5 s for a server that came back to answer a ping.
+const RENEW_WITHIN: Duration = Duration::from_secs(5);
 
 /// 200 lines of standard error at once, 100 ms apart: a program that prints without end does not
 /// keep the page from everything else.

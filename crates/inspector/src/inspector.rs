@@ -217,13 +217,16 @@ impl Inspector {
         }
     }
 
-    /// What a server offers: what is known, unless it shall be asked anew. `None` if it is not
+    /// What a server offers: what is known, unless it shall be asked anew. `None` if it was not
     /// connected.
     pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
         let turn = self.lock().server(id)?.reading.clone();
         // Concurrent requests share one read.
         let _reading = turn.lock().await;
-        let connection = self.connection(id)?;
+        let Some(connection) = self.connection(id) else {
+            // What it offered before it was stopped or broke down can still be looked at.
+            return self.known_offer(id);
+        };
         if !is_fresh && let Some(known) = self.known_offer(id) {
             return Some(known);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
-use turnbuckle::Connection;
+use turnbuckle::{Connection, protocol::json_problem};
 
 use super::{
     problem::{Problem, Who},
@@ -177,13 +177,14 @@ fn read(page: &RawValue, list: &str) -> Result<(Vec<Raw>, Option<String>), Probl
         let message = format!("the list of {list} cannot be read: {problem}");
         Problem::new(Who::Protocol, message)
     };
+    let unreadable = |error: &serde_json::Error| malformed(&json_problem::describe(error));
     let members: std::collections::HashMap<String, Box<RawValue>> =
-        serde_json::from_str(page.get()).map_err(|error| malformed(&error.to_string()))?;
+        serde_json::from_str(page.get()).map_err(|error| unreadable(&error))?;
     let items = members
         .get(list)
         .ok_or_else(|| malformed("it has no such member"))?;
     let items: Vec<Box<RawValue>> =
-        serde_json::from_str(items.get()).map_err(|error| malformed(&error.to_string()))?;
+        serde_json::from_str(items.get()).map_err(|error| unreadable(&error))?;
     let next = members
         .get("nextCursor")
         .and_then(|next| serde_json::from_str(next.get()).ok());

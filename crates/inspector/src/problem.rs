@@ -5,6 +5,7 @@ use std::error::Error;
 use serde::Serialize;
 use turnbuckle::{CallError, ConnectError};
 use turnbuckle_base::error_chain;
+use turnbuckle_command_line::failure::in_plain_words;
 
 use super::raw::Raw;
 
@@ -73,11 +74,9 @@ impl From<&ConnectError> for Problem {
                 Who::Authorization,
                 Some("sign in to the server, or give it a header with `--header`"),
             ),
-            ConnectError::Unsupported { .. } => (
-                Who::Protocol,
-                Some("without a pinned revision or era, what both sides speak is found out"),
-            ),
-            ConnectError::Refused { .. } => (Who::Protocol, None),
+            ConnectError::Unsupported { .. } | ConnectError::Refused { .. } => {
+                (Who::Protocol, None)
+            }
             ConnectError::TimedOut { .. } => (
                 Who::Transport,
                 Some("is it an MCP server? `turnbuckle doctor` looks closer"),
@@ -108,6 +107,12 @@ impl From<&CallError> for Problem {
                 Self::of(Who::Authorization, error)
             }
             CallError::Unwritable { .. } => Self::of(Who::Validation, error),
+            CallError::Malformed { .. }
+            | CallError::Oversized { .. }
+            | CallError::TooManyNodes { .. } => {
+                let words = in_plain_words(error).unwrap_or_else(|| error.to_string());
+                Self::new(Who::Protocol, words)
+            }
             CallError::Closed { .. } | CallError::Unsent { .. } | CallError::Lost { .. } => {
                 Self::of(Who::Transport, error).hint("connect again")
             }

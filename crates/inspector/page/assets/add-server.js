@@ -3,26 +3,12 @@
 import { post } from "./api.js";
 import { View, button, copyButton, focusOn, h, messageOf } from "./element.js";
 import { quote } from "./command-line.js";
+import { programName } from "./program-name.js";
 import { go } from "./router.js";
 import { state, touch } from "./store.js";
 
 /** `${input:id}`, which is asked for in a field of its own. */
 const INPUT = /\$\{input:([^}]+)\}/g;
-/** Programs that start others: the name of a server is not theirs. */
-const STARTERS = new Set([
-  "npx",
-  "uvx",
-  "uv",
-  "node",
-  "python",
-  "python3",
-  "bunx",
-  "bun",
-  "deno",
-  "docker",
-  "run",
-  "-y",
-]);
 
 export class AddServer extends View {
   /** @type {() => void} */
@@ -197,9 +183,7 @@ export class AddServer extends View {
     if (this.kind === "url") {
       return URL.canParse(this.url.value) ? new URL(this.url.value).host : "";
     }
-    const words = this.command.value.trim().split(/\s+/);
-    const telling = words.find((word) => word && !STARTERS.has(word) && !word.startsWith("-")) ?? words[0] ?? "";
-    return telling.split("/").at(-1)?.split("@")[0] || telling;
+    return programName(this.command.value);
   }
   /** @param {Event} [event] */
   async submit(event) {

@@ -6,6 +6,9 @@ import { isObject, put } from "./json.js";
 import { initial, shape } from "./schema.js";
 import { pointer } from "./validate.js";
 
+/** Characters of a name that fit above a box to tick. */
+const SHORT_NAME = 6;
+
 /** Items drawn at once; more are a click away. */
 const BATCH = 50;
 
@@ -202,11 +205,19 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
   let items = [...(value ?? [])];
   const required = new Set(item.required ?? []);
   const body = h("tbody");
+  // A box to tick needs no more room than the name above it.
+  const isTick = (/** @type {string} */ key) =>
+    key.length <= SHORT_NAME && shape(item.properties?.[key] ?? {}, form.root).kind === "boolean";
   const head = h(
     "tr",
     null,
     names.map((one) =>
-      h("th", { scope: "col" }, one, required.has(one) ? h("span.star", { title: "required" }, " *") : null),
+      h(
+        isTick(one) ? "th.tick" : "th",
+        { scope: "col", title: one },
+        one,
+        required.has(one) ? h("span.star", { title: "required" }, " *") : null,
+      ),
     ),
     h("th.narrow", null, h("span.outside", null, "Remove")),
   );

@@ -31,10 +31,24 @@ const CODES = new Map([
  *
  * @param {string} words
  */
-const coded = (words) =>
+export const coded = (words) =>
   String(words)
     .split(/`([^`\n]+)`/)
     .map((part, at) => (at % 2 ? h("code", null, part) : part));
+
+/**
+ * The message, and below it the lines that a program printed.
+ *
+ * @param {string} message
+ */
+function said(message) {
+  const [first, ...lines] = message.split("\n");
+  const printed = lines.map((line) => line.replace(/^ {2}/, "")).join("\n");
+  return [
+    h("p.what", null, coded(first)),
+    printed ? h("pre.text.printed", { tabindex: "0", "aria-label": "Standard error" }, printed) : null,
+  ];
+}
 
 /** @param {Failure} error */
 export function failure(error) {
@@ -51,7 +65,7 @@ export function failure(error) {
       error.code === INTERNAL ? "The server failed" : (WHO[error.who ?? ""] ?? "It failed"),
       code && h("span.code", null, ` · ${code}`),
     ),
-    h("p.what", null, coded(error.message)),
+    ...said(error.message),
     error.causes?.length
       ? h(
           "ul.causes",

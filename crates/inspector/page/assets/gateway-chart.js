@@ -30,7 +30,9 @@ export function chart(words, rows, isFilled = false) {
     const at = (/** @type {number} */ value) => (HEIGHT - (value / most) * (HEIGHT - ABOVE)).toFixed(1);
     for (const part of parts(values)) {
       const points = part.map(([where, value]) => `${(where * step).toFixed(1)},${at(value)}`);
-      if (points.length === 1) points.push(`${Math.min(WIDTH, part[0][0] * step + 2).toFixed(1)},${at(part[0][1])}`);
+      // One value alone is as long as the chart; one beside gaps is a dot.
+      const end = values.length === 1 ? WIDTH : Math.min(WIDTH, part[0][0] * step + 2);
+      if (points.length === 1) points.push(`${end.toFixed(1)},${at(part[0][1])}`);
       const feet = [points[0], points[points.length - 1]].map((point) => `${point.split(",")[0]},${HEIGHT}`);
       if (isFilled) {
         picture.append(svg("polygon", { class: "under", points: `${feet[0]} ${points.join(" ")} ${feet[1]}` }));

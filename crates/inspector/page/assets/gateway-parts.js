@@ -90,7 +90,7 @@ function figureOf(ms) {
   return h("span", null, value, " ", h("span.small.dim", null, unit));
 }
 
-const note = (/** @type {string} */ words) => h("span.small.dim", null, " ", words);
+const note = (/** @type {string} */ words) => h("span.small.dim.beside", null, " ", words);
 
 /**
  * @param {Child} words

@@ -99,12 +99,23 @@ function row(server, open, act) {
   );
 }
 
+/**
+ * What happened, without the name of the server, which the row has, and without what was tried.
+ *
+ * @param {string} reason
+ */
+const brief = (reason) =>
+  reason
+    .replace(/^server `[^`]*` /, "")
+    .replace(/its process ended with exit status: (\d+).*$/s, "exit code $1")
+    .replaceAll("`", "");
+
 /** @param {GatewayServer} server */
 function health(server) {
   const [look, word] = STATES[server.state] ?? ["closed", server.state];
   // The whole of it is in the log and in the title.
-  const short = (server.reason ?? "").slice(0, LONGEST_REASON);
-  const reason = short ? `: ${short}${short === server.reason ? "" : "…"}` : "";
+  const said = brief(server.reason ?? "");
+  const reason = said ? `: ${said.slice(0, LONGEST_REASON)}${said.length > LONGEST_REASON ? "…" : ""}` : "";
   const soon =
     server.retryIn === undefined || server.state === "ready" ? "" : `, next try in ${inOneUnit(server.retryIn / 1000)}`;
   return h(

@@ -43,7 +43,7 @@ export function longText(source) {
 function searchIn(text, pre, more) {
   const box = h("input.search", {
     type: "search",
-    placeholder: "search in this text",
+    placeholder: "Search",
     "aria-label": "Search in this text",
   });
   const state = h("span.dim", { role: "status" });

@@ -426,7 +426,14 @@ export class Panel extends View {
   showRun(n) {
     const previous = this.runView?.n;
     if (!n) {
-      this.side.replaceChildren(h("p.empty", null, `The answer appears here. ${this.subject.act} with Ctrl+Enter.`));
+      this.side.replaceChildren(
+        h(
+          "p.empty",
+          null,
+          "The answer appears here.",
+          h("span.onlykeys", null, ` ${this.subject.act} with Ctrl+Enter.`),
+        ),
+      );
       this.drawFoot();
       return;
     }

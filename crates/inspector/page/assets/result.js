@@ -1,6 +1,7 @@
 // What a call came to: its content in order, its structured part, and the raw result.
 
 import { button, bytes, h, plural, save, setWords, tabs } from "./element.js";
+import { coded } from "./failure.js";
 import { fine } from "./icon.js";
 import { asList, isObject, kindOf, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
@@ -214,7 +215,9 @@ function violations({ outputCheck }) {
     h(
       "ul",
       null,
-      outputCheck.problems.map((one) => h("li", null, typeof one === "string" ? one : `${one.path}: ${one.message}`)),
+      outputCheck.problems.map((one) =>
+        h("li", null, coded(typeof one === "string" ? one : `${one.path}: ${one.message}`)),
+      ),
     ),
   );
 }

@@ -214,14 +214,21 @@ function why(server, { log, failed }) {
     );
   }
   if (server.status !== "failed" || !error || error.who === "authorization") return null;
+  const printed = server.stderr?.findLast((line) => line.trim() !== "");
   return h(
     "div.why.error",
     null,
-    h("strong.c", null, (server.stderr?.length ? withoutPrint(error.message) : error.message).replaceAll("`", "")),
-    h("code.cut", null, error.causes?.at(-1) ?? ""),
+    h("strong.c", null, brief(printed ? withoutPrint(error.message) : error.message)),
+    h("code.cut", null, printed ?? error.causes?.at(-1) ?? ""),
     h("span.spring"),
     server.stderr?.length ? button("Show log", log, { look: "link" }) : null,
   );
+}
+
+/** What happened, without the name of the server: the row has it. */
+function brief(/** @type {string} */ message) {
+  const said = message.replace(/^server `[^`]*` /, "").replace("its process ended with exit status:", "exit code");
+  return `${said[0]?.toUpperCase() ?? ""}${said.slice(1)}`.replaceAll("`", "");
 }
 
 /** The message without the lines that the program printed: its log has them all. */

@@ -129,6 +129,14 @@ async function reload() {
   for (const [id, offer] of Object.entries(whole.offers ?? {})) takeOffer(id, offer);
   state.asks.clear();
   for (const server of whole.servers) take("server", server);
+  // A long list is not told with the rest; that of a server that was stopped is known to the binary.
+  for (const { id, status, info } of state.servers.values()) {
+    if (info && (status === "closed" || status === "failed") && !state.offers.has(id)) {
+      get(`servers/${id}/offer`)
+        .then((offer) => takeOffer(id, offer))
+        .catch(() => {});
+    }
+  }
   for (const exchange of whole.exchanges) take("exchange", exchange, true);
   for (const ask of whole.asks ?? []) state.asks.set(ask.id, ask);
   state.roots = whole.roots ?? [];

@@ -139,7 +139,7 @@ export function table(name, rows, columns) {
   draw();
   const search = h("input.search", {
     type: "search",
-    placeholder: "search in this list",
+    placeholder: "Search",
     "aria-label": `Search in ${name}`,
     oninput: ({ target }) => {
       wanted = target instanceof HTMLInputElement ? target.value.toLowerCase() : "";

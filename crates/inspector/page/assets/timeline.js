@@ -170,7 +170,7 @@ function lineOf(row, exchange, progress) {
     // The questions themselves are told with their answers.
     const isTold =
       /input_required/.test(row.status ?? "") && exchange.answers?.some((one) => one.ask.round === row.round);
-    return isTold ? null : outcome(row);
+    return isTold ? null : outcome(row, exchange);
   }
   // What a session asks is told with its answer, or below while it is open.
   if (ASKS.has(row.method ?? "")) return null;
@@ -199,16 +199,18 @@ function progressWords({ progress }, count) {
 
 /**
  * @param {WireRow} row
+ * @param {Exchange} exchange
  * @returns {{ look?: string, what: Child }}
  */
-function outcome(row) {
+function outcome(row, { outputCheck }) {
   const status = row.status ?? "";
   if (/input_required/.test(status)) return { look: "asked", what: "The server asked for input" };
   const isError = /error|-\d{4}|fail/i.test(status);
   const rest = status.replace(/^\d+ · /, "");
   return {
-    look: isError ? "error" : "done",
-    what: [isError ? "Error" : "Result", /^(complete|result|)$/.test(rest) ? null : h("span.dim", null, ` ${rest}`)],
+    // A result that breaks its schema is not a good one here either.
+    look: isError ? "error" : outputCheck?.ok === false ? "warn" : "done",
+    what: [isError ? "Error" : "Result", /^(complete|result|ok|)$/.test(rest) ? null : h("span.dim", null, ` ${rest}`)],
   };
 }
 

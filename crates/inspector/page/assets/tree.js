@@ -192,7 +192,7 @@ function searchBar(value, root) {
   const told = h("span.dim", { role: "status" });
   const box = h("input.search", {
     type: "search",
-    placeholder: "search in this value",
+    placeholder: "Search",
     "aria-label": "Search in this value",
   });
   const step = (/** @type {number} */ by) => {

@@ -42,14 +42,15 @@ export class Welcome extends View {
     const offer = state.offers.get(this.server);
     if (!server) return;
     const { name, title, version, description } = server.info ?? {};
-    const counts = offer
-      ? [
-          plural(offer.tools.length, "tool"),
-          plural(offer.prompts.length, "prompt"),
-          plural(offer.resources.length, "resource"),
-          plural(offer.resourceTemplates.length, "template"),
-        ]
-      : [];
+    const { tools = [], prompts = [], resources = [], resourceTemplates = [] } = offer ?? {};
+    /** @type {[unknown[], string][]} */
+    const lists = [
+      [tools, "tool"],
+      [prompts, "prompt"],
+      [resources, "resource"],
+      [resourceTemplates, "template"],
+    ];
+    const counts = lists.filter(([list]) => list.length).map(([list, word]) => plural(list.length, word));
     this.recent = h("div");
     this.replaceChildren(
       h("h1", null, brief(title ?? name ?? server.name), version ? h("span.dim", null, ` ${version}`) : null),
