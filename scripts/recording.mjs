@@ -2,7 +2,8 @@
 //
 //   node scripts/recording.mjs TURNBUCKLE FILE.svg
 //
-// The picture is an SVG that moves by itself: each command is typed, and then its lines appear.
+// It needs `script` of util-linux. The picture is an SVG that moves by itself: each command is typed, and then its
+// lines appear.
 
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -42,6 +43,8 @@ const COLOURS = {
 };
 
 const ESCAPE = String.fromCharCode(27);
+/** Orders of a terminal that are no colours. */
+const CLEARING = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-ln-z]`, "g");
 const SEQUENCE = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 
 const [turnbuckle, file] = process.argv.slice(2).map((one) => resolve(one));
@@ -67,10 +70,20 @@ function run(line) {
       COLUMNS: String(SCREEN.columns),
       RUST_LOG: "error",
     };
-    const child = spawn(turnbuckle, [...words, "--color", "always"], { cwd: home, env });
+    const command = [turnbuckle, ...words, "--color", "always"];
+    // In a terminal, because some commands print for people there and for programs elsewhere.
+    const size = `stty cols ${SCREEN.columns} rows ${SCREEN.rows}`;
+    const child = until
+      ? spawn(command[0], command.slice(1), { cwd: home, env })
+      : spawn("script", ["-qec", `${size}; ${command.join(" ")}`, "/dev/null"], { cwd: home, env });
     let text = "";
     const lines = () => {
-      const said = text.replaceAll(address, ADDRESS).replace(/(#token=\w{6})\w+/, "$1…");
+      const said = text
+        .replaceAll("\r\n", "\n")
+        .replaceAll(/.*\r/g, "")
+        .replaceAll(CLEARING, "")
+        .replaceAll(address, ADDRESS)
+        .replace(/(#token=\w{6})\w+/, "$1…");
       return said.trimEnd().split("\n");
     };
     for (const stream of [child.stdout, child.stderr]) {
