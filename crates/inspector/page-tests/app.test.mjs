@@ -85,7 +85,7 @@ await stop(inspector.child);
 
 const tools = await inspect(["--", process.execPath, resolve("app-server.mjs")]);
 await claim("an app calls only tools that are for apps, and destructive ones after a click", async (assert) => {
-  const page = await look(browser, tools, { hash: "#/node/tools/view?look=app&args=%7B%7D" });
+  const page = await look(browser, tools, { hash: "#/app-server/tools/view?look=app&args=%7B%7D" });
   await page.locator(".callform h1").waitFor();
   await page.keyboard.press("Control+Enter");
   await page.frameLocator("iframe").getByText("An app").waitFor();

@@ -71,7 +71,7 @@ async function tabs(page) {
 
 for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
   const inspector = await inspect(words);
-  inspector.name = words[0] === "--" ? "turnbuckle" : address;
+  inspector.name = words[0] === "--" ? "turnbuckle" : new URL(address).host;
   for (const width of what.includes("06-18") ? [1280] : [1280, 390]) {
     const here = `${what}, at ${width} px`;
     await claim(
@@ -311,7 +311,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
 
 await claim("a connection is closed and opened again at another revision", async (assert) => {
   const inspector = await inspect([address]);
-  inspector.name = address;
+  inspector.name = new URL(address).host;
   await on(inspector, 1280, "server", async (page) => {
     await page.getByLabel("Revision").selectOption("2025-03-26");
     // A connection that is closed while its lists are read fails that request, and the browser says so.

@@ -18,8 +18,8 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 const http = await begin(process.execPath, [starter, folder, "http"], /listening at (\S+)/);
 const address = http.found[1];
 const TARGETS = {
-  stdio: { words: ["--", process.execPath, program, "stdio"], name: "node" },
-  HTTP: { words: [address], name: address },
+  stdio: { words: ["--", process.execPath, program, "stdio"], name: "server-everything" },
+  HTTP: { words: [address], name: new URL(address).host },
 };
 const run = async (page) => {
   await page.locator("tb-panel .callform h1").waitFor();

@@ -77,7 +77,7 @@ await claim("a server that wants authorization says so, and nothing opens by its
   await page.context().close();
 });
 await claim("one signs in by a link, step by step, calls, and signs out", async (assert) => {
-  const page = await look(browser, inspector, { hash: `#/${encodeURIComponent(url)}/server` });
+  const page = await look(browser, inspector, { hash: `#/${encodeURIComponent(new URL(url).host)}/server` });
   await page.getByRole("button", { name: "Sign in" }).click();
   const link = page.getByRole("link", { name: /Sign in at/ });
   await link.waitFor();

@@ -10,6 +10,7 @@ use turnbuckle_command_line::{
     target::{self, Lookup, Server},
     trust::Consent,
 };
+use turnbuckle_host::config::Launch;
 
 use super::{
     configured::{Blocked, Configured, Resolved},
@@ -25,6 +26,22 @@ impl State {
         let numbered = (2..).map(|number| format!("{wanted} {number}"));
         let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
         names.find(is_free).unwrap_or_default()
+    }
+}
+
+/// What to call a server in addresses: one that only a URL is known of has the name of its host.
+fn short_name(server: &Server) -> String {
+    match &server.launch {
+        Launch::Remote(remote) if server.name == target::without_query(&remote.url) => {
+            let rest = remote.url.split_once("://").map_or("", |(_, rest)| rest);
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            if host.is_empty() {
+                server.name.clone()
+            } else {
+                host.to_owned()
+            }
+        }
+        _ => server.name.clone(),
     }
 }
 
@@ -67,7 +84,7 @@ impl Inspector {
         }
         state.server_count += 1;
         let id = format!("s{}", state.server_count);
-        let name = state.free_name(&server.name);
+        let name = state.free_name(&short_name(&server));
         state.servers.push(Entry {
             id: id.clone(),
             name,
