@@ -89,7 +89,7 @@ impl Connection {
     /// # -> Result<(), turnbuckle_client::CallError> {
     /// let tools = connection.tools().await?;
     /// for warning in connection.warnings() {
-    ///     // `/tools/3` in the answer to `tools/list`: missing field `name`; left out
+    ///     // `/tools/3` in the answer to `tools/list`: `name` is missing; left out
     ///     eprintln!("{warning}");
     /// }
     /// # Ok(())
