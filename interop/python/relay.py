@@ -16,7 +16,7 @@ class Relay:
         self.parts = urlsplit(url)
         self.writers = set()
         self.reads = 0
-        """How many GETs went through so far: one for each stream that was opened or resumed."""
+        """How many GETs were answered so far: one for each stream that was opened or resumed."""
         self.session = None
         """The session that the server named in a header."""
         self.endpoint = None
@@ -39,19 +39,32 @@ class Relay:
 
     async def accept(self, reader, writer):
         far_reader, far_writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
+        is_read = False
+
+        def hear_request(data):
+            nonlocal is_read
+            is_read = is_read or data.startswith(b"GET ")
+
+        # A client that has no answer yet takes a torn connection for a server that is not there.
+        def hear_response(data):
+            nonlocal is_read
+            self.reads += is_read
+            is_read = False
+            self.overhear(data)
+
         # The loop ends before some connections do, and complains of those.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(
-                self.carry(reader, far_writer, self.hear_request),
-                self.carry(far_reader, writer, self.hear_response),
+                self.carry(reader, far_writer, hear_request),
+                self.carry(far_reader, writer, hear_response, is_response=True),
             )
 
-    async def carry(self, reader, writer, hear):
+    async def carry(self, reader, writer, hear, is_response=False):
         self.writers.add(writer)
         try:
             while data := await reader.read(65536):
                 hear(data)
-                if self.is_silent and hear == self.hear_response:
+                if self.is_silent and is_response:
                     continue
                 writer.write(data)
                 await writer.drain()
@@ -61,10 +74,7 @@ class Relay:
             self.writers.discard(writer)
             writer.close()
 
-    def hear_request(self, data):
-        self.reads += data.startswith(b"GET ")
-
-    def hear_response(self, data):
+    def overhear(self, data):
         if found := SESSION.search(data):
             self.session = found[1].decode()
         if found := ENDPOINT.search(data):
