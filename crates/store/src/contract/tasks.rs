@@ -41,6 +41,7 @@ pub async fn tasks<S: Tasks>(empty: impl AsyncFn() -> S) {
     two_who_end_it_do_not_both_win(empty().await).await;
     one_takes_it_over(empty().await).await;
     is_found_by_its_replica(&empty().await).await;
+    has_what_another_replica_needs(&empty().await).await;
 }
 
 fn at(second: u64) -> SystemTime {
@@ -423,4 +424,45 @@ async fn is_found_by_its_replica(store: &impl Tasks) {
         "what is over is not: {left:?}"
     );
     assert!(running(other).await.contains(&"t2".into()));
+}
+
+async fn has_what_another_replica_needs(store: &impl Tasks) {
+    let restart = async |id| {
+        let restart = store.restart(&key(id), at(1)).await;
+        restart.unwrap_or_else(|error| panic!("a call cannot be looked for: {error}"))
+    };
+    let run = |journal, change: Option<TaskChange>| {
+        TaskChange::Run(RunChange {
+            turn: 0,
+            journal,
+            change: change.map(Box::new),
+        })
+    };
+    begin(store, "plain").await;
+    assert_eq!(restart("plain").await, None, "nobody goes on with it");
+    for id in ["t1", "t2", "t3"] {
+        let begun = store.create(restartable(id, NodeId::new(1)), at(0)).await;
+        assert!(begun.is_ok(), "{begun:?}");
+    }
+    let first = restart("t1").await.expect("it may go on elsewhere");
+    assert_eq!((&*first.call, &*first.journal), ("call", "journal"));
+    change(store, "t1", TaskChange::Say("on the way".into()), 1).await;
+    let more = JournalChange::Now("more".into());
+    let said = TaskChange::Say("halfway".into());
+    change(store, "t1", run(more, Some(said)), 1).await;
+    let take = TaskChange::TakeOver {
+        turn: 0,
+        node: NodeId::new(2),
+    };
+    change(store, "t1", take, 1).await;
+    let next = restart("t1").await.expect("it may go on elsewhere");
+    assert_eq!((&*next.call, &*next.journal), ("call", "more"));
+    assert_eq!((next.node, next.turn), (Some(NodeId::new(2)), 1));
+    change(store, "t2", run(JournalChange::GiveUp, None), 1).await;
+    change(store, "t2", TaskChange::HandOver { turn: 0 }, 1).await;
+    let given_up = restart("t2").await.expect("it runs");
+    assert!(!given_up.may_be_taken_over(), "{given_up:?}");
+    assert_eq!(given_up.call, "", "what nobody can use is not kept");
+    change(store, "t3", run(JournalChange::Same, Some(cancelled())), 1).await;
+    assert_eq!(restart("t3").await, None, "it is over");
 }

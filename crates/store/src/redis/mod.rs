@@ -37,6 +37,8 @@ mod spent;
 mod target;
 mod task_index;
 mod task_list;
+mod task_restart;
+mod task_scripts;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;

@@ -1,4 +1,5 @@
-//! Tasks in Redis: a record under its id, the ids of each owner in order, and word of each change.
+//! Tasks in Redis: a record under its id, the ids of each owner in order, and word of each change. The
+//! call and the journal of a task are [apart](super::task_restart).
 
 use std::{
     sync::{Arc, OnceLock},
@@ -14,14 +15,16 @@ use super::{
     news::{Heard, News},
     recent_ends::RecentEnds,
     task_index::TaskIndex,
+    task_restart::Apart,
+    task_scripts::{CHANGE, CREATE},
     waiting::Waiting,
 };
 use crate::{
     BoxFuture, StoreError,
     bus::NodeId,
     task::{
-        Applied, Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
-        millis,
+        Applied, Changed, NewTask, Restart, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks,
+        TasksError, millis,
     },
 };
 
@@ -53,52 +56,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long Redis may be away before waiting callers get an error. It restarts in less time, and
 /// work that runs meanwhile needs it only at its end.
 const MAX_AWAY: Duration = Duration::from_mins(1);
-
-/// Begins a task, whose number in the list is the time in microseconds: its name and its owner's list;
-/// the record, how long to keep it in milliseconds (or nothing), how many the owner may have, and the id;
-/// the size of small ones, what all of the owner may take together, and how their names begin.
-const CREATE: &str = r"
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'taken' end
-if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
-if #ARGV[1] > tonumber(ARGV[5]) then
-  local bytes = #ARGV[1]
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-    bytes = bytes + redis.call('STRLEN', ARGV[7] .. id)
-  end
-  if bytes > tonumber(ARGV[6]) then return 'large' end
-end
-local listed = redis.call('PTTL', KEYS[2])
-local time = redis.call('TIME')
-local number = time[1] * 1000000 + time[2]
-local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-if last[2] and tonumber(last[2]) >= number then number = tonumber(last[2]) + 1 end
-redis.call('ZADD', KEYS[2], string.format('%.0f', number), ARGV[4])
-if ARGV[2] == '' then
-  redis.call('SET', KEYS[1], ARGV[1])
-  redis.call('PERSIST', KEYS[2])
-else
-  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-  if listed ~= -1 and listed < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
-end
-return 'begun'
-";
-
-/// Changes a task if it is still as it was: its name and its owner's list; the record as it was, as it
-/// is, the channel (or nothing) and the id; the size of small ones, what all of the owner may take together, and
-/// how their names begin.
-const CHANGE: &str = r"
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if #ARGV[2] > #ARGV[1] and #ARGV[2] > tonumber(ARGV[5]) then
-  local bytes = #ARGV[2] - #ARGV[1]
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-    bytes = bytes + redis.call('STRLEN', ARGV[7] .. id)
-  end
-  if bytes > tonumber(ARGV[6]) then return 2 end
-end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-if ARGV[3] ~= '' then redis.call('PUBLISH', ARGV[3], ARGV[4]) end
-return 1
-";
 
 /// Tasks, shared by all who use this Redis.
 #[derive(Debug)]
@@ -162,7 +119,8 @@ impl RedisTasks {
     }
 
     async fn begin(&self, new: NewTask, now: SystemTime) -> Result<Arc<TaskRecord>, TasksError> {
-        let record = TaskRecord::new(new, now);
+        let mut record = TaskRecord::new(new, now);
+        let apart = Apart::take(&mut record);
         let text = serde_json::to_string(&record).map_err(unreadable)?;
         let keep = record.task.ttl_ms.map(|ttl| ttl.saturating_add(GRACE_MS));
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
@@ -177,10 +135,13 @@ impl RedisTasks {
             let mut create = self.create.prepare_invoke();
             create.key(self.task(&record.owner, &record.task.task_id));
             create.key(self.list_of(&record.owner));
+            create.key(self.apart_from(&record.owner, &record.task.task_id));
             create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
             create.arg(&record.task.task_id);
             create.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
             create.arg(self.task(&record.owner, ""));
+            create.arg(self.apart_from(&record.owner, ""));
+            create.arg(&apart.call).arg(&apart.journal);
             let mut commands = self.redis.commands.clone();
             let begun: String = match create.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && !is_again => {
@@ -198,7 +159,8 @@ impl RedisTasks {
                 "taken" => return Err(TasksError::Taken),
                 "large" => {
                     self.take_back(&record).await?;
-                    return Err(TasksError::TooLarge { bytes: text.len() });
+                    let bytes = text.len() + apart.bytes();
+                    return Err(TasksError::TooLarge { bytes });
                 }
                 // Some of them may be over their time by now.
                 _ => self.forget_expired(&record.owner, now).await?,
@@ -264,7 +226,7 @@ impl RedisTasks {
     }
 
     /// The text of a task and what it says, if its owner has it and it is not over its time.
-    async fn find(
+    pub(super) async fn find(
         &self,
         key: &TaskKey,
         now: Option<SystemTime>,
@@ -307,14 +269,19 @@ impl RedisTasks {
             if let TaskChange::TakeOver { node, .. } = &change {
                 self.index.add(*node, &record).await?;
             }
+            let apart = Apart::take(&mut record);
             let text = serde_json::to_string(&record).map_err(unreadable)?;
             let mut write = self.change.prepare_invoke();
             write.key(self.task(&key.owner, &key.id));
             write.key(self.list_of(&key.owner));
+            write.key(self.apart_from(&key.owner, &key.id));
             write.arg(before).arg(&text);
             write.arg(self.channel_of_scripts()).arg(&key.id);
             write.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
             write.arg(self.task(&key.owner, ""));
+            write.arg(self.apart_from(&key.owner, ""));
+            write.arg(apart.fate(&record));
+            write.arg(&apart.call).arg(&apart.journal);
             let mut commands = self.redis.commands.clone();
             let changed: u8 = match write.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && written.is_none() => {
@@ -331,7 +298,10 @@ impl RedisTasks {
                     self.forget_runner(ran_at, &record).await;
                     return Ok(Changed::Now(Arc::new(record)));
                 }
-                _ => return Err(TasksError::TooLarge { bytes: text.len() }),
+                _ => {
+                    let bytes = text.len() + apart.bytes();
+                    return Err(TasksError::TooLarge { bytes });
+                }
             }
         }
         let busy = format!("task `{}` is changed by too many at once", key.id);
@@ -425,6 +395,14 @@ impl Tasks for RedisTasks {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>> {
         Box::pin(self.apply(key, change, now))
+    }
+
+    fn restart<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Option<Restart>, TasksError>> {
+        Box::pin(self.whole_restart(key, now))
     }
 
     fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {

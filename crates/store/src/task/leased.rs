@@ -13,7 +13,8 @@ use turnbuckle_base::wall_clock;
 use turnbuckle_protocol::ErrorObject;
 
 use super::{
-    Changed, NewTask, TaskChange, TaskEnd, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
+    Changed, NewTask, Restart, TaskChange, TaskEnd, TaskKey, TaskPage, TaskRecord, Tasks,
+    TasksError,
 };
 use crate::{
     BoxFuture, StoreError,
@@ -31,7 +32,7 @@ const SEPARATOR: char = '-';
 pub type Adopt = Box<dyn Fn(Arc<TaskRecord>) + Send + Sync>;
 
 /// Tasks that name the replica which runs them: the first part of an id is the node where the task
-/// began, and a [`Restart`](super::Restart) names the one that has it now. A task whose node
+/// began, and a [`Restart`] names the one that has it now. A task whose node
 /// [is gone](Bus::is_gone) is taken over if its handler may run again. Otherwise it has failed; the
 /// first caller that reads it stores that.
 ///
@@ -127,7 +128,7 @@ impl LeasedTasks {
             return Ok(record);
         }
         let restart = record.restart.as_ref();
-        if restart.is_some_and(super::Restart::may_be_taken_over)
+        if restart.is_some_and(Restart::may_be_taken_over)
             && let Some(adopt) = self.adopt.get()
         {
             adopt(Arc::clone(&record));
@@ -211,6 +212,14 @@ impl Tasks for LeasedTasks {
         })
     }
 
+    fn restart<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Option<Restart>, TasksError>> {
+        self.tasks.restart(key, now)
+    }
+
     fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
         self.tasks.running_at(node)
     }
@@ -261,11 +270,7 @@ mod tests {
     use turnbuckle_protocol::TaskStatus;
 
     use super::*;
-    use crate::{
-        Joined,
-        bus::MemoryBus,
-        task::{MemoryTasks, Restart},
-    };
+    use crate::{Joined, bus::MemoryBus, task::MemoryTasks};
 
     struct Replica {
         tasks: Arc<LeasedTasks>,

@@ -170,7 +170,7 @@ impl TaskRecord {
                 is_new
             }
             (JournalChange::GiveUp, Some(restart)) => {
-                let is_new = !restart.call.is_empty();
+                let is_new = !restart.is_given_up;
                 restart.give_up();
                 is_new
             }

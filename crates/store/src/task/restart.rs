@@ -7,7 +7,8 @@ use crate::bus::NodeId;
 /// How the work of a task goes on at another replica, for a task whose handler may run again.
 ///
 /// A store keeps it with the task, and forgets it when the task ends. `call` and `journal` are for
-/// the server alone, which seals them.
+/// the server alone, which seals them. They may be large: a store may leave them empty in the records
+/// that it returns, and [`Tasks::restart`](super::Tasks::restart) has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Restart {
@@ -25,6 +26,9 @@ pub struct Restart {
     pub call: String,
     /// What is known of the call: questions, answers and memos.
     pub journal: String,
+    /// Whether no other replica can go on with the task, because its journal cannot be kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_given_up: bool,
 }
 
 impl Restart {
@@ -37,12 +41,13 @@ impl Restart {
             takeovers_left: takeovers,
             call,
             journal,
+            is_given_up: false,
         }
     }
 
     /// Whether another replica may take the task over if its own is gone.
     pub fn may_be_taken_over(&self) -> bool {
-        self.node.is_none() || self.takeovers_left > 0
+        !self.is_given_up && (self.node.is_none() || self.takeovers_left > 0)
     }
 
     /// The next turn, at this node.
@@ -56,6 +61,7 @@ impl Restart {
 
     /// No other replica can go on with the task. Who runs it stays known.
     pub(super) fn give_up(&mut self) {
+        self.is_given_up = true;
         self.takeovers_left = 0;
         self.call = String::new();
         self.journal = String::new();

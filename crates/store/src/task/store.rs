@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use super::{NewTask, TaskChange, TaskKey, TaskRecord, TasksError};
+use super::{NewTask, Restart, TaskChange, TaskKey, TaskRecord, TasksError};
 use crate::{BoxFuture, StoreError, bus::NodeId};
 
 /// Where tasks are kept. What each method promises is tested by `contract::tasks`.
@@ -43,7 +43,21 @@ pub trait Tasks: Send + Sync + 'static {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>>;
 
-    /// The tasks with a [`Restart`](super::Restart) that this node runs or has handed over, so that
+    /// How a task goes on at another replica, with its call and its journal; `None` of a task that
+    /// is not there, has ended or may not run again. A store that leaves these out of its records
+    /// must say them here.
+    fn restart<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Option<Restart>, TasksError>> {
+        Box::pin(async move {
+            let found = self.get(key, now).await?;
+            Ok(found.and_then(|record| record.restart.clone()))
+        })
+    }
+
+    /// The tasks with a [`Restart`] that this node runs or has handed over, so that
     /// other replicas find them when the node is gone. Some may have ended or moved on meanwhile.
     ///
     /// A store that cannot tell returns none: such a task is taken over when its client asks for it.

@@ -3,6 +3,7 @@
 mod cluster;
 mod replica;
 mod sentinel;
+mod task_restart;
 mod tls;
 mod unreadable;
 

@@ -140,8 +140,12 @@ impl Restarts {
         restart: &Restart,
     ) -> Option<(StoredCall, Journal)> {
         let call = self.open(CALL, &restart.call)?;
-        let call = StoredCall::read(&call, &record.owner, &record.task.task_id)?;
-        let journal = self.open(&journal_of(&record.task.task_id), &restart.journal)?;
+        let task = &record.task.task_id;
+        let call = StoredCall::read(&call, &record.owner, task)?;
+        // The first one was sealed before the store had added to the id of the task.
+        let journal = self
+            .open(&journal_of(task), &restart.journal)
+            .or_else(|| self.open(&journal_of(&call.task), &restart.journal))?;
         Some((call, serde_json::from_slice(&journal).ok()?))
     }
 
@@ -211,7 +215,69 @@ impl Turn {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use turnbuckle_store::{
+        bus::{MemoryBus, NodeId},
+        task::{MemoryTasks, NewTask, TaskKey},
+    };
+
     use super::*;
+
+    /// Puts the purpose in front, in place of a cipher.
+    struct Plain;
+
+    impl CallStarter for Plain {
+        fn start(
+            &self,
+            _: &StoredCall,
+            _: Journal,
+            _: Arc<TaskChannel>,
+        ) -> Result<StartedCall<CallToolResult>, Failure> {
+            unreachable!("nothing is started here")
+        }
+
+        fn responder(&self) -> Option<Arc<Responder>> {
+            None
+        }
+
+        fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+            Some([purpose, b"|", bytes].concat())
+        }
+
+        fn open(&self, purpose: &[u8], sealed: Vec<u8>) -> Option<Vec<u8>> {
+            let bytes = sealed.strip_prefix(purpose)?.strip_prefix(b"|")?;
+            Some(bytes.to_vec())
+        }
+    }
+
+    #[test]
+    fn a_call_is_read_with_its_first_journal_and_with_later_ones() {
+        let (tasks, bus) = (Arc::new(MemoryTasks::default()), MemoryBus::default());
+        let leased = LeasedTasks::new(tasks, Arc::new(bus), NodeId::new(1));
+        let restarts = Restarts::new(Arc::new(leased));
+        restarts.start_with(Box::new(Plain));
+        let new = NewTask {
+            key: TaskKey::new("ada", "1-own"),
+            ttl: None,
+            poll_interval: None,
+            payer: None,
+            restart: None,
+        };
+        let record = TaskRecord::new(new, UNIX_EPOCH);
+        let call = br#"{"v":1,"task":"own","owner":"ada","revision":"2026-07-28",
+            "caller":{"is_anybody":false},"payer":0,"tool":"job"}"#;
+        let call = restarts.seal(CALL, call).unwrap();
+        let journal = serde_json::to_vec(&Journal::new()).unwrap();
+        let read = |task: &str| {
+            let journal = restarts.seal(&journal_of(task), &journal).unwrap();
+            let restart = Restart::new(call.clone(), journal, 1);
+            restarts.read(&record, &restart).is_some()
+        };
+        assert!(read("own"), "as it is when the task begins");
+        assert!(read("1-own"), "as it is later");
+        assert!(!read("2-own") && !read("other"), "of another task");
+    }
 
     #[test]
     fn tasks_that_wait_for_others_hold_up_none_that_can_be_taken_over() {

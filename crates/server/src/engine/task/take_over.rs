@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use turnbuckle_base::wall_clock;
 use turnbuckle_session::round::Journal;
 use turnbuckle_store::task::{
-    Changed, JournalChange, RunChange, TaskChange, TaskKey, TaskRecord, TasksError,
+    Changed, JournalChange, Restart, RunChange, TaskChange, TaskKey, TaskRecord, TasksError,
 };
 
 use super::{
@@ -35,24 +35,64 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
     let (tasks, restarts) = (Arc::clone(tasks), Arc::clone(restarts));
     // Ends with the task, or at once if it is not run here.
     tokio::spawn(async move {
-        let Some(restart) = record.restart.as_ref() else {
+        let Some(restart) = whole(&tasks, &record).await else {
             return;
         };
-        let Some((call, journal)) = restarts.read(&record, restart) else {
+        let Some((call, _)) = restarts.read(&record, &restart) else {
             if adopting.leave() {
                 let (key, turn) = (record.key(), restart.turn);
-                // It may be large.
-                drop(record);
+                // They may be large.
+                drop((record, restart));
                 leave_to_others(&tasks, &key, turn).await;
             }
             return;
         };
-        let work = take(&tasks, &restarts, &record, call, journal).await;
-        drop((adopting, record));
+        let work = take(&tasks, &restarts, &record, restart.turn, call).await;
+        drop((adopting, record, restart));
         if let Some((work, record)) = work {
             work.run(record).await;
         }
     });
+}
+
+/// How a task goes on, with its call and its journal; `None` if another replica goes on with it by now.
+/// If it cannot be read, the task is looked at again.
+async fn whole(tasks: &RunningTasks, record: &TaskRecord) -> Option<Restart> {
+    let seen = record.restart.as_ref()?.turn;
+    match tasks.store.restart(&record.key(), wall_clock::now()).await {
+        Ok(restart) => restart.filter(|restart| restart.turn == seen),
+        Err(error) => {
+            tracing::warn!(task = record.task.task_id, %error, "the call of a task cannot be read");
+            None
+        }
+    }
+}
+
+/// The journal of a task that was taken over. What was read before may lack what the last replica wrote
+/// until then; now that replica cannot write any more. `None` if it cannot be read.
+async fn journal(
+    tasks: &RunningTasks,
+    restarts: &Restarts,
+    record: &TaskRecord,
+    turn: u32,
+) -> Option<Journal> {
+    loop {
+        let restart = tasks.store.restart(&record.key(), wall_clock::now()).await;
+        match restart {
+            Ok(restart) => {
+                let restart = restart.filter(|restart| restart.turn == turn)?;
+                return restarts.read(record, &restart).map(|(_, journal)| journal);
+            }
+            Err(TasksError::Store(error)) if !tasks.closing.is_set() => {
+                tracing::warn!(%error, "the journal of a task cannot be read yet");
+                tokio::time::sleep(CLAIM_AGAIN).await;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the journal of a task cannot be read");
+                return None;
+            }
+        }
+    }
 }
 
 /// Takes a task over, if nobody else has and it can be run here.
@@ -60,10 +100,9 @@ async fn take(
     tasks: &Arc<RunningTasks>,
     restarts: &Arc<Restarts>,
     record: &TaskRecord,
+    turn: u32,
     call: StoredCall,
-    journal: Journal,
 ) -> Option<(Work, Arc<TaskRecord>)> {
-    let restart = record.restart.as_ref()?;
     let starter = restarts.starter()?;
     let responder = starter.responder()?;
     let weight = call.arguments.as_ref().map_or(0, |raw| raw.get().len());
@@ -79,7 +118,12 @@ async fn take(
             return None;
         }
     };
-    let record = claim(tasks, restarts, record, restart.turn).await?;
+    let record = claim(tasks, restarts, record, turn).await?;
+    let turn = turn + 1;
+    let Some(journal) = journal(tasks, restarts, &record, turn).await else {
+        give_up(tasks, restarts, &record, turn).await;
+        return None;
+    };
     slot.take(&record.task.task_id);
     tracing::info!(
         task = record.task.task_id,
@@ -103,7 +147,7 @@ async fn take(
         standing: None,
         turn: Some(Turn {
             restarts: Arc::clone(restarts),
-            number: restart.turn + 1,
+            number: turn,
         }),
         deadline: None,
     };
@@ -145,6 +189,24 @@ async fn claim(
             tracing::warn!(%error, "a task cannot be taken over");
             None
         }
+    }
+}
+
+/// Ends a task that was taken over and cannot be run. If this replica ends, others find the task.
+async fn give_up(tasks: &RunningTasks, restarts: &Arc<Restarts>, record: &TaskRecord, number: u32) {
+    if tasks.closing.is_set() {
+        return;
+    }
+    let turn = Turn {
+        restarts: Arc::clone(restarts),
+        number,
+    };
+    let end = TaskChange::End(ending::unreadable());
+    let end = turn.change(JournalChange::Same, Some(end));
+    let key = record.key();
+    let ended = tasks.store.change(&key, end, wall_clock::now()).await;
+    if let Err(error) = ended {
+        tracing::warn!(%error, "the end of a task is lost");
     }
 }
 
