@@ -25,8 +25,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The code of an error that is about a task that is not known.
 const INVALID_PARAMS: i64 = -32602;
 
-/// What a tool says whose question could not be answered, because the stream was closed.
-const WENT_AWAY: &str = "went away before it answered";
+/// What a tool says whose question could not be answered, because its replica ends.
+const CALL_AGAIN: &str = "call again";
 
 /// What the client does in the middle of the exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl Ended {
         };
         if let Some(error) = answer.get("error") {
             let text = error["message"].as_str().unwrap_or_default();
-            return Err(if text.contains("call again") {
+            return Err(if text.contains(CALL_AGAIN) {
                 Trouble::Told
             } else if text.contains("try again") || error["code"] == INVALID_PARAMS {
                 Trouble::Error(error.to_string())
@@ -62,8 +62,8 @@ impl Ended {
             });
         }
         let result = answer["result"].take();
-        if result["isError"] == true && text_of(&result).contains(WENT_AWAY) {
-            // A replica that ends has closed the stream of HTTP+SSE, and so the question has no answer.
+        if result["isError"] == true && text_of(&result).contains(CALL_AGAIN) {
+            // A replica that ends does not hear answers to questions on its streams of HTTP+SSE.
             return Err(Trouble::Told);
         }
         Ok(result)

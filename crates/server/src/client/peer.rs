@@ -50,6 +50,11 @@ enum Detaching {
     Meaningless,
 }
 
+/// Why a question gets no answer if its client can answer only on a stream of a server that is
+/// shutting down.
+#[cfg(feature = "http")]
+const SHUTTING_DOWN: &str = "the server is shutting down: call again";
+
 /// Marks in an outbox that the connection is to be closed. No message begins like this.
 pub(crate) const DETACH: &[u8] = b":";
 
@@ -217,9 +222,24 @@ impl Peer {
 
     /// The other end will send nothing more.
     pub(crate) fn end_input(&self) {
+        self.end(None);
+    }
+
+    /// The server is shutting down, and takes nothing more from the other end.
+    #[cfg(feature = "http")]
+    pub(crate) fn shut_down(&self) {
+        self.end(Some(SHUTTING_DOWN));
+    }
+
+    /// Why questions get no answer any more, if that is not because of the client.
+    pub(crate) fn ended_because(&self) -> Option<&str> {
+        self.session.as_ref()?.deaf_because()
+    }
+
+    fn end(&self, reason: Option<&str>) {
         self.input_ended.set();
         if let Some(session) = &self.session {
-            session.deafen();
+            session.deafen(reason);
         }
     }
 

@@ -34,7 +34,8 @@ use crate::{
 pub(crate) struct Session {
     lifecycle: Mutex<ServerLifecycle<Opened>>,
     pub(crate) requests: Arc<Requests>,
-    /// Set when no answer can come any more: the line on which they come is at its end.
+    /// Set when no answer can come any more: the line on which they come is at its end. If that is
+    /// because the server is shutting down, it has the reason.
     is_deaf: CancelFlag,
     /// The name by which HTTP knows it; other transports have one session, without a name.
     pub(crate) id: OnceLock<Box<str>>,
@@ -145,8 +146,13 @@ impl Session {
     }
 
     /// No answer can come any more.
-    pub(super) fn deafen(&self) {
-        self.is_deaf.set();
+    pub(super) fn deafen(&self, reason: Option<&str>) {
+        self.is_deaf.set_because(reason);
+    }
+
+    /// Why no answer can come any more, if that is not because of the client.
+    pub(super) fn deaf_because(&self) -> Option<&str> {
+        self.is_deaf.reason()
     }
 }
 

@@ -303,6 +303,15 @@ impl Connection {
     }
 }
 
+#[cfg(feature = "http")]
+impl Connection {
+    /// The server is shutting down: what runs is finished, and nothing more is heard.
+    pub(crate) fn wind_up(&self) {
+        self.peer.shut_down();
+        self.running.close_when_idle();
+    }
+}
+
 impl Receive for Connection {
     fn receive(&mut self, message: &[u8]) {
         self.receive_paid(message, None);

@@ -48,6 +48,15 @@ pub enum AskFailed {
         /// The problem.
         source: serde_json::Error,
     },
+    /// The server cannot hear the client any more, for example because it is shutting down and
+    /// the client could answer only there.
+    #[error("the client's answer to `{key}` cannot be heard: {reason}")]
+    NotHeard {
+        /// The key of the ask.
+        key: String,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The client went away while it was asked. The handler is dropped soon.
     #[error("the client went away before it answered `{key}`")]
     Gone {
@@ -63,6 +72,7 @@ impl AskFailed {
             Self::Refused { .. }
             | Self::FieldError { .. }
             | Self::Unreadable { .. }
+            | Self::NotHeard { .. }
             | Self::Gone { .. } => ToolError::new(self.to_string()),
             other => ToolError::failed(other.into_failure()),
         }
@@ -77,6 +87,7 @@ impl AskFailed {
             Self::Refused { .. }
             | Self::FieldError { .. }
             | Self::Unreadable { .. }
+            | Self::NotHeard { .. }
             | Self::Gone { .. } => Failure::Reject(Reject::internal(self.to_string())),
         }
     }

@@ -79,7 +79,11 @@ impl Front {
         method: &str,
         params: Option<Raw<'_>>,
     ) -> Option<Result<Box<RawValue>, ErrorObject>> {
-        self.peer.ask_raw(method, params).await
+        let answered = self.peer.ask_raw(method, params).await;
+        answered.or_else(|| {
+            let reason = self.peer.ended_because()?;
+            Some(Err(ErrorObject::internal(reason)))
+        })
     }
 
     /// Notifies the session when the visit with this id is over, after

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_transport::{Outbox, Receive as _};
+use turnbuckle_transport::Outbox;
 
 use super::payer::Payer;
 use crate::{
@@ -38,9 +38,10 @@ impl SseSession {
         }
     }
 
-    /// The server is shutting down: what runs is finished, then the stream ends.
+    /// The server is shutting down: what runs is finished, then the stream ends. Calls that wait for
+    /// an answer of the client fail, and say why: the stream is all that there is of the session.
     pub(super) fn wind_up(&self) {
-        self.connection().closed();
+        self.connection().wind_up();
     }
 
     /// Ends the stream, and with it the session.

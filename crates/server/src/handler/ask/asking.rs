@@ -291,7 +291,13 @@ impl Asking {
                 code: error.code,
                 message: error.message,
             }),
-            None => Err(AskFailed::Gone { key }),
+            None => Err(match peer.ended_because() {
+                Some(reason) => AskFailed::NotHeard {
+                    key,
+                    reason: reason.to_owned(),
+                },
+                None => AskFailed::Gone { key },
+            }),
         }
     }
 

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use turnbuckle_protocol::Revision;
-use turnbuckle_server::ServeError;
+use turnbuckle_protocol::{CreateMessageRequestParams, Revision, SamplingMessage};
+use turnbuckle_server::{Ask as Asking, ServeError, Tool, ToolError};
 use turnbuckle_transport::http::Settings;
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     raw::Raw,
     site::{SESSIONS, Session, Site, watched},
 };
+use crate::gate::Gate;
 
 #[tokio::test]
 async fn what_runs_is_finished_and_standing_streams_end() {
@@ -79,6 +80,52 @@ async fn clients_of_the_first_revision_get_their_answers() {
     site.stop();
     site.gate.open(1);
     assert_eq!(stream.message().await["id"], 1);
+    assert_eq!(stream.event().await, None);
+    site.stopped().await.expect("an orderly end");
+}
+
+/// The stream of HTTP+SSE is all that there is of its session: no other replica can hear the answer.
+#[tokio::test]
+async fn clients_of_the_first_revision_are_told_to_call_again() {
+    async fn guess(Asking(ask): Asking) -> Result<String, ToolError> {
+        let message = SamplingMessage::user("Which number?");
+        let request = CreateMessageRequestParams::new(vec![message], 10);
+        Ok(ask.sample("number", request).await?.text())
+    }
+    let gate = Gate::new();
+    let server = gate.server().tool(Tool::new("guess", guess));
+    let mut site = Site::serving(server, gate, |http| http).await;
+    let ask = Ask::new("GET", "/sse").with("accept", "text/event-stream");
+    let mut stream = Raw::streaming(site.address, ask).await;
+    let place = format!("/{}", stream.event().await.expect("the endpoint").data);
+    let params = json!({
+        "protocolVersion": "2024-11-05", "capabilities": { "sampling": {} },
+        "clientInfo": { "name": "raw", "version": "1" },
+    });
+    for message in [
+        request(0, "initialize", params),
+        notice("notifications/initialized", json!({})),
+        call(1, "guess"),
+    ] {
+        let ask = Ask::new("POST", &place)
+            .with("content-type", "application/json")
+            .body(message.to_string());
+        assert_eq!(site.ask(ask).await.status(), 202);
+    }
+    assert_eq!(stream.message().await["id"], 0);
+    assert_eq!(stream.message().await["method"], "sampling/createMessage");
+    site.stop();
+    let mut answer = stream.message().await;
+    while answer["id"] != 1 {
+        // The question is called off.
+        assert_eq!(answer["method"], "notifications/cancelled");
+        answer = stream.message().await;
+    }
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(
+        answer["result"]["content"][0]["text"],
+        "the client's answer to `number` cannot be heard: the server is shutting down: call again"
+    );
     assert_eq!(stream.event().await, None);
     site.stopped().await.expect("an orderly end");
 }
