@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod failover;
+mod tokens;
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -145,23 +146,27 @@ impl Replica {
     }
 
     fn send(&self, headers: &str, message: &Value) -> Answer {
-        let mut stream = TcpStream::connect(&self.host).expect("it listens");
-        stream
-            .set_read_timeout(Some(PATIENCE))
-            .expect("a time is set");
-        let body = message.to_string();
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
-             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
-             {headers}content-length: {}\r\n\r\n{body}",
-            self.host,
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).expect("it is sent");
-        Answer {
-            stream,
-            text: String::new(),
-        }
+        send(&self.host, headers, message)
+    }
+}
+
+/// Posts a message with these headers.
+fn send(host: &str, headers: &str, message: &Value) -> Answer {
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    stream
+        .set_read_timeout(Some(PATIENCE))
+        .expect("a time is set");
+    let body = message.to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\
+         content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         {headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).expect("it is sent");
+    Answer {
+        stream,
+        text: String::new(),
     }
 }
 

@@ -19,14 +19,14 @@ use crate::{
 const SECRET: &str = "a-secret-of-the-gateway";
 
 /// An authorization server, and a server that takes its tokens and says whose they are.
-struct Guarded {
+pub(crate) struct Guarded {
     runtime: Runtime,
-    issuer: LiveAuthorizationServer,
-    url: String,
+    pub(crate) issuer: LiveAuthorizationServer,
+    pub(crate) url: String,
 }
 
 impl Guarded {
-    fn start(lifetime: Duration) -> Self {
+    pub(crate) fn start(lifetime: Duration) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let (issuer, url) = runtime.block_on(async {
             let issuer = AuthorizationServer::new()
@@ -58,9 +58,16 @@ impl Guarded {
     }
 
     /// A token of a caller for the gateway.
-    fn token(&self, subject: &str) -> String {
+    pub(crate) fn token(&self, subject: &str) -> String {
         let _entered = self.runtime.enter();
         self.issuer.token(subject).audience("the-gateway").mint()
+    }
+
+    /// The same, bound to a key.
+    pub(crate) fn bound_token(&self, subject: &str, thumbprint: &str) -> String {
+        let _entered = self.runtime.enter();
+        let token = self.issuer.token(subject).audience("the-gateway");
+        token.bound_to(thumbprint).mint()
     }
 
     /// How often a token was asked for.
@@ -71,6 +78,17 @@ impl Guarded {
     }
 
     fn gateway(&self, place: &Place, front: &str, credentials: &str) -> Gateway {
+        self.gateway_with(place, front, credentials, &[])
+    }
+
+    /// The same with more words.
+    pub(crate) fn gateway_with(
+        &self,
+        place: &Place,
+        front: &str,
+        credentials: &str,
+        words: &[&str],
+    ) -> Gateway {
         let (url, issuer) = (&self.url, self.issuer.url());
         place.write(
             "turnbuckle.toml",
@@ -81,7 +99,8 @@ impl Guarded {
             )
             .replace("ISSUER", issuer),
         );
-        Gateway::start_with(place, &["turnbuckle.toml"], |command| {
+        let words = [words, &["turnbuckle.toml"]].concat();
+        Gateway::start_with(place, &words, |command| {
             command.env("SECRET", SECRET);
         })
     }
@@ -98,7 +117,7 @@ async fn whoami(caller: Caller) -> String {
     )
 }
 
-fn whoami_of(place: &Place, gateway: &Gateway, token: &str, revision: &str) -> String {
+pub(crate) fn whoami_of(place: &Place, gateway: &Gateway, token: &str, revision: &str) -> String {
     let header = format!("Authorization: Bearer {token}");
     let words = [
         "call",

@@ -234,8 +234,8 @@ impl Up {
             pending.come_to(base);
         }
         let resource = format!("{}/mcp", base.unwrap_or_default());
-        let guard = front_guard::open(&plan, keys.as_ref(), &resource)?;
         let shared = self.replicas.open().await?;
+        let guard = front_guard::open(&plan, keys.as_ref(), &resource, shared.as_ref())?;
         let gateway = open(&plan, &operation, watched, shared, &pending)?;
         let asked = Arc::<Notify>::default();
         let parts = ReloadParts::new(operation.clone(), &pending, live, Arc::clone(&asked));

@@ -7,11 +7,13 @@ use serde::Deserialize;
 use turnbuckle::{
     Protect,
     auth::server::{Guard, Issuer},
+    store::SpentStates,
 };
 use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{file::GatewaySection, keys::CallerKeys, personal::PersonalPlan, plan::Plan};
+use crate::replicas::Shared;
 
 /// `[gateway.oauth]`: callers have tokens of an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -26,8 +28,12 @@ pub(super) struct OAuthEntry {
 }
 
 impl OAuthEntry {
-    /// The guard of a gateway at this URL.
-    fn guard(&self, resource: &str) -> Outcome<Arc<dyn Protect>> {
+    /// The guard of a gateway at this URL. Replicas remember together which proofs were used (DPoP).
+    fn guard(
+        &self,
+        resource: &str,
+        used_proofs: Option<Arc<dyn SpentStates>>,
+    ) -> Outcome<Arc<dyn Protect>> {
         let issuer = Issuer::new(&*self.issuer);
         let issuer = match &self.audience {
             Some(audience) => issuer.audience(&**audience),
@@ -37,6 +43,10 @@ impl OAuthEntry {
         let guard = guard.scopes(self.scopes.iter().map(String::as_str));
         // A reload may add the first server that exchanges tokens, and the guard stays as it is.
         let guard = guard.keep_subject_tokens();
+        let guard = match used_proofs {
+            Some(store) => guard.used_proofs(store),
+            None => guard,
+        };
         let guard = guard.build().map_err(Failed::usage)?;
         Ok(Arc::new(guard))
     }
@@ -47,9 +57,13 @@ pub(super) fn open(
     plan: &Plan,
     keys: Option<&CallerKeys>,
     resource: &str,
+    shared: Option<&Shared>,
 ) -> Outcome<Option<Arc<dyn Protect>>> {
     match (&plan.gateway.oauth, keys) {
-        (Some(oauth), _) => oauth.guard(resource).map(Some),
+        (Some(oauth), _) => {
+            let used_proofs = shared.map(|shared| Arc::clone(&shared.stores.spent));
+            oauth.guard(resource, used_proofs).map(Some)
+        }
         (None, Some(keys)) => Ok(Some(Arc::new(keys.clone()))),
         (None, None) => Ok(None),
     }
