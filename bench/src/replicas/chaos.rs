@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    path::PathBuf,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -19,6 +20,7 @@ use super::{
     history::History,
     random::Random,
     recovery, report,
+    sdk::{Plan, SdkClients, Wanted},
     site::{BalancerKind, Balancing, Replica},
     store::{Store, StoreKind},
     tally::{Fault, Tally},
@@ -26,11 +28,11 @@ use super::{
 };
 use crate::{
     Result,
-    peers::{build_own, target},
+    peers::{build_own, own, target},
     process::allow_files,
 };
 
-pub(crate) const USAGE: &str = "chaos [--clients N] [--minutes N] [--seed N] [--balancer own|haproxy] [--store redis|sentinel|cluster]";
+pub(crate) const USAGE: &str = "chaos [--clients N] [--minutes N] [--seed N] [--balancer own|haproxy] [--store redis|sentinel|cluster] [--sdk N] [--replica PROGRAM]";
 
 /// Files for each client: its requests and its stream, each with two more at the balancer, and some.
 const FILES_PER_CLIENT: usize = 12;
@@ -48,6 +50,9 @@ struct Options {
     seed: u64,
     balancer: BalancerKind,
     store: StoreKind,
+    sdk: Wanted,
+    /// The program of the replicas; built if nothing is said.
+    replica: Option<PathBuf>,
 }
 
 impl Options {
@@ -58,6 +63,8 @@ impl Options {
             seed: u64::from(std::process::id()),
             balancer: BalancerKind::Own,
             store: StoreKind::Redis,
+            sdk: Wanted::Installed,
+            replica: None,
         };
         for pair in words.chunks(2) {
             let &[name, value] = pair else {
@@ -71,6 +78,8 @@ impl Options {
                 "--balancer" => {
                     options.balancer = BalancerKind::named(value).ok_or_else(odd)?;
                 }
+                "--sdk" => options.sdk = Wanted::Number(value.parse()?),
+                "--replica" => options.replica = Some(value.into()),
                 "--store" => options.store = StoreKind::named(value).ok_or_else(odd)?,
                 _ => return Err(odd().into()),
             }
@@ -82,17 +91,23 @@ impl Options {
 /// `bench chaos`. Fails if an answer was lost, doubled, late or given to another client.
 pub(crate) async fn command(words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    build_own("bench-replica", "replicas")?;
+    let program = if let Some(program) = &options.replica {
+        program.clone()
+    } else {
+        build_own("bench-replica", "replicas")?;
+        own("bench-replica")
+    };
     allow_files(options.clients * FILES_PER_CLIENT + 1000)?;
     let logs = target().join("chaos");
     std::fs::create_dir_all(&logs)?;
     let store = Store::start(options.store);
     let url = store.url();
     let replicas: Result<Vec<_>> = (0..REPLICAS)
-        .map(|number| Replica::start(&url, &logs.join(format!("replica-{number}.log"))))
+        .map(|number| Replica::start(&program, &url, &logs.join(format!("replica-{number}.log"))))
         .collect();
     let replicas = replicas?;
     let balancing = Balancing::start(options.balancer, &replicas)?;
+    let plan = Plan::of(options.sdk, &format!("http://{}/mcp", balancing.address))?;
     println!(
         "{} clients, {REPLICAS} replicas, {}, {}, seed {}",
         options.clients,
@@ -100,6 +115,7 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
         options.store.name(),
         options.seed
     );
+    println!("{}", plan.describe());
     println!("logs of clients and replicas are in {}", logs.display());
     let run = Arc::new(Run {
         address: balancing.address.clone(),
@@ -107,7 +123,8 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
         history: History::default(),
         is_over: false.into(),
     });
-    let guests = (0..options.clients).map(|number| Arc::new(Guest::new(&run, number)));
+    let others = options.clients.saturating_sub(plan.clients());
+    let guests = (0..others).map(|number| Arc::new(Guest::new(&run, number)));
     let guests: Vec<_> = guests.collect();
     let (kills, heard) = mpsc::unbounded_channel();
     let recovering = tokio::spawn(recovery::watch(guests.clone(), heard));
@@ -116,6 +133,7 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
     for guest in &guests {
         working.spawn_local(work::work(Arc::clone(guest), Random::new(seeds.next())));
     }
+    let sdk_clients = SdkClients::start(plan, &run, &logs)?;
     sleep(CALM).await;
     let conductor = Conductor {
         run: Arc::clone(&run),
@@ -140,10 +158,11 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
         let problem = format!("{left} clients did not finish within {FINISHED_WITHIN:?}");
         run.tally.fault(Fault::Hung, "clients", &problem);
     }
+    let counts = sdk_clients.end().await;
     drop(conductor);
     let recoveries = recovering.await?;
     drop(balancing);
-    if report::print(&run.tally, &recoveries) {
+    if report::print(&run.tally, &recoveries, &counts) {
         Ok(())
     } else {
         let seed = options.seed;

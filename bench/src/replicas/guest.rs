@@ -39,6 +39,21 @@ pub(super) struct Run {
     pub(super) is_over: AtomicBool,
 }
 
+impl Run {
+    /// Notes trouble of a client with something that began then: explained by what happened, or a fault.
+    pub(super) fn note(&self, who: &str, kind: Kind, trouble: &Trouble, began: std::time::Instant) {
+        if *trouble == Trouble::Hung {
+            let problem = format!("{}: {trouble}", kind.name());
+            self.tally.fault(Fault::Hung, who, &problem);
+        } else if self.history.explains(trouble, began) {
+            self.tally.explained(kind, trouble, who);
+        } else {
+            let problem = format!("{}: {trouble}", kind.name());
+            self.tally.fault(Fault::Lost, who, &problem);
+        }
+    }
+}
+
 /// One client.
 pub(super) struct Guest {
     pub(super) run: Arc<Run>,
@@ -195,13 +210,8 @@ impl Guest {
 
     /// Notes trouble with something that began then: explained by what happened, or a fault.
     pub(super) fn note(&self, kind: Kind, trouble: &Trouble, began: Instant) {
-        if *trouble == Trouble::Hung {
-            self.fault(Fault::Hung, &format!("{}: {trouble}", kind.name()));
-        } else if self.run.history.explains(trouble, began.into_std()) {
-            self.run.tally.explained(kind, trouble, &self.title());
-        } else {
-            self.fault(Fault::Lost, &format!("{}: {trouble}", kind.name()));
-        }
+        self.run
+            .note(&self.title(), kind, trouble, began.into_std());
     }
 
     /// Does something until it is done, again after trouble. `None` if it takes too long, which is

@@ -18,6 +18,7 @@ mod recovery;
 mod redis_commands;
 mod reply_times;
 mod report;
+mod sdk;
 mod site;
 mod store;
 mod tally;

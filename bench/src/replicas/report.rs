@@ -2,13 +2,15 @@
 
 use super::{
     recovery::Recovery,
+    sdk::Counts,
     tally::{Fault, Kind, REVISIONS, Tally},
 };
 use crate::report::table::{Table, count};
 
 /// Prints the tables. Whether no answer was lost, doubled, late or given to another client.
-pub(super) fn print(tally: &Tally, recoveries: &[Recovery]) -> bool {
+pub(super) fn print(tally: &Tally, recoveries: &[Recovery], sdks: &Counts) -> bool {
     println!("\n{}", done(tally));
+    println!("{}", of_sdks(sdks));
     println!("{}", explained(tally));
     println!("{}", recovered(recoveries));
     let mut faults = Table::new(["answers", "number"]);
@@ -33,6 +35,30 @@ fn done(tally: &Tally) -> Table {
             number => count(number as f64),
         });
         table.row([kind.name().to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+/// What clients of other SDKs did, which is part of the table of all.
+fn of_sdks(counts: &Counts) -> Table {
+    let kinds = [
+        Kind::Open,
+        Kind::Call,
+        Kind::Ask,
+        Kind::Cancel,
+        Kind::Resume,
+        Kind::Update,
+    ];
+    let columns = ["SDK", "clients"].into_iter();
+    let mut table = Table::new(columns.chain(kinds.map(Kind::name)));
+    for (sdk, count) in counts {
+        let done = kinds.map(|kind| count.done.get(kind.name()).copied().unwrap_or_default());
+        let cells = [sdk.clone(), count.clients.len().to_string()];
+        table.row(
+            cells
+                .into_iter()
+                .chain(done.map(|number| number.to_string())),
+        );
     }
     table
 }

@@ -4,7 +4,7 @@ use std::{
     fs::File,
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     os::fd::OwnedFd,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -13,7 +13,7 @@ use turnbuckle_test_replicas::Balancer;
 
 use crate::{
     Result,
-    peers::{own, root},
+    peers::root,
     process::{reserve, signal},
 };
 
@@ -29,20 +29,22 @@ pub(super) struct Replica {
     pub(super) address: SocketAddr,
     url: String,
     clock_seconds: i64,
+    program: PathBuf,
     log: File,
 }
 
 impl Replica {
     /// Starts one that writes its log to this file.
-    pub(super) fn start(url: &str, log: &Path) -> Result<Self> {
+    pub(super) fn start(program: &Path, url: &str, log: &Path) -> Result<Self> {
         let address = reserve()?;
         let log = File::create(log)?;
-        let child = run(address, url, 0, &log)?;
+        let child = run(program, address, url, 0, &log)?;
         let mut replica = Self {
             child,
             address,
             url: url.to_owned(),
             clock_seconds: 0,
+            program: program.to_owned(),
             log,
         };
         replica.listens()?;
@@ -52,7 +54,8 @@ impl Replica {
     /// Starts another process in its place. Its clock is so many seconds off from then on.
     pub(super) fn start_again(&mut self, clock_seconds: Option<i64>) -> Result<()> {
         self.clock_seconds = clock_seconds.unwrap_or(self.clock_seconds);
-        self.child = run(self.address, &self.url, self.clock_seconds, &self.log)?;
+        let (program, clock) = (&self.program, self.clock_seconds);
+        self.child = run(program, self.address, &self.url, clock, &self.log)?;
         self.listens()
     }
 
@@ -104,9 +107,14 @@ impl Drop for Replica {
     }
 }
 
-fn run(address: SocketAddr, url: &str, clock_seconds: i64, log: &File) -> Result<Child> {
-    let program = own("bench-replica");
-    let child = Command::new(&program)
+fn run(
+    program: &Path,
+    address: SocketAddr,
+    url: &str,
+    clock_seconds: i64,
+    log: &File,
+) -> Result<Child> {
+    let child = Command::new(program)
         .args([&address.port().to_string(), "--callers", "--durable"])
         .args(["--redis", url])
         .args(["--clock", &clock_seconds.to_string()])
