@@ -232,7 +232,8 @@ while True:
 #[cfg(unix)]
 #[tokio::test]
 async fn a_server_that_stood_still_for_a_while_is_still_modern() {
-    let client = client().probe_timeout(Duration::from_millis(200));
+    // Long enough for the first process to be there before the second, also on a busy machine.
+    let client = client().probe_timeout(Duration::from_secs(1));
     let folder = std::env::temp_dir().join(format!("turnbuckle-still-{}", std::process::id()));
     let _ = std::fs::remove_file(&folder);
     let command = server(&format!(
@@ -244,7 +245,7 @@ if first:
     # Until the second process has answered, and a moment longer.
     while os.path.getsize({folder:?}) == 0: time.sleep(0.01)
 else:
-    time.sleep(1)
+    time.sleep(2)
 while True:
     asked = hear()
     if asked["method"] == "server/discover": discovered(asked)
