@@ -83,6 +83,16 @@ pub fn name_in_message(name: &str) -> String {
     shown
 }
 
+/// Why JSON cannot be read, as a part of a message. Lines and columns are those of a text that the
+/// peer has not sent like this, so they are left out.
+pub fn problem_in_message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((problem, _)) => problem.to_owned(),
+        None => text,
+    }
+}
+
 impl ErrorObject {
     /// An error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {

@@ -98,23 +98,71 @@ pub fn is_base64(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
-/// Whether a text is a media type, such as `image/png` or `text/html;profile=mcp-app`.
+/// Whether a text is a media type, such as `image/png` or `text/html;profile=mcp-app` (RFC 9110).
 pub fn is_media_type(text: &str) -> bool {
-    let (essence, parameters) = text.split_once(';').unwrap_or((text, "a=b"));
-    let is_token = |token: &str| {
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        !token.is_empty() && token.bytes().all(is_part)
+    let Some((kind, rest)) = text.split_once('/') else {
+        return false;
     };
-    let is_parameter = |parameter: &str| {
-        let (name, value) = parameter.trim().split_once('=').unwrap_or_default();
-        let is_quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
-        is_token(name) && (is_token(value) || is_quoted)
+    let (subtype, mut rest) = token_of(rest);
+    if !is_token(kind) || subtype.is_empty() {
+        return false;
+    }
+    // parameters = *( OWS ";" OWS [ parameter ] )
+    loop {
+        rest = trim_blanks(rest);
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(after) = rest.strip_prefix(';') else {
+            return false;
+        };
+        let (name, after) = token_of(trim_blanks(after));
+        if name.is_empty() {
+            rest = after;
+            continue;
+        }
+        let value = after.strip_prefix('=').and_then(after_value);
+        match value {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token_byte)
+}
+
+/// The token that a text begins with, which may be empty, and the rest.
+fn token_of(text: &str) -> (&str, &str) {
+    let end = text.bytes().position(|byte| !is_token_byte(byte));
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+fn trim_blanks(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t'])
+}
+
+/// What follows the value of a parameter, a token or a text in quotes; `None` if there is no value.
+fn after_value(text: &str) -> Option<&str> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (token, rest) = token_of(text);
+        return (!token.is_empty()).then_some(rest);
     };
-    essence
-        .trim_end()
-        .split_once('/')
-        .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
-        && parameters.split(';').all(is_parameter)
+    let mut characters = quoted.char_indices();
+    while let Some((index, character)) = characters.next() {
+        match character {
+            '"' => return Some(&quoted[index + 1..]),
+            '\\' => drop(characters.next()?),
+            _ if character.is_control() && character != '\t' => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -179,6 +227,10 @@ mod tests {
             "text/html;profile=mcp-app",
             "a/b; c=\"d e\"; f=g",
             "x/vnd.a+json",
+            "text/plain; a=\"x;y\"",
+            "text/plain; a=\"x\\\"y\"; b=c",
+            "text/html;",
+            "text/html ; ; charset=utf-8 ;",
         ] {
             assert!(is_media_type(text), "{text}");
         }
@@ -188,8 +240,13 @@ mod tests {
             "image/",
             "/png",
             "image/p ng",
-            "a/b;",
             "a/b;c",
+            "a/b;c=",
+            "a/b;=d",
+            "a/b;c=\"d",
+            "a/b;c=\"d\\\"",
+            "a/b;c=\"d\"e",
+            "a/b;c=\"d\ne\"",
             "a/b/c",
         ] {
             assert!(!is_media_type(text), "{text}");

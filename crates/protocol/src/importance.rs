@@ -80,8 +80,7 @@ pub fn sort<T: Annotated>(entries: &mut [T]) {
     entries.sort_by(|one, other| {
         let by_priority = priority(other).total_cmp(&priority(one));
         by_priority.then_with(|| match (modified(one), modified(other)) {
-            // Times of ISO 8601 in one zone and form sort as text.
-            (Some(one), Some(other)) => other.cmp(one),
+            (Some(one), Some(other)) => other.cmp(&one),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
@@ -112,8 +111,77 @@ fn priority(entry: &impl Annotated) -> f64 {
         .unwrap_or(UNSAID_PRIORITY)
 }
 
-fn modified(entry: &impl Annotated) -> Option<&str> {
-    entry.annotations()?.last_modified.as_deref()
+/// When an entry changed last; `None` if it does not say, or says something else than a time.
+fn modified(entry: &impl Annotated) -> Option<i128> {
+    moment(entry.annotations()?.last_modified.as_deref()?)
+}
+
+/// A time of ISO 8601 in nanoseconds, such as `2025-01-12T15:00:58.5+01:00`. Seconds and the time of day
+/// may be left out, and a time without a zone is UTC.
+fn moment(text: &str) -> Option<i128> {
+    let (date, time) = match text.split_once(['T', 't', ' ']) {
+        Some((date, time)) => (date, time),
+        None => (text, "00:00Z"),
+    };
+    let [year, month, day] = parts(date, '-')?;
+    let (clock, zone) = match time.find(['Z', 'z', '+', '-']) {
+        Some(place) => time.split_at(place),
+        None => (time, "Z"),
+    };
+    let away = match zone.strip_prefix(['+', '-']) {
+        None => 0,
+        Some(offset) => {
+            let digits = offset.replace(':', "");
+            let number: i64 = digits.parse().ok()?;
+            let minutes = match digits.len() {
+                2 => number * 60,
+                4 => number / 100 * 60 + number % 100,
+                _ => return None,
+            };
+            if zone.starts_with('-') {
+                -minutes
+            } else {
+                minutes
+            }
+        }
+    };
+    let (clock, fraction) = clock.split_once(['.', ',']).unwrap_or((clock, ""));
+    let [hour, minute, second] = parts(clock, ':').or_else(|| {
+        let [hour, minute] = parts(clock, ':')?;
+        Some([hour, minute, 0])
+    })?;
+    let is_time = (1..=12).contains(&month) && (1..=31).contains(&day) && hour <= 24;
+    if !is_time || minute > 59 || second > 60 || !fraction.bytes().all(|it| it.is_ascii_digit()) {
+        return None;
+    }
+    let nanos: i128 = format!("{fraction:0<9.9}").parse().ok()?;
+    let minutes = (days(year, month, day) * 24 + hour) * 60 + minute - away;
+    Some(i128::from(minutes * 60 + second) * 1_000_000_000 + nanos)
+}
+
+/// So many numbers without signs, with this between them.
+fn parts<const N: usize>(text: &str, between: char) -> Option<[i64; N]> {
+    let numbers: Option<Vec<i64>> = text
+        .split(between)
+        .map(|part| {
+            let is_number =
+                (1..=4).contains(&part.len()) && part.bytes().all(|it| it.is_ascii_digit());
+            is_number.then(|| part.parse().ok()).flatten()
+        })
+        .collect();
+    numbers?.try_into().ok()
+}
+
+/// The days from 0000-03-01 to a date of the Gregorian calendar. Years begin in March here, so that a
+/// leap day is the last of its year.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month < 3 {
+        (year - 1, month + 9)
+    } else {
+        (year, month - 3)
+    };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1
 }
 
 #[cfg(test)]
@@ -174,6 +242,43 @@ mod tests {
         );
         assert_eq!(names(at_least(&all, 0.6)), ["major"]);
         assert_eq!(at_least(&all, 0.5).count(), 5);
+    }
+
+    // rule: RS13
+    #[test]
+    fn times_are_compared_whatever_their_zone_and_form_are() {
+        let in_order = [
+            "2023-12-31",
+            "2024-02-29T23:59Z",
+            "2024-03-01T00:00:00Z",
+            "2025-01-12T15:00:58+02:00",
+            "2025-01-12T09:00:58-05:00",
+            "2025-01-12T14:00:58.25Z",
+            "2025-01-12T15:00:58.5+0100",
+            "2025-01-12 14:00:59",
+        ];
+        let moments: Vec<_> = in_order.iter().map(|text| moment(text).unwrap()).collect();
+        assert!(moments.is_sorted(), "{moments:?}");
+        assert_eq!(moments[2] - moments[1], 60 * 1_000_000_000);
+        for odd in [
+            "",
+            "yesterday",
+            "2024-13-01",
+            "2024-01-01T25:00Z",
+            "2024-01-01T00:00+1",
+            "2024-1",
+        ] {
+            assert_eq!(moment(odd), None, "{odd}");
+        }
+        let at =
+            |name: &str, time: &str| resource(name, Annotations::new().with_last_modified(time));
+        let mut all = vec![
+            at("earlier", "2025-01-12T15:00:58+02:00"),
+            at("never", "some day"),
+            at("later", "2025-01-12T14:00:58Z"),
+        ];
+        sort(&mut all);
+        assert_eq!(names(&all), ["later", "earlier", "never"]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{
-    CallToolOutcome, Complete, GetPromptResult, ListPromptsResult, ListResourcesResult,
-    ListRootsResult, ListToolsResult, ReadResourceResult,
+    CallToolOutcome, Complete, GetPromptResult, InitializeRequestParams, ListPromptsResult,
+    ListResourcesResult, ListRootsResult, ListToolsResult, ReadResourceResult,
     lenient::{self, MAX_WARNINGS},
 };
 
@@ -41,13 +41,13 @@ fn one_odd_tool_does_not_lose_the_others() {
             read::<ListToolsResult>("tools/list", &listed).expect("read")
         };
         let names: Vec<_> = listed.tools.iter().map(|tool| &*tool.name).collect();
-        assert_eq!(names, ["a", "b", "d", "e", "f"]);
+        assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
         assert_eq!(listed.next_cursor.expect("a cursor").as_str(), "more");
         assert_eq!(listed.tools[1].input_schema["type"], "object");
         let wanted = [
             "/tools/2",
-            "/tools/1",
             "/tools/3",
+            "/tools/1",
             "/tools/4",
             "/tools/5/title",
             "/tools/5/annotations/readOnlyHint",
@@ -228,4 +228,32 @@ fn a_block_is_kept_whatever_the_order_of_its_members() {
     };
     assert_eq!(result.content[0].as_text(), Some("hi"));
     assert_eq!(warned, ["/content/0/annotations/priority"]);
+}
+
+// rule: J15
+#[test]
+fn an_empty_array_is_taken_for_an_empty_schema() {
+    let text = json!({"tools": [{"name": "a", "inputSchema": []}]}).to_string();
+    let (kept, warnings) = lenient::read::<ListToolsResult>("tools/list", &text).unwrap();
+    assert_eq!(kept.tools[0].name, "a");
+    assert_eq!(kept.tools[0].input_schema["type"], "object");
+    assert_eq!(warnings[0].pointer, "/tools/0");
+}
+
+// rule: J15
+#[test]
+fn a_client_is_known_by_its_name_whatever_its_version_is() {
+    for (version, expected) in [(json!(1.5), "1.5"), (json!(null), "")] {
+        let text = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "app", "version": version},
+        });
+        let text = text.to_string();
+        let (kept, warnings) =
+            lenient::read::<InitializeRequestParams>("initialize", &text).unwrap();
+        assert_eq!(kept.client_info.name, "app");
+        assert_eq!(kept.client_info.version, expected);
+        assert_eq!(warnings[0].pointer, "/clientInfo");
+    }
 }

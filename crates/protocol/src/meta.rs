@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    ClientCapabilities, Implementation, envelope::Id, json::JsonObject, task_metadata::RelatedTask,
+    ClientCapabilities, Implementation, envelope::Id, grammar::is_meta_key, json::JsonObject,
+    task_metadata::RelatedTask,
 };
 
 /// Keys of `_meta` whose meaning the protocol fixes.
@@ -66,6 +67,13 @@ impl Meta {
     /// The value of a key.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
+    }
+
+    /// The first key that breaks the grammar of [`is_meta_key`](crate::grammar::is_meta_key); `None`
+    /// if all are valid.
+    pub fn invalid_key(&self) -> Option<&str> {
+        let mut keys = self.0.keys().map(String::as_str);
+        keys.find(|key| !is_meta_key(key))
     }
 
     /// Sets a key. A value that JSON has no form for leaves the map as it was.

@@ -4,7 +4,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
     CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ElicitSchema,
-    ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta, lenient,
+    ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
+    error::problem_in_message, lenient,
 };
 
 use super::{Kind, form};
@@ -79,12 +80,15 @@ impl Sketch<'_> {
 /// hand; [`check`] follows when the handler asks it again.
 pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     match kind {
-        Kind::Form => read::<Sketch<'_>>(answer)?.check(),
+        Kind::Form => sketch(answer)?.check(),
         Kind::Url => elicited(answer).map(drop),
         Kind::Message => read_message(answer).map(drop),
         Kind::Roots => read_roots(answer).map(drop),
     }
 }
+
+/// Why an answer to a form or a URL is not taken.
+const NO_ACTION: &str = "`action` must be `accept`, `decline` or `cancel`";
 
 /// Why no answer is taken. Such a question is never sent.
 const UNKNOWN: &str = "the question is of a kind that is not known here";
@@ -141,7 +145,9 @@ fn content(content: Option<Value>) -> Result<JsonObject, String> {
 }
 
 fn elicited(answer: &RawValue) -> Result<Elicited, String> {
-    read(answer)
+    object_text(answer)?;
+    // Nothing else of it can be wrong: what else cannot be read is left out.
+    read_what_can_be("elicitation/create", answer).map_err(|_| NO_ACTION.to_owned())
 }
 
 fn read_message(answer: &RawValue) -> Result<CreateMessageResult, String> {
@@ -152,15 +158,14 @@ fn read_roots(answer: &RawValue) -> Result<ListRootsResult, String> {
     read_what_can_be("roots/list", answer)
 }
 
-fn read<'a, T: Deserialize<'a>>(answer: &'a RawValue) -> Result<T, String> {
-    let text = object_text(answer)?;
-    serde_json::from_str(text).map_err(|error| error.to_string())
+fn sketch(answer: &RawValue) -> Result<Sketch<'_>, String> {
+    serde_json::from_str(object_text(answer)?).map_err(|_| NO_ACTION.to_owned())
 }
 
-/// The same, without those parts that cannot be read: one odd root does not lose the others.
+/// An answer without those parts that cannot be read: one odd root does not lose the others.
 fn read_what_can_be<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, String> {
     let (read, warnings) = lenient::read(method, object_text(answer)?)
-        .map_err(|error: serde_json::Error| error.to_string())?;
+        .map_err(|error: serde_json::Error| problem_in_message(&error))?;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -272,6 +277,51 @@ mod tests {
         let roots = &read.as_roots().unwrap().roots;
         assert_eq!(roots.len(), 1);
         assert_eq!(roots[0].uri, "file:///b");
+    }
+
+    // rule: J15
+    #[test]
+    fn an_odd_part_beside_the_answer_is_left_out() {
+        let read = |question: &InputRequest, answer: &Value| {
+            check(question, &serde_json::value::to_raw_value(answer).unwrap())
+        };
+        let [form, url, message, _] = questions();
+        let declined = json!({"action": "decline", "_meta": []});
+        for question in [&form, &url] {
+            let response = read(question, &declined);
+            assert_eq!(response, Ok(ElicitResult::decline().into()));
+        }
+        // One block alone is read as a list of one.
+        for content in [json!({"type": 7}), json!([{"type": 7}])] {
+            let said = json!({"role": "assistant", "model": "m", "content": content});
+            let said = read(&message, &said).unwrap();
+            assert_eq!(said.as_message().unwrap().content, []);
+        }
+    }
+
+    // rule: J17
+    #[test]
+    fn problems_with_answers_are_told_without_lines_and_columns() {
+        let [form, url, message, roots] = questions();
+        for (question, answer, expected) in [
+            (&form, json!({"action": "maybe"}), NO_ACTION),
+            (&form, json!({}), NO_ACTION),
+            (&url, json!({"action": 7}), NO_ACTION),
+            (
+                &message,
+                json!({"role": "assistant", "content": []}),
+                "missing field `model`",
+            ),
+            (&roots, json!({}), "missing field `roots`"),
+        ] {
+            let raw = serde_json::value::to_raw_value(&answer).unwrap();
+            assert_eq!(check(question, &raw), Err(expected.to_owned()), "{answer}");
+            assert_eq!(
+                check_kind(Kind::of(question), &raw),
+                Err(expected.to_owned()),
+                "{answer}"
+            );
+        }
     }
 
     #[test]

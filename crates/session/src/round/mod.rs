@@ -53,6 +53,7 @@ mod journal_text;
 #[cfg(not(feature = "seal"))]
 mod no_digest;
 mod node;
+mod offered;
 mod open_asks;
 mod question;
 mod question_draft;
@@ -65,6 +66,7 @@ pub use declared::Declared;
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};
+pub use offered::{NotOffered, check_method, check_offered};
 pub use open_asks::OpenAsks;
 pub use question::{Fingerprint, Kind, tool_fault};
 pub use question_draft::{FormSchema, QuestionDraft};
