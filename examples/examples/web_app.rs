@@ -4,7 +4,9 @@
 //! cargo run -p examples --example web_app -- 127.0.0.1:8080
 //! ```
 
-use axum::{Router, routing::get};
+use std::net::SocketAddr;
+
+use axum::{Router, extract::ConnectInfo, routing::get};
 use turnbuckle::{CorsRules, HttpSettings, prelude::*};
 
 /// Adds two numbers.
@@ -20,7 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Pages of this origin may call the server and read its answers.
     let settings = HttpSettings::default()
         .allow_origin("https://app.example.com")
-        .cors_with(CorsRules::new());
+        .cors_with(CorsRules::new())
+        // Rates and quotas are counted by address.
+        .address_from(|request| Some(request.extensions.get::<ConnectInfo<SocketAddr>>()?.0));
     let server = turnbuckle::server!().tool(add).build()?;
     let mcp = server.http_with(settings).mounted_at("/api/mcp");
 
@@ -30,6 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let listener = tokio::net::TcpListener::bind(address).await?;
     println!("listening on http://{}/api/mcp", listener.local_addr()?);
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, app)
         .with_graceful_shutdown(async move {
             let _ = tokio::signal::ctrl_c().await;

@@ -28,8 +28,8 @@ pub use catalog::{
 pub use client::{Caller, Introduction, RootFolders, RootsChanged, RootsError};
 #[cfg(feature = "http")]
 pub use edge::http::{
-    Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody, HttpRefusal,
-    HttpService, HttpSettings, HttpText, HttpTexts, Protect,
+    AddressSource, Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody,
+    HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts, Protect,
 };
 pub use engine::{MemoryBudget, Rates, TaskSettings};
 pub use failure::{AskFailed, Failure, Fault, FieldError, Reject, ToolError};

@@ -21,6 +21,13 @@ pub enum Change {
     Resources,
     /// The contents of the resource at this URI.
     Resource(String),
+    /// The contents of a resource, with more than its URI to say of it.
+    Updated {
+        /// The URIs that those listen to who are notified. Each listener is notified once.
+        resources: Vec<String>,
+        /// The params of the notification, as JSON.
+        params: String,
+    },
     /// What a person was sent to a URL for is done: the visit of this name is over.
     Visit(String),
     /// Anything: published changes may have been lost, so that every listener must be notified of
@@ -178,6 +185,13 @@ mod tests {
         let changes = [
             (Change::Tools, r#""tools""#),
             (Change::Resource("a:b".into()), r#"{"resource":"a:b"}"#),
+            (
+                Change::Updated {
+                    resources: vec!["a:b".into()],
+                    params: r#"{"uri":"a:b/c"}"#.into(),
+                },
+                r#"{"updated":{"resources":["a:b"],"params":"{\"uri\":\"a:b/c\"}"}}"#,
+            ),
             (Change::Everything, r#""everything""#),
         ];
         for (change, text) in changes {

@@ -23,7 +23,7 @@ const FAILURES: u32 = 3;
 pub struct KeepAlive {
     /// How much time passes between two pings.
     pub every: Duration,
-    /// How long the other end may take to answer.
+    /// How long the other end may take to answer, also while it waits for an answer itself.
     pub timeout: Duration,
     /// How many pings in a row may stay without an answer before the connection counts as failed.
     pub failures: u32,

@@ -33,9 +33,9 @@ pub use turnbuckle_schema as schema;
 pub use turnbuckle_server::ClientLog;
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{
-    Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http, HttpBody,
-    HttpExtension, HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts, PeerAddress,
-    Protect, stop_signal,
+    AddressSource, Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http,
+    HttpBody, HttpExtension, HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts,
+    PeerAddress, Protect, stop_signal,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{

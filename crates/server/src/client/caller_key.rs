@@ -46,13 +46,18 @@ impl CallerAddress {
 }
 
 impl CountedCaller {
+    /// Whether nothing tells this caller from others: neither an id nor an address.
+    pub(crate) fn is_unknown(&self, caller: &Caller) -> bool {
+        caller.id().is_none() && self.address.is_none()
+    }
+
     /// How all replicas know the caller. Callers whom nobody identified, and who have no address, are
     /// counted as one.
     pub(crate) fn name(&self, caller: &Caller) -> String {
         match (caller.id(), self.address) {
             (Some(id), _) => format!("caller:{id}"),
             (None, Some(address)) => address.to_string(),
-            (None, None) => "local".to_owned(),
+            (None, None) => "unknown".to_owned(),
         }
     }
 }

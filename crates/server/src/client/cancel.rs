@@ -52,6 +52,11 @@ impl CancelFlag {
         DROPPED_BECAUSE.set(before);
     }
 
+    /// Why the future that is being dropped on this thread was cancelled, if the other end said so.
+    pub(super) fn dropped_because() -> Option<Arc<str>> {
+        DROPPED_BECAUSE.with_borrow(Clone::clone)
+    }
+
     pub(crate) fn set(&self) {
         self.0.is_set.store(true, Ordering::Release);
         self.0.changed.notify_waiters();
@@ -96,7 +101,7 @@ impl CancelOnDrop {
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let Some(flag) = &self.0 {
-            let reason = DROPPED_BECAUSE.with_borrow(Clone::clone);
+            let reason = CancelFlag::dropped_because();
             flag.set_because(reason.as_deref());
         }
     }

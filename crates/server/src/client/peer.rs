@@ -468,8 +468,10 @@ impl Drop for Unasked<'_> {
         if !self.waiting.is_open() {
             return;
         }
+        let reason = CancelFlag::dropped_because();
+        let reason = reason.as_deref();
         let params = CancelledNotificationParams::new(self.waiting.id.clone())
-            .with_reason("the answer is not awaited any more");
+            .with_reason(reason.unwrap_or("the answer is not awaited any more"));
         let mut message = Vec::new();
         let method = "notifications/cancelled";
         if envelope::write_notification(&mut message, method, &params).is_ok() {

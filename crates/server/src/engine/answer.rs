@@ -1,12 +1,17 @@
 //! Outcomes on their way out: what this revision may see of them, as bytes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     CallToolResult, CompleteResult, ErrorObject, GetPromptResult, IdRef, Implementation,
-    ListResourcesResult, Lower, Meta, ReadResourceResult, Revision, envelope,
+    ListResourcesResult, Lower, Meta, ReadResourceResult, Revision,
+    envelope::{self, Members},
     revision::ArgumentErrors,
 };
 use turnbuckle_session::round::Paused;
@@ -214,6 +219,33 @@ impl WireResult for ExtensionReply {
     }
 }
 
+/// What a result is of: a tool or a prompt, whose name is looked up only if there is something to say of
+/// it.
+#[derive(Clone, Debug)]
+pub(crate) enum ResultOf<'a> {
+    /// A request with these params.
+    Request(&'a Members<'a>),
+    /// Something with this name, if it has one.
+    Named(Option<Box<str>>),
+}
+
+impl ResultOf<'_> {
+    fn name(&self) -> Option<Box<str>> {
+        match self {
+            Self::Request(params) => serde_json::from_str(params.get("name")?.get()).ok(),
+            Self::Named(name) => name.clone(),
+        }
+    }
+
+    /// The same without the request, for calls that take a while.
+    pub(crate) fn into_static(self) -> ResultOf<'static> {
+        ResultOf::Named(self.name())
+    }
+}
+
+/// How many tools and prompts are reported whose results contain resources.
+const MAX_REPORTED: usize = 100;
+
 /// What every answer of a server says of itself: who gave it, and how long it may be kept.
 pub(crate) struct Responder {
     pub(crate) info: Implementation,
@@ -225,8 +257,11 @@ pub(crate) struct Responder {
     /// Ends a modern result that says what is missing.
     paused_tail: Vec<u8>,
     catalog: Catalog,
-    /// Whether it was reported that results contain resources although the server has no resources.
-    has_reported_resources: AtomicBool,
+    /// Whether the server has resources, so that its results may contain some.
+    has_resources: AtomicBool,
+    /// The tools and prompts that were reported because their results contain resources although the
+    /// server has none.
+    reported: Mutex<BTreeSet<Box<str>>>,
 }
 
 impl Responder {
@@ -243,34 +278,47 @@ impl Responder {
             cache,
             errors,
             catalog,
-            has_reported_resources: AtomicBool::new(false),
+            has_resources: AtomicBool::new(false),
+            reported: Mutex::default(),
         }
     }
 
-    /// Reports once that results contain resources although the server has no resources.
+    /// Reports, once for each tool or prompt, that its results contain resources although the server
+    /// has no resources.
     // tools: servers that embed resources SHOULD implement `resources`.
     #[cold]
-    fn report_resources(&self) {
-        let offers_any = || self.catalog.snapshot().has_resources();
-        if !self.has_reported_resources.swap(true, Ordering::Relaxed) && !offers_any() {
-            let server = &*self.info.name;
-            tracing::warn!(
-                server,
-                "a result has a resource in it, but the server has no resources: clients that \
-                 want to read it again cannot. Add it with `Server::resource`"
-            );
+    fn report_resources(&self, of: &ResultOf<'_>) {
+        if self.has_resources.load(Ordering::Relaxed) {
+            return;
         }
+        if self.catalog.snapshot().has_resources() {
+            return self.has_resources.store(true, Ordering::Relaxed);
+        }
+        let name = of.name().unwrap_or_default();
+        {
+            let mut reported = self.reported.lock();
+            if reported.len() >= MAX_REPORTED || !reported.insert(name.clone()) {
+                return;
+            }
+        }
+        let server = &*self.info.name;
+        tracing::warn!(
+            server,
+            name = &*name,
+            "a result has a resource in it, but the server has no resources: clients that want to \
+             read it again cannot. Add it with `Server::resource`"
+        );
     }
 
     /// Leaves out what may not be sent, and reports what should not be there.
-    fn tidy<T: WireResult>(&self, result: &mut T) {
+    fn tidy<T: WireResult>(&self, result: &mut T, of: &ResultOf<'_>) {
         result
             .meta_mut()
             .iter_mut()
             .for_each(content_check::drop_bad_keys);
         result.inner_meta().for_each(content_check::drop_bad_keys);
         if result.has_resources() {
-            self.report_resources();
+            self.report_resources(of);
         }
     }
 
@@ -280,11 +328,12 @@ impl Responder {
         &self,
         outcome: Result<T, Failure>,
         revision: Revision,
+        of: &ResultOf<'_>,
     ) -> Result<T, Reject> {
         match outcome {
             Ok(mut result) => match result.problem() {
                 None => {
-                    self.tidy(&mut result);
+                    self.tidy(&mut result, of);
                     Ok(result)
                 }
                 Some(problem) => Err(Fault::new(problem).into_reject()),
@@ -303,9 +352,10 @@ impl Responder {
         revision: Revision,
         id: &IdRef<'_>,
         outcome: Result<T, Failure>,
+        of: &ResultOf<'_>,
         out: &mut Vec<u8>,
     ) -> Wrote {
-        let written = self.settle(outcome, revision).and_then(|result| {
+        let written = self.settle(outcome, revision, of).and_then(|result| {
             envelope::write_result(out, id, |out| self.write_body(revision, result, out))
                 .map_err(|error| Fault::new(error).into_reject())
         });

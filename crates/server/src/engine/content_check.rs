@@ -3,7 +3,7 @@
 //! Text needs no check, so a result of text costs nothing here.
 
 use turnbuckle_protocol::{
-    ContentBlock, Meta, ResourceContents,
+    ContentBlock, Meta, Resource, ResourceContents,
     grammar::{is_base64, is_media_type, is_meta_key, uri_problem},
 };
 
@@ -67,8 +67,8 @@ pub(super) fn block_problem(block: &ContentBlock) -> Option<String> {
     }
 }
 
-/// Why the contents of a resource may not be sent; `None` if they may. Their URI is mostly the one
-/// that the client asked for, and not for the author to answer for.
+/// Why the contents of a resource may not be sent; `None` if they may. Their URI is checked by
+/// [`read_problem`].
 pub(super) fn contents_problem(contents: &ResourceContents) -> Option<String> {
     let (uri, mime_type) = match contents {
         ResourceContents::Text(text) => (&text.uri, &text.mime_type),
@@ -79,6 +79,39 @@ pub(super) fn contents_problem(contents: &ResourceContents) -> Option<String> {
         _ => return None,
     };
     media_type_problem(uri, mime_type.as_deref())
+}
+
+/// Why the contents of a resource may not be sent as the answer to a read of this URI; `None` if they
+/// may. The URI that the client asked for is not for the author to answer for.
+pub(super) fn read_problem(contents: &ResourceContents, asked: &str) -> Option<String> {
+    let uri = contents.uri();
+    if uri == asked {
+        return None;
+    }
+    address_problem(uri)
+}
+
+/// Leaves out of a list what may not be in it, and reports it: resources whose URI is none, and media
+/// types that are none. The others are as useful without them.
+pub(super) fn tidy_listed(resources: &mut Vec<Resource>) {
+    resources.retain(|resource| {
+        let problem = uri_problem(&resource.uri);
+        if let Some(problem) = &problem {
+            let (uri, problem) = (&*resource.uri, &**problem);
+            tracing::error!(uri, problem, "a listed resource has no valid URI; left out");
+        }
+        problem.is_none()
+    });
+    for resource in resources {
+        if let Some(problem) = media_type_problem(&resource.uri, resource.mime_type.as_deref()) {
+            tracing::error!(
+                problem,
+                "a listed resource has no valid media type; left out"
+            );
+            resource.mime_type = None;
+        }
+        resource.meta.iter_mut().for_each(drop_bad_keys);
+    }
 }
 
 /// Whether it is a resource, or leads to one.

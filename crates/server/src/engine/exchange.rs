@@ -13,7 +13,7 @@ use turnbuckle_protocol::{IdRef, Revision};
 use turnbuckle_session::round::Paused;
 
 use super::{
-    answer::{Responder, WireResult},
+    answer::{Responder, ResultOf, WireResult},
     sink::{Response, Sink, Wrote},
     trace::Trace,
 };
@@ -116,29 +116,30 @@ pub(crate) fn run<T: WireResult + Send + 'static>(
     responder: &Arc<Responder>,
     revision: Revision,
     id: &IdRef<'_>,
+    of: ResultOf<'_>,
     started: Result<StartedCall<T>, Failure>,
     out: &mut impl Sink,
 ) -> Option<BoxFuture<'static, Response>> {
     let (mut run, guard) = match started {
         Ok(started) => started.into_run(),
         Err(failure) => {
-            out.put(|out| responder.write::<T>(revision, id, Err(failure), out));
+            out.put(|out| responder.write::<T>(revision, id, Err(failure), &of, out));
             return None;
         }
     };
     let mut context = Context::from_waker(Waker::noop());
     if let Poll::Ready(ending) = Pin::new(&mut run).poll(&mut context) {
         guard.disarm();
-        out.put(|out| ending.write(responder, revision, id, out));
+        out.put(|out| ending.write(responder, revision, id, &of, out));
         return None;
     }
     let responder = Arc::clone(responder);
-    let id = id.clone().into_static();
+    let (id, of) = (id.clone().into_static(), of.into_static());
     Some(Box::pin(async move {
         let ending = run.await;
         guard.disarm();
         let mut response = Response::default();
-        response.put(|out| ending.write(&responder, revision, &id, out));
+        response.put(|out| ending.write(&responder, revision, &id, &of, out));
         response
     }))
 }
@@ -215,10 +216,11 @@ impl<T: WireResult> Ending<T> {
         responder: &Responder,
         revision: Revision,
         id: &IdRef<'_>,
+        of: &ResultOf<'_>,
         out: &mut Vec<u8>,
     ) -> Wrote {
         match self {
-            Self::Done(outcome) => responder.write(revision, id, outcome, out),
+            Self::Done(outcome) => responder.write(revision, id, outcome, of, out),
             Self::Paused(result) => responder.write_paused(revision, id, &result, out),
         }
     }

@@ -30,7 +30,9 @@ const LOG_MESSAGES: (u32, u32) = (1000, 200);
 /// itself.
 ///
 /// A caller is who a guard or a layer says it is, or the address that it calls from. The user who
-/// started the process, and callers on this machine that no guard identified, are not counted.
+/// started the process, and callers on this machine that no guard identified, are not counted. Over
+/// HTTP inside another server, such as axum, callers who are not identified count as one until the
+/// server is told their addresses (`HttpSettings::address_from`).
 ///
 /// ```
 /// use turnbuckle_server::{Rates, Server};
@@ -187,9 +189,17 @@ impl RateTable {
             return Ok(());
         }
         let setting = what.name();
-        let message = format!(
-            "rate limit of this caller ({rate}) reached: wait a second, or raise `Rates::{setting}`"
-        );
+        let message = if counted.is_unknown(peer.caller()) {
+            format!(
+                "rate limit of all callers whose address is unknown ({rate}) reached: wait a second, \
+                 set `HttpSettings::address_from`, or raise `Rates::{setting}`"
+            )
+        } else {
+            format!(
+                "rate limit of this caller ({rate}) reached: wait a second, or raise \
+                 `Rates::{setting}`"
+            )
+        };
         Err(Reject::new(code::TOO_MANY_REQUESTS, message))
     }
 }

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use turnbuckle_protocol::{
-    CompleteRequestParams, Reference, Revision, envelope::Request, error::name_in_message,
+    CompleteRequestParams, Reference, Revision,
+    envelope::Request,
+    error::{name_in_message, problem_in_message},
 };
 
 use super::{
@@ -132,14 +134,10 @@ fn resource<'a>(
     Ok(Target::Resource(Arc::new(found), uri))
 }
 
-/// The error for params that cannot be read. Lines and columns are those of a text that the client
-/// has not sent like this, so they are left out.
+/// The error for params that cannot be read.
 // errors: a message SHOULD be one concise sentence.
 pub(super) fn unreadable(error: &serde_json::Error) -> Reject {
-    let text = error.to_string();
-    let problem = text
-        .rsplit_once(" at line ")
-        .map_or(&*text, |(problem, _)| problem);
+    let problem = problem_in_message(error);
     Reject::invalid_params(format!("the request cannot be read: {problem}"))
 }
 

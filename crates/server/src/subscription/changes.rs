@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use turnbuckle_protocol::{Meta, ResourceUpdatedNotificationParams};
 use turnbuckle_store::{Change, Fanout};
 
 use super::{Hub, ListenerLimits, publisher::Publisher};
 use crate::quota::{CallerKey, Quota};
+
+/// How long the params of one update may be. It is kept for listeners that do not read.
+const MAX_UPDATE_BYTES: usize = 4096;
 
 /// Notifies clients that something changed.
 ///
@@ -69,6 +73,54 @@ impl Changes {
     /// are notified, and read it again.
     pub fn resource(&self, uri: impl Into<String>) {
         self.publish(Change::Resource(uri.into()));
+    }
+
+    /// The same, with more than the URI: `_meta`, and members that the specification leaves open,
+    /// such as a `title`. A listener that is slow gets the newest of several reports.
+    ///
+    /// ```
+    /// # fn run(changes: turnbuckle_server::Changes) {
+    /// use turnbuckle_protocol::ResourceUpdatedNotificationParams;
+    ///
+    /// let mut updated = ResourceUpdatedNotificationParams::new("note://one");
+    /// updated.other.insert("title", "Shopping list");
+    /// changes.updated(updated);
+    /// # }
+    /// ```
+    ///
+    /// What is longer than 4 KiB, and `_meta` with keys that the specification does not allow, is
+    /// left out, with a message in the log.
+    pub fn updated(&self, mut params: ResourceUpdatedNotificationParams) {
+        if let Some(key) = params.meta.as_ref().and_then(Meta::invalid_key) {
+            tracing::error!(
+                key,
+                "left out `_meta` of an update: a key in it is not valid"
+            );
+            params.meta = None;
+        }
+        let uri = params.uri.clone();
+        match serde_json::to_string(&params) {
+            Ok(params) => self.publish_update(vec![uri], params),
+            Err(_) => self.resource(uri),
+        }
+    }
+
+    /// Passes an update of another server on to those who listen to one of these resources. The
+    /// params are JSON, and go out as they are. Each listener is notified once.
+    pub fn pass_on_update(&self, resources: Vec<String>, params: &str) {
+        self.publish_update(resources, params.to_owned());
+    }
+
+    fn publish_update(&self, resources: Vec<String>, params: String) {
+        if params.len() > MAX_UPDATE_BYTES {
+            let uri = resources.first();
+            tracing::warn!(
+                uri,
+                "an update says more than {MAX_UPDATE_BYTES} bytes; left out"
+            );
+            return resources.into_iter().for_each(|uri| self.resource(uri));
+        }
+        self.publish(Change::Updated { resources, params });
     }
 
     /// Reports that the list of tools changed, or may look different to some callers. The

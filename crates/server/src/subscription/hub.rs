@@ -1,7 +1,7 @@
 //! Who listens to what, on this machine.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -70,6 +70,13 @@ impl Hub {
         match change {
             Change::Tools | Change::Prompts | Change::Resources | Change::Visit(_) => {}
             Change::Resource(uri) => recent.lock().add(uri, Instant::now()),
+            Change::Updated { resources, .. } => {
+                let mut recent = recent.lock();
+                let now = Instant::now();
+                for uri in resources {
+                    recent.add(uri, now);
+                }
+            }
             _ => recent.lock().add_all(Instant::now()),
         }
     }
@@ -86,12 +93,27 @@ impl Hub {
         self.tell(change, Some(caller));
     }
 
+    /// Tells those who listen to one of these resources what is said of an update, each once.
+    fn tell_update(&self, resources: &[String], params: &str, only: Option<CallerKey>) {
+        let (params, mut told) = (Arc::from(params), BTreeSet::new());
+        for uri in resources {
+            let subject = Subject::Resource(uri.as_str().into());
+            let topic = self.topics().get(&subject).cloned();
+            if let Some(topic) = topic {
+                topic.updated(only, &params, &mut told);
+            }
+        }
+    }
+
     fn tell(&self, change: &Change, only: Option<CallerKey>) {
         let subject = match change {
             Change::Tools => Subject::Tools,
             Change::Prompts => Subject::Prompts,
             Change::Resources => Subject::Resources,
             Change::Resource(uri) => Subject::Resource(uri.as_str().into()),
+            Change::Updated { resources, params } => {
+                return self.tell_update(resources, params, only);
+            }
             Change::Visit(id) => Subject::Visit(id.as_str().into()),
             // Also what a newer replica may publish: too much said is better than too little.
             _ => {

@@ -62,6 +62,7 @@ impl Listener {
                 lines: OnceLock::new(),
                 state: Mutex::new(SlotState {
                     untold: VecDeque::new(),
+                    updates: hub.kept.share(caller),
                     folded: 0,
                     telling: Telling::Held,
                     waker: None,
@@ -194,9 +195,9 @@ impl Listener {
     pub(crate) fn take_news(&self, context: &std::task::Context<'_>, mut take: impl FnMut(&[u8])) {
         let mut state = self.slot.state();
         let mut message = Vec::new();
-        while let Some(topic) = state.untold.pop_front() {
+        while let Some(untold) = state.pop() {
             message.clear();
-            topic.write(self.slot.id.as_deref(), &mut message);
+            untold.write(self.slot.id.as_deref(), &mut message);
             take(&message);
         }
         state.caught_up();
@@ -217,7 +218,7 @@ impl Listener {
         for topic in self.topics.drain(..) {
             self.hub.leave(&topic, self.number);
         }
-        self.slot.state().untold.clear();
+        self.slot.state().forget_all();
     }
 }
 
@@ -245,7 +246,9 @@ struct Lines {
 struct SlotState {
     /// Topics that changed and were not told yet, each once: what is kept for a listener never
     /// grows beyond what it listens to.
-    untold: VecDeque<Arc<Topic>>,
+    untold: VecDeque<Untold>,
+    /// What is paid for the params of updates that were not told yet.
+    updates: Share,
     /// Changes since it last caught up that were told as one with another.
     folded: u64,
     telling: Telling,
@@ -263,7 +266,57 @@ enum Telling {
     Waiting,
 }
 
+/// A topic that changed and was not told yet.
+struct Untold {
+    topic: Arc<Topic>,
+    /// The params of the newest change, if there is more to say than what changed.
+    params: Option<Arc<str>>,
+}
+
+impl Untold {
+    fn write(&self, id: Option<&[u8]>, out: &mut Vec<u8>) {
+        match &self.params {
+            None => self.topic.write(id, out),
+            Some(params) => self.topic.write_update(id, params, out),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.params.as_ref().map_or(0, |params| params.len())
+    }
+}
+
 impl SlotState {
+    /// Notes that a topic changed. Says whether that is to be told.
+    fn add(&mut self, topic: &Arc<Topic>, params: Option<&Arc<str>>) -> bool {
+        // What is said beside the URI can be done without.
+        let params = params.filter(|params| self.updates.add_spare(params.len()).is_ok());
+        let mut untold = Untold {
+            topic: Arc::clone(topic),
+            params: params.cloned(),
+        };
+        let known = self.untold.iter_mut();
+        if let Some(known) = known.into_iter().find(|it| Arc::ptr_eq(&it.topic, topic)) {
+            std::mem::swap(known, &mut untold);
+            self.updates.give_back(untold.bytes());
+            self.folded += 1;
+            return false;
+        }
+        self.untold.push_back(untold);
+        true
+    }
+
+    /// Takes out the topic that changed first.
+    fn pop(&mut self) -> Option<Untold> {
+        let untold = self.untold.pop_front()?;
+        self.updates.give_back(untold.bytes());
+        Some(untold)
+    }
+
+    fn forget_all(&mut self) {
+        while self.pop().is_some() {}
+    }
+
     fn caught_up(&mut self) {
         if self.folded > 0 {
             let folded = std::mem::take(&mut self.folded);
@@ -283,13 +336,17 @@ impl Slot {
 
     /// A topic changed.
     pub(super) fn mark(self: &Arc<Self>, topic: &Arc<Topic>) {
+        self.note(topic, None);
+    }
+
+    /// A resource was updated, and this is what is said of it.
+    pub(super) fn mark_update(self: &Arc<Self>, topic: &Arc<Topic>, params: &Arc<str>) {
+        self.note(topic, Some(params));
+    }
+
+    fn note(self: &Arc<Self>, topic: &Arc<Topic>, params: Option<&Arc<str>>) {
         let mut state = self.state();
-        if state.untold.iter().any(|known| Arc::ptr_eq(known, topic)) {
-            state.folded += 1;
-            return;
-        }
-        state.untold.push_back(Arc::clone(topic));
-        if state.telling == Telling::Ready {
+        if state.add(topic, params) && state.telling == Telling::Ready {
             self.tell(state);
         }
     }
@@ -303,9 +360,12 @@ impl Slot {
     }
 
     fn forget(&self, topic: &Arc<Topic>) {
-        self.state()
-            .untold
-            .retain(|known| !Arc::ptr_eq(known, topic));
+        let mut state = self.state();
+        let known = &mut state.untold;
+        let place = known.iter().position(|it| Arc::ptr_eq(&it.topic, topic));
+        if let Some(untold) = place.and_then(|place| known.remove(place)) {
+            state.updates.give_back(untold.bytes());
+        }
     }
 
     fn tell(self: &Arc<Self>, mut state: MutexGuard<'_, SlotState>) {
@@ -326,9 +386,9 @@ impl Slot {
 
     /// Writes as many notifications as fit into the outbox.
     fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), NotNow> {
-        while let Some(topic) = state.untold.front() {
-            outbox.try_send_with(|line| topic.write(self.id.as_deref(), line))?;
-            state.untold.pop_front();
+        while let Some(untold) = state.untold.front() {
+            outbox.try_send_with(|line| untold.write(self.id.as_deref(), line))?;
+            state.pop();
         }
         state.caught_up();
         Ok(())
@@ -354,13 +414,13 @@ impl Slot {
     /// The next notification; `None` ends the wait for space.
     fn next_message(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
-        let Some(topic) = state.untold.pop_front() else {
+        let Some(untold) = state.pop() else {
             state.caught_up();
             state.telling = Telling::Ready;
             return None;
         };
         let mut message = Vec::new();
-        topic.write(self.id.as_deref(), &mut message);
+        untold.write(self.id.as_deref(), &mut message);
         Some(message)
     }
 

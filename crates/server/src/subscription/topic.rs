@@ -1,8 +1,15 @@
 //! One thing that can change: how its listeners are told of it, and who they are.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use serde_json::json;
+use serde_json::{json, value::RawValue};
+use turnbuckle_protocol::{
+    envelope::{Edit, Raw},
+    meta::key,
+};
 
 use super::listener::Slot;
 use crate::quota::CallerKey;
@@ -87,6 +94,28 @@ impl Topic {
         }
     }
 
+    /// Appends the notification of an update with these params.
+    pub(super) fn write_update(&self, id: Option<&[u8]>, params: &str, out: &mut Vec<u8>) {
+        let Ok(raw) = serde_json::from_str::<&RawValue>(params) else {
+            return self.write(id, out);
+        };
+        let mut edit = Edit::new(Raw::from(raw));
+        if let Some(id) = id {
+            let id = String::from_utf8_lossy(id);
+            edit = edit.set(&["_meta", key::SUBSCRIPTION_ID], id);
+        }
+        // The id cannot be set in a `_meta` that is not an object.
+        let Ok(params) = edit.finish() else {
+            return self.write(id, out);
+        };
+        let method = self.subject.method();
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","method":""#);
+        out.extend_from_slice(method.as_bytes());
+        out.extend_from_slice(br#"","params":"#);
+        out.extend_from_slice(params.raw().get().as_bytes());
+        out.push(b'}');
+    }
+
     /// Appends the notification for a listen request with this id, or for a session.
     pub(super) fn write(&self, id: Option<&[u8]>, out: &mut Vec<u8>) {
         match id {
@@ -102,6 +131,20 @@ impl Topic {
 
     pub(super) fn members(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Slot>>> {
         self.members.lock()
+    }
+
+    /// Notifies listeners of an update with these params, except those that were told of it.
+    pub(super) fn updated(
+        self: &Arc<Self>,
+        only: Option<CallerKey>,
+        params: &Arc<str>,
+        told: &mut BTreeSet<u64>,
+    ) {
+        for (number, slot) in &*self.members() {
+            if only.is_none_or(|caller| slot.is_of(caller)) && told.insert(*number) {
+                slot.mark_update(self, params);
+            }
+        }
     }
 
     /// Notifies all listeners, or those of one caller, without waiting.
@@ -149,6 +192,12 @@ mod tests {
                 "params": { "elicitationId": "a" },
             })
         );
+        let mut message = Vec::new();
+        let params = r#"{"uri":"a:b/c","n":1.0e2,"_meta":{"x":1},"title":"T"}"#;
+        let topic = Topic::new(Subject::Resource("a:b".into()));
+        topic.write_update(Some(b"7"), params, &mut message);
+        let expected = r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b/c","n":1.0e2,"_meta":{"x":1,"io.modelcontextprotocol/subscriptionId":7},"title":"T"}}"#;
+        assert_eq!(String::from_utf8_lossy(&message), expected);
         let odd = "x://\"\n\\";
         let subject = || Subject::Resource(odd.into());
         assert_eq!(written(subject(), None)["params"], json!({ "uri": odd }));

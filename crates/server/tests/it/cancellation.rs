@@ -208,7 +208,7 @@ async fn question(wire: &mut Wire) -> Value {
     request["id"].clone()
 }
 
-// rule: V7
+// rule: V7, PC6
 // lifecycle: a side that stops waiting for an answer SHOULD send a cancellation, servers too.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_given_up_is_taken_back() {
@@ -240,10 +240,13 @@ async fn a_question_that_is_given_up_is_taken_back() {
 
         let unwanted = wire.ask_tool("folders", json!({})).await;
         let asked = question(&mut wire).await;
-        wire.cancel(&json!(unwanted)).await;
+        let params = json!({ "requestId": unwanted, "reason": "R2" });
+        wire.notify("notifications/cancelled", params).await;
         let said = wire.receive().await;
         assert_eq!(said["method"], "notifications/cancelled", "{revision}");
         assert_eq!(said["params"]["requestId"], asked);
+        // The reason of the call is that of its question.
+        assert_eq!(said["params"]["reason"], "R2", "{revision}");
         wire.assert_quiet().await;
     }
 }

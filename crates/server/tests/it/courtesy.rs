@@ -128,6 +128,29 @@ async fn a_report_that_says_that_all_is_done_never_waits() {
     assert!(steps.ends_with(&[10, 11]), "{steps:?}");
 }
 
+// rule: PC7
+#[tokio::test]
+async fn reports_that_all_is_done_are_slowed_too_if_they_go_on() {
+    async fn growing(progress: Progress) -> &'static str {
+        for step in 1..=STEPS {
+            progress.of(step, step).await;
+        }
+        "done"
+    }
+    let rates = Rates::default().with_progress(Rate::new(3, 1));
+    let server = Server::new("s", "1").rates(rates);
+    let live = server
+        .tool(Tool::new("growing", growing))
+        .build()
+        .expect("a server");
+    let mut wire = Wire::at(&live, Revision::LATEST).await;
+    let token = [("progressToken", json!(7))];
+    let (reports, _) = call(&mut wire, Revision::LATEST, "growing", &token).await;
+    let last = &reports.last().expect("a report")["params"]["progress"];
+    assert_eq!(last.as_u64(), Some(u64::from(STEPS)));
+    assert!(reports.len() < 1000, "{}", reports.len());
+}
+
 // rule: L3
 #[tokio::test]
 async fn log_messages_beyond_the_rate_are_dropped_and_counted() {

@@ -12,9 +12,9 @@ use tracing::{
     span,
 };
 use turnbuckle_protocol::{
-    self as protocol, BlobResourceContents, ContentBlock, TextResourceContents,
+    self as protocol, BlobResourceContents, ContentBlock, Meta, TextResourceContents,
 };
-use turnbuckle_server::{Fault, Resource, Server, Tool};
+use turnbuckle_server::{Fault, Resource, ResourcePage, Server, Tool};
 
 use crate::wire::Wire;
 
@@ -150,13 +150,20 @@ async fn resources_in_results_of_a_server_without_resources_are_reported_once() 
         })
     };
     let with = Server::new("s", "1").resource(Resource::new("a:b", async || "text"));
-    for (server, reports) in [(Server::new("s", "1"), 1), (with, 0)] {
+    let slow = || {
+        Tool::new("slow", async || {
+            tokio::task::yield_now().await;
+            let contents = TextResourceContents::new("a:b", "text");
+            vec![ContentBlock::resource(contents)]
+        })
+    };
+    for (server, reports) in [(Server::new("s", "1"), 2), (with, 0)] {
         let log = Log::default();
         let _guard = tracing::subscriber::set_default(log.clone());
-        let live = server.tool(tool()).build().expect("a server");
-        let mut wire = Wire::open(&live);
-        for _ in 0..3 {
-            wire.result("tools/call", json!({ "name": "t" })).await;
+        let live = server.tool(tool()).tool(slow()).build();
+        let mut wire = Wire::open(&live.expect("a server"));
+        for name in ["t", "slow", "t", "slow"] {
+            wire.result("tools/call", json!({ "name": name })).await;
         }
         let logged = log
             .0
@@ -165,7 +172,63 @@ async fn resources_in_results_of_a_server_without_resources_are_reported_once() 
             .clone();
         let about = logged
             .iter()
-            .filter(|line| line.contains("has no resources"));
-        assert_eq!(about.count(), reports, "{logged:?}");
+            .filter(|line| line.contains("has no resources"))
+            .collect::<Vec<_>>();
+        assert_eq!(about.len(), reports, "{logged:?}");
+        // Each tool is reported once, by its name.
+        for (line, name) in about.iter().zip(["\"t\"", "\"slow\""]) {
+            assert!(line.contains(name), "{line}");
+        }
+    }
+}
+
+/// What a callback lists is held against the grammar where it leaves: the others stay.
+// rule: RS1, J10
+#[tokio::test]
+async fn what_a_callback_lists_and_reads_is_checked() {
+    let list = async || {
+        let listed = |uri: &str| protocol::Resource::new(uri, "listed");
+        ResourcePage::new(vec![
+            listed("file://a b"),
+            listed("file:///ok"),
+            listed("file:///type").with_mime_type("plain text"),
+            listed("file:///meta").with_meta(Meta::new().with("my key", 1).with("good", 1)),
+        ])
+    };
+    let read = async || {
+        let contents = TextResourceContents::new("no scheme", "text");
+        protocol::ReadResourceResult::new(vec![contents.into()])
+    };
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let files = Resource::new("file:///{name}", read).list(list);
+    let live = Server::new("s", "1").resource(files).build();
+    let mut wire = Wire::open(&live.expect("a server"));
+    let listed = wire.result("resources/list", json!({})).await;
+    let listed = &listed["resources"];
+    let uris: Vec<_> = listed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["uri"].as_str())
+        .collect();
+    let kept = ["file:///ok", "file:///type", "file:///meta"];
+    assert_eq!(uris, kept.map(Some));
+    assert_eq!(listed[1].get("mimeType"), None);
+    assert_eq!(listed[2]["_meta"], json!({ "good": 1 }));
+    wire.error("resources/read", json!({ "uri": "file:///x" }))
+        .await;
+    let logged = log
+        .0
+        .lock()
+        .expect("no code panics while it holds the lock")
+        .join("\n");
+    for told in [
+        "file://a b",
+        "plain text",
+        "my key",
+        "`no scheme` is not a URI",
+    ] {
+        assert!(logged.contains(told), "{told}: {logged}");
     }
 }

@@ -277,9 +277,9 @@ async fn a_client_that_reads_again_is_told_how_much_it_lost() {
     let lose = move |log: Log| {
         let large = large.clone();
         async move {
-            log.info(&large);
-            log.info(&large);
-            log.info("small");
+            log.critical(&large);
+            log.critical(&large);
+            log.critical("small");
         }
     };
     let live = server()
@@ -287,13 +287,20 @@ async fn a_client_that_reads_again_is_told_how_much_it_lost() {
         .build()
         .expect("a server");
     for &revision in Revision::ALL {
-        let mut wire = Wire::at(&live, revision).await;
-        let params = asking(&mut wire, revision, "info", "lose").await;
-        wire.ask("tools/call", params).await;
-        let report = wire.receive().await["params"].take();
-        assert_eq!(report["level"], "warning");
-        assert_eq!(report["data"]["dropped"], 2);
-        assert_eq!(wire.receive().await["params"]["data"], "small");
+        // A client that wants no warnings is told as severely as it listens.
+        for (wanted, told) in [
+            ("info", "warning"),
+            ("warning", "warning"),
+            ("error", "error"),
+        ] {
+            let mut wire = Wire::at(&live, revision).await;
+            let params = asking(&mut wire, revision, wanted, "lose").await;
+            wire.ask("tools/call", params).await;
+            let report = wire.receive().await["params"].take();
+            assert_eq!(report["level"], told, "{revision}");
+            assert_eq!(report["data"]["dropped"], 2);
+            assert_eq!(wire.receive().await["params"]["data"], "small");
+        }
     }
 }
 

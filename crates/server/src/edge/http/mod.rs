@@ -66,5 +66,5 @@ pub use body::HttpBody;
 pub use cors_rules::CorsRules;
 pub use protect::{Admission, Admitted, HttpRefusal, Protect};
 pub use service::HttpService;
-pub use settings::{Allowed, Cors, HttpSettings};
+pub use settings::{AddressSource, Allowed, Cors, HttpSettings};
 pub use texts::{HttpText, HttpTexts};

@@ -11,6 +11,7 @@ use futures_core::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode, request::Parts};
 use http_body::Body;
 use tower_service::Service;
+use turnbuckle_transport::http::Peer;
 
 use super::{
     body::HttpBody,
@@ -120,7 +121,12 @@ impl Site {
     where
         B: Body<Data = Bytes> + Send + 'static,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        if let Some(address) = self.settings.address.as_ref().and_then(|it| it.of(&parts)) {
+            let known = parts.extensions.get::<Peer>().copied();
+            let peer = known.map_or_else(|| Peer::tcp(address), |peer| peer.at(address));
+            parts.extensions.insert(peer);
+        }
         let path = parts.uri.path();
         let route = match (&self.mount, &self.endpoint) {
             (Some(mount), _) => route::of_mounted(path, &mount.path),

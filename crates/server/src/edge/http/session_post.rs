@@ -102,7 +102,10 @@ pub(super) async fn initialize(
 
 /// Makes room for a session if its caller has too many at all replicas together.
 fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(), NoSession> {
-    let (Some(replicas), Some(counted)) = (&site.shared.replicas, site.counted(parts)) else {
+    // Callers of whom nothing is known are no single caller: each replica counts its own.
+    let counted = site.counted(parts);
+    let counted = counted.filter(|counted| !counted.is_unknown(caller));
+    let (Some(replicas), Some(counted)) = (&site.shared.replicas, counted) else {
         return Ok(());
     };
     let name = || counted.name(caller).into();

@@ -1,6 +1,8 @@
 //! The settings of the HTTP door, with their defaults and the reasons for them.
 
-use std::time::Duration;
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
+
+use http::request::Parts;
 
 use super::{cors_rules::CorsRules, texts::HttpTexts};
 
@@ -103,6 +105,26 @@ pub struct HttpSettings {
     pub retry: Duration,
     /// Texts that are answered beside the endpoint. See [`Self::texts`].
     pub texts: Option<HttpTexts>,
+    /// Where requests come from, if the program knows better. See [`Self::address_from`].
+    pub address: Option<AddressSource>,
+}
+
+/// Tells the address of a client. Made by [`HttpSettings::address_from`].
+#[derive(Clone)]
+pub struct AddressSource(Arc<AddressOf>);
+
+type AddressOf = dyn Fn(&Parts) -> Option<SocketAddr> + Send + Sync;
+
+impl AddressSource {
+    pub(super) fn of(&self, request: &Parts) -> Option<SocketAddr> {
+        (self.0)(request)
+    }
+}
+
+impl fmt::Debug for AddressSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AddressSource")
+    }
 }
 
 /// The hosts or origins that are accepted.
@@ -143,6 +165,7 @@ impl Default for HttpSettings {
             replay_age: REPLAY_AGE,
             retry: RETRY,
             texts: None,
+            address: None,
         }
     }
 }
@@ -152,6 +175,33 @@ impl HttpSettings {
     /// every client that passes the checks of the host and the origin, even if there is a guard.
     pub fn texts(mut self, texts: HttpTexts) -> Self {
         self.texts = Some(texts);
+        self
+    }
+
+    /// Sets how the address of a client is found, for [rates and quotas](crate::Rates) of callers
+    /// that nobody identified. Without it the server knows the address only if its own listener
+    /// ([`Http`](crate::Http)) took the connection; inside another server all such callers count
+    /// as one.
+    ///
+    /// In axum, serve the router with `into_make_service_with_connect_info::<SocketAddr>()`:
+    ///
+    /// ```
+    /// # use std::net::SocketAddr;
+    /// use axum::extract::ConnectInfo;
+    /// use turnbuckle_server::HttpSettings;
+    ///
+    /// let settings = HttpSettings::default().address_from(|request| {
+    ///     Some(request.extensions.get::<ConnectInfo<SocketAddr>>()?.0)
+    /// });
+    /// ```
+    ///
+    /// Behind a proxy, read the header that the proxy sets, and only if clients cannot reach the
+    /// server around the proxy: they could send any address. `None` leaves the address as it is.
+    pub fn address_from(
+        mut self,
+        address: impl Fn(&Parts) -> Option<SocketAddr> + Send + Sync + 'static,
+    ) -> Self {
+        self.address = Some(AddressSource(Arc::new(address)));
         self
     }
 

@@ -94,14 +94,14 @@ impl Site {
     }
 
     /// Whose rates a request counts against: nobody's if it comes from this machine and nobody says who
-    /// calls.
+    /// calls. Callers of whom nothing is known count as one.
     pub(super) fn counted(&self, parts: &Parts) -> Option<CountedCaller> {
         let is_known = parts
             .extensions
             .get::<Caller>()
             .is_some_and(|caller| caller.id().is_some());
         let peer = parts.extensions.get::<Peer>();
-        let is_counted = is_known || peer.is_some_and(|peer| !peer.is_local());
+        let is_counted = is_known || peer.is_none_or(|peer| !peer.is_local());
         is_counted.then(|| CountedCaller {
             key: self.key(parts),
             address: peer.and_then(CallerAddress::of),

@@ -3,6 +3,7 @@
 use turnbuckle_protocol::{
     InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION,
     envelope::{self, Members},
+    error::problem_in_message,
     lenient,
 };
 use turnbuckle_transport::Limits;
@@ -53,7 +54,10 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
     let text = incoming.params.to_raw();
     // What cannot be read of a capability or an icon is left out: the rest still says who calls.
     let (params, warnings) = lenient::read::<InitializeRequestParams>("initialize", text.get())
-        .map_err(|error| Reject::invalid_params(format!("`initialize` cannot be read: {error}")))?;
+        .map_err(|error| {
+            let problem = problem_in_message(&error);
+            Reject::invalid_params(format!("`initialize` cannot be read: {problem}"))
+        })?;
     for warning in warnings {
         tracing::warn!(
             pointer = warning.pointer,

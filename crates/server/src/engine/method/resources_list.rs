@@ -10,7 +10,7 @@ use super::{list, route};
 use crate::{
     Cached, Call, Failure, Fault, Paging, Reject,
     catalog::{Entry as _, Snapshot, TemplateEntry, fingerprint},
-    engine::{Incoming, Served, Shared, Sink, StartedCall, target::offered},
+    engine::{Incoming, Served, Shared, Sink, StartedCall, content_check, target::offered},
     handler::ask::AskSlot,
 };
 
@@ -177,7 +177,8 @@ impl Paged {
             ))
         })?;
         self.call.insert(Paging::new(cursor, limit));
-        let page = (lister.handler)(&self.call)?.await?;
+        let mut page = (lister.handler)(&self.call)?.await?;
+        content_check::tidy_listed(&mut page.resources);
         self.result.resources.extend(page.resources);
         Ok(page.next)
     }

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 use crate::{
     Cached, Failure, Fault,
     catalog::{Found, Reading},
-    engine::{Incoming, Shared, StartedCall, exchange},
+    engine::{Incoming, Shared, StartedCall, content_check, exchange},
 };
 
 pub(super) fn start(
@@ -33,6 +33,10 @@ pub(super) fn start(
         Box::pin(async move {
             let mut result = future.await?;
             complete(&mut result, &uri, found.reading().mime_type.as_deref());
+            let mut contents = result.contents.iter();
+            if let Some(problem) = contents.find_map(|one| content_check::read_problem(one, &uri)) {
+                return Err(Failure::Fault(Fault::new(problem)));
+            }
             result.ttl_ms.get_or_insert(hint.ttl_ms);
             result.cache_scope.get_or_insert(hint.scope);
             if has_answers {

@@ -13,8 +13,11 @@ use crate::{
     Cached, Failure, Fault, Reject,
     client::Peer,
     engine::{
-        Incoming, Served, Shared, Sink, StartedCall, Target, admission, answer::WireResult,
-        exchange, rates::RatedMethod, relayed, task,
+        Incoming, Served, Shared, Sink, StartedCall, Target, admission,
+        answer::{ResultOf, WireResult},
+        exchange,
+        rates::RatedMethod,
+        relayed, task,
     },
 };
 
@@ -97,6 +100,7 @@ pub(super) fn run<T: WireResult + Send + 'static>(
         &shared.responder,
         incoming.revision,
         incoming.id,
+        ResultOf::Request(incoming.params),
         started,
         out,
     )

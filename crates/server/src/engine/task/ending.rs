@@ -4,7 +4,10 @@ use serde_json::value::RawValue;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, Revision};
 use turnbuckle_store::task::TaskEnd;
 
-use crate::{Failure, Fault, engine::answer::Responder};
+use crate::{
+    Failure, Fault,
+    engine::answer::{Responder, ResultOf},
+};
 
 /// Characters of a tool's error that are shown beside the status of its task. The whole of it is
 /// in the result.
@@ -15,8 +18,9 @@ pub(super) fn of(
     responder: &Responder,
     outcome: Result<CallToolResult, Failure>,
     revision: Revision,
+    tool: &ResultOf<'_>,
 ) -> TaskEnd {
-    match responder.settle(outcome, revision) {
+    match responder.settle(outcome, revision, tool) {
         Ok(result) => completed(&result)
             .unwrap_or_else(|error| TaskEnd::Failed(Fault::new(error).into_reject().into_error())),
         Err(reject) => TaskEnd::Failed(reject.into_error()),

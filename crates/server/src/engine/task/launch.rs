@@ -23,7 +23,11 @@ use super::{
 };
 use crate::{
     Failure,
-    engine::{Incoming, Responder, Response, Sink as _, StartedCall, answer, exchange::Ending},
+    engine::{
+        Incoming, Responder, Response, Sink as _, StartedCall,
+        answer::{self, ResultOf},
+        exchange::Ending,
+    },
     handler::TaskChannel,
 };
 
@@ -68,7 +72,8 @@ pub(super) fn launch(
         Err(failure) => {
             let outcome = Err::<CallToolResult, _>(failure);
             let (revision, id) = (incoming.revision, incoming.id);
-            response.put(|out| responder.write(revision, id, outcome, out));
+            let tool = ResultOf::Request(incoming.params);
+            response.put(|out| responder.write(revision, id, outcome, &tool, out));
             return Answering::Now(response);
         }
     };
@@ -89,6 +94,7 @@ pub(super) fn launch(
             guard,
             revision: incoming.revision,
             responder: Arc::clone(responder),
+            tool: ResultOf::Request(incoming.params).into_static(),
             standing: incoming.peer.standing(),
             turn: None,
             deadline: None,
@@ -175,7 +181,8 @@ impl Launch {
     fn end(self, ending: Ending<CallToolResult>, id: &IdRef<'_>, response: &mut Response) {
         let revision = self.work.revision;
         self.work.guard.disarm();
-        response.put(|out| ending.write(&self.responder, revision, id, out));
+        let tool = &self.work.tool;
+        response.put(|out| ending.write(&self.responder, revision, id, tool, out));
     }
 
     /// What other replicas need to go on with the task, if they may.

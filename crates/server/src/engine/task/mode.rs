@@ -5,6 +5,7 @@ use std::time::Duration;
 use turnbuckle_protocol::{
     ClientCapabilities, ErrorObject, JsonObject, Revision, TASKS_EXTENSION, TaskMetadata,
     TaskSupport,
+    error::problem_in_message,
     method::{Direction, available},
 };
 
@@ -56,9 +57,10 @@ impl TaskMode {
                 _ => Ok(Self::Never),
             };
         };
-        let asked = asked
-            .parse::<TaskMetadata>()
-            .map_err(|error| Reject::invalid_params(format!("`params.task`: {error}")))?;
+        let asked = asked.parse::<TaskMetadata>().map_err(|error| {
+            let problem = problem_in_message(&error);
+            Reject::invalid_params(format!("`params.task`: {problem}"))
+        })?;
         match tool.task {
             Some(TaskSupport::Optional | TaskSupport::Required) => {
                 Ok(Self::AtOnce(settings.grant(asked.ttl)))

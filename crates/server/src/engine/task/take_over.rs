@@ -14,7 +14,10 @@ use super::{
     stored_call::StoredCall,
     work::Work,
 };
-use crate::{engine::StartedCall, handler::TaskChannel};
+use crate::{
+    engine::{StartedCall, answer::ResultOf},
+    handler::TaskChannel,
+};
 
 /// How long a task that cannot be read here is left to replicas of another version, or with another
 /// secret.
@@ -144,6 +147,7 @@ async fn take(
         guard,
         revision: call.revision,
         responder,
+        tool: ResultOf::Named(Some(call.tool.as_str().into())),
         standing: None,
         turn: Some(Turn {
             restarts: Arc::clone(restarts),

@@ -25,7 +25,7 @@ use crate::{
     Failure,
     client::CancelOnDrop,
     engine::{
-        answer::Responder,
+        answer::{Responder, ResultOf},
         exchange::{CallRun, Ending},
     },
     handler::TaskChannel,
@@ -48,6 +48,8 @@ pub(super) struct Work {
     pub(super) guard: CancelOnDrop,
     pub(super) revision: Revision,
     pub(super) responder: Arc<Responder>,
+    /// The tool that was called.
+    pub(super) tool: ResultOf<'static>,
     /// The outbox for notifications to the session.
     pub(super) standing: Option<Outbox>,
     /// If other replicas may go on with the task.
@@ -99,7 +101,7 @@ impl Work {
             let (change, journal) = match self.next(&known).await {
                 TaskEvent::Done(outcome) => {
                     self.guard.disarm();
-                    let end = ending::of(&self.responder, outcome, self.revision);
+                    let end = ending::of(&self.responder, outcome, self.revision, &self.tool);
                     // What the call held is released before its end is reported.
                     drop(self.run);
                     let turn = self.turn.as_ref();

@@ -2,7 +2,10 @@
 
 use std::{
     future::IntoFuture,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -52,6 +55,8 @@ struct Recipient {
     revision: Revision,
     reports: Mutex<Coalesced<Reported>>,
     pacer: Pacer,
+    /// Whether a report has said that all is done.
+    has_told_end: AtomicBool,
 }
 
 /// The reports of a [recorded](Progress::recorded) progress, for tests. Clones share them.
@@ -105,6 +110,7 @@ impl Progress {
             revision: Revision::LATEST,
             reports: Mutex::default(),
             pacer: Pacer::new(Rate::UNLIMITED),
+            has_told_end: AtomicBool::new(false),
         };
         (Self(Some(Arc::new(recipient))), record)
     }
@@ -169,8 +175,10 @@ impl Recipient {
     /// Takes a report, and gives it back if it is to be sent now. One that comes too soon is sent a
     /// moment later, or with the end of the call.
     fn offer(self: &Arc<Self>, report: Reported) -> Option<Reported> {
-        // progress: both sides SHOULD limit the rate; how things end is told in any case.
-        let is_last = report.total.is_some_and(|total| report.progress >= total);
+        // progress: both sides SHOULD limit the rate; how things end is told at once. That they have
+        // ended is said once: whatever comes later waits for its turn, or for the end of the call.
+        let is_done = report.total.is_some_and(|total| report.progress >= total);
+        let is_last = is_done && !self.has_told_end.swap(true, Ordering::Relaxed);
         let pace = if is_last || self.pacer.take(Instant::now()) {
             Pace::Due
         } else {
@@ -314,6 +322,7 @@ impl Extract for Progress {
                 revision: call.origin.revision,
                 reports: Mutex::default(),
                 pacer: Pacer::new(call.context.progress_rate),
+                has_told_end: AtomicBool::new(false),
             })
         })))
     }

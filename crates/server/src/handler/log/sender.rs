@@ -249,11 +249,16 @@ impl Sender {
         })
     }
 
-    fn wants(&self, level: LoggingLevel) -> bool {
-        let mildest = match self.wanted {
+    /// The mildest level that the client wants.
+    fn mildest(&self) -> Option<LoggingLevel> {
+        match self.wanted {
             WantedLevel::From(mildest) => Some(mildest),
             WantedLevel::BySession(default) => self.peer.log_level().or(default),
-        };
+        }
+    }
+
+    fn wants(&self, level: LoggingLevel) -> bool {
+        let mildest = self.mildest();
         // logging: messages of a request come before its response.
         mildest.is_some_and(|mildest| level >= mildest) && self.call.is_open() && !self.is_mute()
     }
@@ -303,17 +308,18 @@ impl Sender {
         if lost == 0 {
             return;
         }
+        // A client that wants nothing but errors has lost errors, and is told of it as one.
+        let mildest = self.mildest().unwrap_or(LoggingLevel::Warning);
+        let level = mildest.max(LoggingLevel::Warning);
         let message = LogMessage {
-            level: LoggingLevel::Warning,
+            level,
             logger: Some(OWN_LOGGER),
             data: json!({ "message": "log messages were dropped", "dropped": lost }),
             meta: self.meta(),
         };
         let mut line = Vec::new();
         let written = envelope::write_notification(&mut line, "notifications/message", &message);
-        let is_told = written.is_ok()
-            && self.wants(LoggingLevel::Warning)
-            && self.put(&line) != Err(NotNow::Full);
+        let is_told = written.is_ok() && self.wants(level) && self.put(&line) != Err(NotNow::Full);
         if !is_told {
             self.lost.fetch_add(lost, Ordering::Relaxed);
         }

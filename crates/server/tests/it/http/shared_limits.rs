@@ -10,7 +10,7 @@ use turnbuckle_server::{Caller, HttpSettings, Rates, Server, Tool};
 use turnbuckle_store::{MemoryReplicas, ReplicaStores};
 use turnbuckle_transport::{
     Rate,
-    http::{Listener, Settings, serve},
+    http::{Listener, Peer, Settings, serve},
 };
 
 use super::{
@@ -177,4 +177,73 @@ async fn sessions_count_for_all_replicas_together() {
     assert!(!left.contains(&0), "the longest silent one has ended");
     let session = one.open("eve").await;
     assert!(other.has("eve", &session).await, "others are not affected");
+}
+
+/// Serves as another server does that knows nothing of [`Peer`], until the sender is dropped.
+async fn start_elsewhere(settings: HttpSettings) -> (SocketAddr, oneshot::Sender<()>) {
+    async fn forget_peer(mut request: Request, next: middleware::Next) -> Response {
+        request.extensions_mut().remove::<Peer>();
+        next.run(request).await
+    }
+    let server = Server::new("inside", "1.0.0")
+        .tool(Tool::new("now", async || "now"))
+        .rates(Rates::default().with_tool_calls(Rate::new(CALLS, 1)));
+    let live = server.build().expect("a server");
+    let router = Router::new()
+        .fallback_service(live.http_with(settings))
+        .layer(middleware::from_fn(forget_peer));
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a listener");
+    let address = listener.local_address().expect("an address");
+    let (stop, stopped) = oneshot::channel::<()>();
+    tokio::spawn(serve(listener, router, Settings::default(), async {
+        let _ = stopped.await;
+    }));
+    (address, stop)
+}
+
+/// Calls until a call is refused, at most so often. Gives how many were let in, and the error.
+async fn until_refused(at: SocketAddr, from: &str, calls: u32) -> (u32, String) {
+    let mut raw = Raw::connect(at).await;
+    for count in 0..calls {
+        let ask = Ask::call("now", json!({})).with("x-address", from);
+        let answer = raw.ask(ask).await.json();
+        if let Some(error) = answer.get("error") {
+            assert_eq!(error["code"], 429, "{answer}");
+            return (count, error["message"].to_string());
+        }
+    }
+    (calls, String::new())
+}
+
+// rule: T3
+#[tokio::test]
+async fn callers_of_unknown_address_have_a_rate_together() {
+    let (at, _stop) = start_elsewhere(HttpSettings::default()).await;
+    let (count, message) = until_refused(at, "192.0.2.1:1", 10 * CALLS).await;
+    assert!((CALLS..10 * CALLS).contains(&count), "{count}");
+    assert!(
+        message.contains("`HttpSettings::address_from`"),
+        "{message}"
+    );
+    // Another address does not help, because the server does not know it.
+    let (count, _) = until_refused(at, "192.0.2.2:1", 10 * CALLS).await;
+    assert!(count < CALLS, "{count}");
+}
+
+// rule: T3
+#[tokio::test]
+async fn callers_are_told_apart_by_the_address_that_the_program_knows() {
+    let settings = HttpSettings::default().address_from(|request| {
+        let address = request.headers.get("x-address")?;
+        address.to_str().ok()?.parse().ok()
+    });
+    let (at, _stop) = start_elsewhere(settings).await;
+    for from in ["192.0.2.1:1", "192.0.2.2:1", "[2001:db8::1]:1"] {
+        let (count, message) = until_refused(at, from, 10 * CALLS).await;
+        assert!((CALLS..10 * CALLS).contains(&count), "{from}: {count}");
+        assert!(message.contains("of this caller"), "{message}");
+    }
+    // Callers on this machine are not counted, as at our own listener.
+    let (count, _) = until_refused(at, "127.0.0.1:1", 3 * CALLS).await;
+    assert_eq!(count, 3 * CALLS);
 }

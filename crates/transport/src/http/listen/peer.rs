@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-/// Who sent a request, as the connection knows it. Every request has one in its extensions.
+/// Who sent a request, as the connection knows it. Every request that comes through our listener has
+/// one in its extensions; where another server carries the service, a layer can add one.
 ///
 /// Behind a proxy this is the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +20,18 @@ enum Origin {
 }
 
 impl Peer {
-    pub(super) fn tcp(address: SocketAddr) -> Self {
+    /// A client that calls from this address, over a connection that is not encrypted here.
+    pub fn tcp(address: SocketAddr) -> Self {
         Self {
             origin: Origin::Tcp(address),
             is_encrypted: false,
         }
+    }
+
+    /// The same connection, of a client at this address: behind a proxy that tells it.
+    pub fn at(mut self, address: SocketAddr) -> Self {
+        self.origin = Origin::Tcp(address);
+        self
     }
 
     #[cfg(unix)]
