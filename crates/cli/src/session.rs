@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 use turnbuckle::{
     Answers, ConnectError, Connection, Round,
-    client::{Answerable, Call},
+    client::{Answerable, Call, Canceller},
     protocol::{InputRequests, InputResponses, ProgressNotificationParams},
 };
 use turnbuckle_command_line::{
@@ -38,6 +38,8 @@ const ENDING: Duration = Duration::from_secs(5);
 pub(crate) struct Session {
     pub(crate) connection: Connection,
     pub(crate) wire: Wire,
+    /// Cancels the calls, with the reason, when the command is interrupted.
+    canceller: Canceller,
     name: String,
     started: Instant,
     limit: TimeLimit,
@@ -61,7 +63,7 @@ where
     F: Future<Output = Outcome<T>>,
 {
     let limit = TimeLimit::new(options.longest());
-    let answers = asks.map(AskOptions::offer);
+    let answers = asks.map(AskOptions::offer).transpose()?;
     run(options, answers, server, limit, work).await
 }
 
@@ -115,17 +117,28 @@ where
         () = limit.exhausted() => return Err(server.explain_no_connection(late())),
     };
     let late = || overdue(connection.server().name(), options.longest());
+    let canceller = Canceller::new();
     let session = Session {
         connection: connection.clone(),
+        canceller: canceller.clone(),
         wire,
         name: server.name.clone(),
         started,
         limit: limit.clone(),
     };
+    // Calls are dropped when one of these is ready, and the reason must be there by then.
+    let interrupted = async {
+        stop.as_mut().await;
+        canceller.cancel("the user interrupted it");
+    };
+    let exhausted = async {
+        limit.exhausted().await;
+        canceller.cancel("the time for the whole command is over");
+    };
     let outcome = tokio::select! {
         outcome = work(session) => outcome,
-        () = stop.as_mut() => Err(Failed::interrupted()),
-        () = limit.exhausted() => Err(late().hint("`--timeout 120` waits longer")),
+        () = interrupted => Err(Failed::interrupted()),
+        () = exhausted => Err(late().hint("`--timeout 120` waits longer")),
     };
     end(server, &connection, &outcome, stop).await;
     let outcome = outcome.map_err(|failed| server.explain(failed.as_it_came(recorded.errors())))?;
@@ -186,7 +199,7 @@ impl Session {
     ) -> Outcome<Finished<R>> {
         let line = ProgressLine::new();
         let report = |report: ProgressNotificationParams| line.show(&report);
-        let first = call.progress(report);
+        let first = call.progress(report).cancel_with(&self.canceller);
         let mut rounds = 1;
         let mut round = self.connection.by_hand(first).await;
         loop {
@@ -222,6 +235,7 @@ impl Session {
             }
             rounds += 1;
             let again = self.connection.resume(pending, answers);
+            let again = again.cancel_with(&self.canceller);
             round = again.progress(|report| line.show(&report)).await;
         }
     }

@@ -122,8 +122,12 @@ impl Roots {
         Ok(())
     }
 
-    /// Those that servers may be told of.
-    pub(crate) async fn look(&self) -> Vec<Root> {
+    /// The roots that servers are told of now: `file://` URIs, without folders that are gone or cannot
+    /// be read at the moment. Use it to answer `roots/list` [by hand](crate::Connection::by_hand).
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn look(&self) -> Vec<Root> {
         self.look_closely().await.0
     }
 

@@ -218,6 +218,16 @@ await claim("a server without a title is called by the name that it gives itself
   });
 });
 
+await claim("a title of blanks is no title, in the rail and on the tile", () => {
+  const info = { name: "weather", title: "  ", version: "1.0.0" };
+  const one = { ...server(), name: "forecast", target: "python3 main.py", info };
+  return on({ servers: [one], hash: "#/" }, async (page) => {
+    const row = page.getByRole("article", { name: "forecast, connected" });
+    await row.waitFor({ timeout: 5000 });
+    if (!(await row.locator(".tile").innerText()).trim()) throw new Error("a tile without letters");
+  });
+});
+
 await claim("what a program printed before it failed is in its log, and the row leads there", () => {
   const lines = Array.from({ length: 61 }, (_, at) => `trace line ${at}`);
   const last = lines.slice(-2).join("\n  ");

@@ -84,7 +84,7 @@ async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, w
             Change::ToolsChanged => ("tools", None),
             Change::PromptsChanged => ("prompts", None),
             Change::ResourcesChanged => ("resources", None),
-            Change::ResourceUpdated { uri } => ("resource", Some(&**uri)),
+            Change::ResourceUpdated { uri, .. } => ("resource", Some(&**uri)),
             Change::Missed(_) => ("missed", None),
             _ => continue,
         };

@@ -244,7 +244,7 @@ async fn subscribe(server: &Connection) -> Checked {
         .map_err(text)?;
     heard(
         &mut changes,
-        |change| matches!(change, Change::ResourceUpdated { uri } if &**uri == wanted),
+        |change| matches!(change, Change::ResourceUpdated { uri, .. } if &**uri == wanted),
     )
     .await
 }

@@ -38,7 +38,7 @@ async fn subscribe(server: &Connection) -> Checked {
     server.call("touch", json!({})).await.map_err(text)?;
     heard(
         &mut changes,
-        |change| matches!(change, Change::ResourceUpdated { uri } if &**uri == "peer://readme"),
+        |change| matches!(change, Change::ResourceUpdated { uri, .. } if &**uri == "peer://readme"),
     )
     .await
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use turnbuckle::client::{NotificationStream, ServerNotification};
+use turnbuckle::client::{NotificationStream, Roots, ServerNotification};
 use turnbuckle::protocol::{
     ElicitAction, ElicitRequestParams, InputRequest, InputRequests, InputResponse, InputResponses,
-    ListRootsResult, Root,
+    ListRootsResult,
 };
 use turnbuckle_command_line::{
     control::{one_line, tell},
@@ -20,7 +20,7 @@ use super::{form, line, prepared::Prepared, sample, url};
 #[derive(Debug)]
 pub(crate) struct Answerer {
     pub(super) prepared: Prepared,
-    pub(super) roots: Vec<Root>,
+    pub(super) roots: Roots,
     /// Whether pages are opened once the person agreed.
     pub(super) opens: bool,
     /// Whether a user is at the terminal.
@@ -99,7 +99,7 @@ impl Answerer {
 
     async fn one(&self, server: &str, key: &str, ask: &InputRequest) -> Outcome<InputResponse> {
         if let InputRequest::ListRoots(_) = ask {
-            return Ok(ListRootsResult::new(self.roots.clone()).into());
+            return Ok(ListRootsResult::new(self.roots.look().await).into());
         }
         if let Some(answer) = self.prepared.answer(key, ask)? {
             return Ok(answer);

@@ -6,8 +6,8 @@ use std::{
 };
 
 use clap::Args;
-use turnbuckle::Answers;
-use turnbuckle_command_line::failure::Outcome;
+use turnbuckle::{Answers, client::Roots};
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{Answerer, prepared::Prepared};
 
@@ -44,26 +44,29 @@ impl AskOptions {
 
     /// Who answers.
     pub(crate) fn answerer(&self) -> Outcome<Answerer> {
-        let roots = self.roots.iter().map(|path| super::url::root(path));
         Ok(Answerer {
             prepared: Prepared::read(&self.answers, self.file.as_deref())?,
-            roots: roots.collect::<Outcome<_>>()?,
+            roots: self.folders()?,
             opens: self.open,
             // The questions are written to stderr and answered on stdin.
             is_attended: io::stdin().is_terminal() && io::stderr().is_terminal(),
         })
     }
 
-    /// What is offered to servers: everything but roots, which are offered if there are any.
-    pub(crate) fn offer(&self) -> Answers {
+    /// What is offered to servers: everything but roots, which are offered if there are any. Servers
+    /// are notified when one of the folders is gone or is back.
+    pub(crate) fn offer(&self) -> Outcome<Answers> {
         let answers = Answers::new()
             .forms_by_hand()
             .urls_by_hand()
             .samples_by_hand();
         if self.roots.is_empty() {
-            answers
-        } else {
-            answers.roots_by_hand()
+            return Ok(answers);
         }
+        Ok(answers.roots(self.folders()?))
+    }
+
+    fn folders(&self) -> Outcome<Roots> {
+        Roots::folders(&self.roots).map_err(Failed::usage)
     }
 }

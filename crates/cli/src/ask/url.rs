@@ -4,6 +4,7 @@ use std::path::Path;
 
 use turnbuckle::{
     auth::client::open_in_browser,
+    client::Roots,
     protocol::{ElicitRequestUrlParams, ElicitResult, Root},
 };
 use turnbuckle_command_line::{
@@ -62,8 +63,7 @@ fn open(url: &str) {
 
 /// A folder that was named on the command line, as a root.
 pub(crate) fn root(path: &Path) -> Outcome<Root> {
-    let whole = path
-        .canonicalize()
-        .map_err(|error| Failed::usage(format!("cannot use root `{}`: {error}", path.display())))?;
-    Ok(Root::folder(&whole))
+    let roots = Roots::folders([path]).map_err(Failed::usage)?;
+    let root = roots.list().pop();
+    Ok(root.expect("it is the root of the only folder"))
 }

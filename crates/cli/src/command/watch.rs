@@ -1,11 +1,12 @@
 //! `turnbuckle watch`: what changes at a server, and what it logs, as it happens.
 
 use clap::Args;
+use serde::Deserialize as _;
 use serde_json::json;
 use turnbuckle::{
     CallError, Change, Connection, Listen, Missed,
     client::{ChangeStream, Logged},
-    protocol::LoggingLevel,
+    protocol::{LoggingLevel, ResourceUpdatedNotificationParams},
 };
 use turnbuckle_command_line::{
     control::tell,
@@ -112,10 +113,16 @@ impl Watch {
             Change::ToolsChanged => list("tools"),
             Change::PromptsChanged => list("prompts"),
             Change::ResourcesChanged => list("resources"),
-            Change::ResourceUpdated { uri } => (
-                format!("resource {uri} changed"),
-                json!({"change": "resource", "uri": &**uri}),
-            ),
+            Change::ResourceUpdated { uri, params, .. } => {
+                let mut value = json!({"change": "resource", "uri": &**uri});
+                // Some servers say more, such as a title.
+                if let Ok(said) = ResourceUpdatedNotificationParams::deserialize(&**params)
+                    && !said.other.is_empty()
+                {
+                    value["params"] = json!(&**params);
+                }
+                (format!("resource {uri} changed"), value)
+            }
             Change::Missed(Missed::Lagged(count)) => (
                 format!("{count} changes were missed"),
                 json!({"change": "missed", "count": count}),

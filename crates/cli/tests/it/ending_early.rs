@@ -49,7 +49,9 @@ fn ctrl_c_cancels_on_the_wire_and_ends_promptly() {
         assert_eq!(code, Some(130), "{said}");
         assert!(took < AT_MOST, "{revision}: it took {took:?}");
         let cancelled = said.lines().any(|line| {
-            line.contains("\"direction\":\"out\"") && line.contains("notifications/cancelled")
+            line.contains("\"direction\":\"out\"")
+                && line.contains("notifications/cancelled")
+                && line.contains("\"reason\":\"the user interrupted it\"")
         });
         assert!(cancelled, "{revision}: {said}");
         assert!(said.ends_with("error: interrupted\n"), "{said}");

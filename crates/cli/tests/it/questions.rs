@@ -71,6 +71,31 @@ fn answers_given_ahead_are_used() {
     }
 }
 
+// rule: O1, O2
+#[test]
+fn a_root_is_a_folder_that_can_be_read_and_is_watched() {
+    let place = Place::new();
+    let file = place.path().join("file.txt");
+    std::fs::write(&file, "x").expect("a file");
+    for path in [file.to_str().expect("UTF-8"), "/no/such/folder"] {
+        let output = on_demo(&["call", "roots", "--root", path]);
+        assert_eq!(output.status.code(), Some(2), "{path}: {output:?}");
+        assert!(stderr(&output).contains("must be a folder"), "{output:?}");
+    }
+    // The server is told that it will hear of changes.
+    let words = [
+        "call",
+        "roots",
+        "--root",
+        "/",
+        "--revision",
+        "2025-11-25",
+        "--wire",
+    ];
+    let said = stderr(&on_demo(&words));
+    assert!(said.contains(r#""roots":{"listChanged":true}"#), "{said}");
+}
+
 #[test]
 fn exit_codes_tell_what_happened() {
     for (words, code, hint) in [

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse,
     ListRootsResult,
 };
-use turnbuckle_session::round::tool_fault;
+use turnbuckle_session::round::{NotOffered, tool_fault};
 
 use super::{AskProgress, Refusal, ServerAsk, Unanswered, form};
 use crate::{peer::Peer, roots::Roots};
@@ -244,8 +244,8 @@ impl Answers {
         self.roots_of.is_some()
     }
 
-    /// Answers one question, which the client has [offered](super::check_offered) to answer. What
-    /// no handler answers is for calls by hand.
+    /// Answers one question, which the client has [offered](turnbuckle_session::round::check_offered) to answer.
+    /// What no handler answers is for calls by hand.
     pub(crate) async fn answer(
         &self,
         server: Arc<Peer>,
@@ -276,7 +276,7 @@ impl Answers {
                 let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
                 Ok(ListRootsResult::new(roots.look().await).into())
             }
-            _ => Err(Unanswered::NotThisWay("questions of this kind")),
+            _ => Err(NotOffered::Part("questions of this kind").into()),
         }
     }
 
@@ -298,7 +298,7 @@ impl Answers {
                 let handler = self.url.as_ref().ok_or(Unanswered::ByHand)?;
                 handler(ServerAsk::new(server, progress, url, tag)).await
             }
-            _ => return Err(Unanswered::NotThisWay("questions of this kind")),
+            _ => return Err(NotOffered::Part("questions of this kind").into()),
         }
         .map_err(Unanswered::Refused)
     }
@@ -314,7 +314,7 @@ impl Answers {
         // What is offered by hand may be more than the handler takes.
         let has_tools = request.tools.is_some() || request.tool_choice.is_some();
         if has_tools && self.sampling == Sampling::Plain {
-            return Err(Unanswered::NotThisWay("tools for the model"));
+            return Err(NotOffered::Part("tools for the model").into());
         }
         // sampling: tool results that are missing or mixed SHOULD be answered with an error.
         if let Some(reason) = tool_fault(&request) {

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt, ops::Deref, sync::Arc};
 
 use turnbuckle_protocol::{ElicitRequestUrlParams, ErrorObject, error::code};
+use turnbuckle_session::round::NotOffered;
 use turnbuckle_transport::Rate;
 
 use super::AskProgress;
@@ -104,12 +105,9 @@ impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
 /// Why something a server asked has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unanswered {
-    /// The client never offered to answer that.
-    #[error("this client does not offer `{0}`")]
-    NotOffered(&'static str),
-    /// It offered to, but not in this way.
-    #[error("this client does not offer {0}")]
-    NotThisWay(&'static str),
+    /// The client never offered to answer that, or not in this way.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
     /// The server asks too often.
     #[error("the server asks too often ({rate}): wait a second, or raise `AskRates::{setting}`")]
     TooOften {
@@ -133,12 +131,12 @@ impl Unanswered {
     /// The error that a legacy server gets.
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
-            Self::NotOffered(method) => ErrorObject::method_not_found(method),
+            Self::NotOffered(part) => part.to_error(),
             Self::TooOften { rate, .. } => {
                 let message = format!("rate limit of this client ({rate}) reached");
                 ErrorObject::new(code::TOO_MANY_REQUESTS, message)
             }
-            Self::NotThisWay(_) | Self::Wrong(_) => ErrorObject::invalid_params(self.to_string()),
+            Self::Wrong(_) => ErrorObject::invalid_params(self.to_string()),
             // sampling: a client SHOULD answer with this code when the user says no.
             Self::Refused(Refusal::Declined) | Self::ByHand => {
                 ErrorObject::new(code::USER_REJECTED, "the user declined")

@@ -5,7 +5,7 @@ mod answers;
 mod ask;
 mod form;
 mod manual_calls;
-mod offered;
+mod meta;
 mod parked;
 mod progress;
 
@@ -14,7 +14,7 @@ pub(crate) use ask::Unanswered;
 pub use ask::{Refusal, ServerAsk};
 pub(crate) use form::check as check_form;
 pub(crate) use manual_calls::{MAX_WAIT, ManualCall, ManualCalls};
-pub(crate) use offered::check as check_offered;
+pub(crate) use meta::invalid_key as invalid_meta_key;
 pub(crate) use parked::ParkedCall;
 pub use progress::AskProgress;
 pub(crate) use progress::token_of;

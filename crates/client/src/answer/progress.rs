@@ -47,6 +47,8 @@ struct Reporter {
 #[derive(Default)]
 struct ProgressState {
     reports: Coalesced<ProgressNotificationParams>,
+    /// Whether a report has said that all is done.
+    has_told_end: bool,
     is_over: bool,
 }
 
@@ -108,16 +110,19 @@ impl Reporter {
         let mut report = ProgressNotificationParams::new(self.token.clone(), progress);
         report.total = total;
         report.message = message.map(str::to_owned);
-        let is_last = total.is_some_and(|total| progress >= total);
+        let mut state = self.state.lock();
+        if state.is_over {
+            return;
+        }
+        let is_done = total.is_some_and(|total| progress >= total);
+        // Said once: whatever comes later waits for its turn, or for the answer.
+        let is_last = is_done && !state.has_told_end;
+        state.has_told_end |= is_done;
         let pace = if is_last || self.pacer.take(Instant::now()) {
             Pace::Due
         } else {
             Pace::TooSoon
         };
-        let mut state = self.state.lock();
-        if state.is_over {
-            return;
-        }
         let was_waiting = state.reports.is_waiting();
         if let Some(report) = state.reports.offer(progress, report, pace) {
             // Under the lock, so that they leave in order.

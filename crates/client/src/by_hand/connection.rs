@@ -10,10 +10,11 @@ use turnbuckle_protocol::{
 
 use super::{Answerable, Pending, Round};
 use crate::{
-    answer::check_form,
-    call::{Call, ProgressListener},
+    answer::{check_form, invalid_meta_key},
+    call::{Call, ProgressListener, unless_cancelled},
     connection::Connection,
     error::CallError,
+    link::Canceller,
     task,
 };
 
@@ -26,6 +27,7 @@ pub struct ByHand<'a, R> {
     connection: &'a Connection,
     start: Start<'a, R>,
     progress: Option<ProgressListener<'a>>,
+    canceller: Option<Canceller>,
 }
 
 enum Start<'a, R> {
@@ -65,6 +67,7 @@ impl Connection {
     pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
         ByHand {
             connection: self,
+            canceller: call.options.canceller.clone(),
             start: Start::Call(Box::new(call)),
             progress: None,
         }
@@ -85,6 +88,7 @@ impl Connection {
             connection: self,
             start: Start::Resume(Box::new(pending), answers),
             progress: None,
+            canceller: None,
         }
     }
 
@@ -141,23 +145,42 @@ impl<'a, R: Answerable> ByHand<'a, R> {
         self
     }
 
+    /// Lets another task cancel the resumed call with a reason, as [`Call::cancel_with`] does for a
+    /// new one. In a session the server is told the reason of the canceller that the call was made
+    /// with.
+    pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
+        self.canceller = Some(canceller.clone());
+        self
+    }
+
     async fn run(self) -> Result<Round<R>, CallError> {
         let Self {
             connection,
             start,
             progress,
+            canceller,
         } = self;
-        let is_modern = connection.link().revision().is_modern();
+        let link = connection.link();
+        let is_modern = link.revision().is_modern();
         match start {
             Start::Call(mut call) => {
                 call.options.progress = progress.or(call.options.progress);
-                if is_modern {
-                    (*call).run_by_hand(None, None, 0).await
-                } else {
-                    (*call).run_in_session(connection, 0).await
-                }
+                call.options.canceller.clone_from(&canceller);
+                let method = call.method.clone();
+                let run = async {
+                    if is_modern {
+                        (*call).run_by_hand(None, None, 0).await
+                    } else {
+                        (*call).run_in_session(connection, 0).await
+                    }
+                };
+                unless_cancelled(canceller, link, &method, run).await
             }
-            Start::Resume(pending, answers) => connection.go_on(*pending, answers, progress).await,
+            Start::Resume(pending, answers) => {
+                let method = pending.call.method.clone();
+                let run = connection.go_on(*pending, answers, progress, canceller.clone());
+                unless_cancelled(canceller, link, &method, run).await
+            }
         }
     }
 }
@@ -168,15 +191,20 @@ impl Connection {
         pending: Pending<R>,
         answers: InputResponses,
         progress: Option<ProgressListener<'a>>,
+        canceller: Option<Canceller>,
     ) -> Result<Round<R>, CallError> {
         let link = self.link();
         let mut answers = pending.only_asked(answers);
         for (key, answer) in &mut answers {
             check(&pending, key, answer)?;
+            if let Some(key) = invalid_meta_key(answer) {
+                return Err(CallError::invalid_meta_key(&pending.call.method, key));
+            }
             answer.lower(link.revision());
         }
         let mut call = R::again(self, &pending);
         call.options.progress = progress;
+        call.options.canceller = canceller;
         if let Some(ticket) = pending.call.task {
             let rounds = pending.call.rounds;
             return call.resume_task(self, ticket, answers, rounds).await;

@@ -17,7 +17,7 @@ use crate::{
     connection::Connection,
     error::CallError,
     future::{First, race},
-    link::{Link, OnDrop, Outgoing},
+    link::{Canceller, Link, OnDrop, Outgoing},
     task::{self, Followed, TaskTicket},
 };
 
@@ -142,6 +142,7 @@ impl<R: Answerable> Call<'_, R> {
             meta: self.options.meta.clone(),
             deadline: self.options.deadline,
             report: self.options.progress.is_some().then_some(report),
+            canceller: self.options.canceller.clone(),
         };
         let (their_link, their_call) = (link.clone(), call.clone());
         let task = connection.run(async move {
@@ -288,6 +289,8 @@ struct SessionCall {
     meta: Option<Meta>,
     deadline: Option<Duration>,
     report: Option<mpsc::Sender<ProgressNotificationParams>>,
+    /// Has the reason, if the call is cancelled.
+    canceller: Option<Canceller>,
 }
 
 impl SessionCall {
@@ -296,7 +299,7 @@ impl SessionCall {
             method: &self.method,
             meta: self.meta.as_ref(),
             progress: self.report.is_some(),
-            canceller: None,
+            canceller: self.canceller.as_ref(),
         };
         let deadline = link.profile().settings.deadline(self.deadline);
         let retry = Retry::default();

@@ -134,7 +134,7 @@ impl ConnectionCache {
                 matches!(method, "resources/list" | "resources/templates/list")
             }),
             // An update may name a part of a resource, or a whole of which a part was read.
-            ServerNotification::ResourceUpdated { uri } => self.forget(|method, params| {
+            ServerNotification::ResourceUpdated { uri, .. } => self.forget(|method, params| {
                 let read = params.split('\n').next().unwrap_or_default();
                 method == "resources/read" && (read.starts_with(&**uri) || uri.starts_with(read))
             }),

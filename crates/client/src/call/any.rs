@@ -34,8 +34,8 @@ impl Connection {
         .with_meta(meta)
     }
 
-    /// Sends a request by its method name, and returns the result as raw JSON. Whether the server
-    /// supports the method is not checked beforehand.
+    /// Sends a request by its method name, and returns the result as raw JSON. Neither the params nor
+    /// whether the server supports the method is checked beforehand.
     pub fn request_raw(
         &self,
         method: impl Into<String>,
@@ -45,7 +45,7 @@ impl Connection {
         let params = params.map_or(Ok(None), |params| object(&method, &params));
         let (meta, body) = split(&method, params);
         Call::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)))
-            .with_meta(meta)
+            .with_meta_as_it_is(meta)
             .unchecked()
     }
 
@@ -53,8 +53,8 @@ impl Connection {
     /// send; the client sends the others by itself.
     ///
     /// # Errors
-    /// [`CallError::NotOffered`] if clients of this revision do not send it, and
-    /// [`CallError::Closed`].
+    /// [`CallError::NotOffered`] if clients of this revision do not send it,
+    /// [`CallError::Unwritable`] if `_meta` has an invalid key, and [`CallError::Closed`].
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
@@ -68,6 +68,11 @@ impl Connection {
         let link = self.link();
         link.check_offered(N::NAME)?;
         params.lower(link.revision());
+        if let Some(params) = object(N::NAME, &params)? {
+            let split = split_meta(params);
+            let (meta, _) = split.map_err(|source| CallError::unwritable(N::NAME, source))?;
+            CallError::check_meta(N::NAME, meta.as_ref())?;
+        }
         link.send_notification(N::NAME, &params).await
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, future::IntoFuture, time::Duration}
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
+use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams, grammar::is_meta_key};
 
 use super::{AnswerReader, Parsed};
 use crate::{
@@ -62,7 +62,7 @@ pub(crate) struct CallOptions<'a> {
     pub(super) log_level: Option<LoggingLevel>,
     pub(super) freshness: Freshness,
     /// The canceller, if any.
-    pub(super) canceller: Option<Canceller>,
+    pub(crate) canceller: Option<Canceller>,
     /// Tells the questions of this call from those of other calls.
     pub(super) tag: Option<u64>,
     /// Whether reports may still come when the call has become a task.
@@ -174,6 +174,14 @@ impl<'a, R> Call<'a, R> {
 
     /// Attaches what the caller has put into `_meta`.
     pub(super) fn with_meta(mut self, meta: Option<Meta>) -> Self {
+        if let Err(error) = CallError::check_meta(&self.method, meta.as_ref()) {
+            self.body = Err(error);
+        }
+        self.with_meta_as_it_is(meta)
+    }
+
+    /// The same for a request that is sent as it was written.
+    pub(super) fn with_meta_as_it_is(mut self, meta: Option<Meta>) -> Self {
         self.options.meta = meta;
         self
     }
@@ -254,12 +262,19 @@ impl<'a, R> Call<'a, R> {
 
     /// Adds a member to the request's `_meta`. Members of the protocol itself are not overwritten;
     /// the current trace context is added automatically.
+    ///
+    /// Use a prefix of your own, as in `com.example/order`. With a key that the specification does
+    /// not allow the call fails with [`CallError::Unwritable`], and nothing is sent.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        let key = key.into();
+        if !is_meta_key(&key) {
+            self.body = Err(CallError::invalid_meta_key(&self.method, &key));
+        }
         self.options
             .meta
             .get_or_insert_default()
             .0
-            .insert(key.into(), value.into());
+            .insert(key, value.into());
         self
     }
 }

@@ -55,6 +55,10 @@ impl<'a, R> Call<'a, R> {
 
     /// Sees to it that the call can be made, and takes out what it carries.
     pub(crate) async fn prepare(&mut self) -> Result<Body, CallError> {
+        if self.body.is_err() {
+            // Before a level is set, which would be a request of its own.
+            return self.take_body();
+        }
         if self.check == Check::Offered {
             self.link.check_offered(&self.method)?;
         }
@@ -221,7 +225,7 @@ impl<'a, R> Call<'a, R> {
 }
 
 /// What comes of `work`, unless it is cancelled from elsewhere before.
-pub(super) async fn unless_cancelled<T>(
+pub(crate) async fn unless_cancelled<T>(
     canceller: Option<Canceller>,
     link: &Link,
     method: &str,

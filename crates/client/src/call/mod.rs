@@ -25,7 +25,7 @@ mod visit_first;
 
 pub use builder::Call;
 pub(crate) use builder::{ProgressListener, Subject};
-pub(crate) use exchange::SubjectParams;
+pub(crate) use exchange::{SubjectParams, unless_cancelled};
 pub use extension::ExtensionHandle;
 pub use input_completion::InputCompletion;
 pub(crate) use input_required::{Retry, answer};

@@ -2,8 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::value::RawValue;
-use turnbuckle_protocol::{ErrorObject, InputRequiredResult, Revision, revision::Raise};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use turnbuckle_protocol::{
+    ErrorObject, InputRequiredResult, Meta, Revision,
+    error::{code, name_in_message},
+    revision::Raise,
+};
 use turnbuckle_session::requests::Overdue;
 
 use super::Ending;
@@ -195,8 +200,8 @@ pub enum CallError {
         /// The missing capability.
         reason: Box<str>,
     },
-    /// The arguments cannot be sent: they cannot be serialised, or are not an object. Nothing was
-    /// sent.
+    /// The arguments cannot be sent: they cannot be serialised, are not an object, or have an invalid
+    /// key in `_meta`. Nothing was sent.
     #[error("the arguments for `{method}` cannot be sent")]
     Unwritable {
         /// The method.
@@ -350,7 +355,14 @@ impl CallError {
                     error,
                 }
             }
-            Err(source) => Self::malformed(server, method, source),
+            Err(source) => match odd_error(error) {
+                Some(error) => Self::Rejected {
+                    server,
+                    method: method.into(),
+                    error: Box::new(error),
+                },
+                None => Self::malformed(server, method, source),
+            },
         }
     }
 
@@ -388,6 +400,50 @@ impl CallError {
             source,
         }
     }
+
+    /// A key of `_meta` breaks the grammar.
+    pub(crate) fn invalid_meta_key(method: &str, key: &str) -> Self {
+        let key = name_in_message(key);
+        let reason = format!(
+            "`{key}` is not a valid key of `_meta`: use an optional prefix such as \
+             `com.example/` and a name of letters, digits, `-`, `_` and `.`"
+        );
+        Self::unwritable(method, serde::ser::Error::custom(reason))
+    }
+
+    /// basic, `_meta`: keys have a grammar, for both sides.
+    pub(crate) fn check_meta(method: &str, meta: Option<&Meta>) -> Result<(), Self> {
+        match meta.and_then(Meta::invalid_key) {
+            Some(key) => Err(Self::invalid_meta_key(method, key)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error with a message and without a code that is an integer. It counts as internal, and the message
+/// has what came for the code.
+fn odd_error(error: &RawValue) -> Option<ErrorObject> {
+    #[derive(Deserialize)]
+    struct Odd {
+        code: Option<Value>,
+        message: String,
+        data: Option<Value>,
+    }
+    let odd: Odd = serde_json::from_str(error.get()).ok()?;
+    let (code, message) = match odd.code {
+        Some(Value::String(code)) => {
+            if let Ok(code) = code.parse() {
+                (code, odd.message)
+            } else {
+                let shown = name_in_message(&code);
+                (code::INTERNAL_ERROR, format!("{}: {shown}", odd.message))
+            }
+        }
+        _ => (code::INTERNAL_ERROR, odd.message),
+    };
+    let mut error = ErrorObject::new(code, message);
+    error.data = odd.data;
+    Some(error)
 }
 
 pub(super) fn after_colon(text: &str) -> String {

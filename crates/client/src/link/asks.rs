@@ -1,12 +1,15 @@
 //! Answering several questions of a server at once, as a result or a task asks them.
 
 use tokio::time::Instant;
-use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses, Lower};
+use turnbuckle_protocol::{
+    InputRequest, InputRequests, InputResponse, InputResponses, Lower, error::name_in_message,
+};
+use turnbuckle_session::round::{NotOffered, check_method, check_offered};
 use turnbuckle_transport::Pacer;
 
 use super::Link;
 use crate::{
-    answer::{AskProgress, Unanswered, check_offered},
+    answer::{AskProgress, Refusal, Unanswered, invalid_meta_key},
     future::join_all,
     profile::AskRates,
 };
@@ -94,7 +97,14 @@ impl Link {
         self.check_ask(&request)?;
         let server = self.ends.peer_or_unknown();
         let answers = &self.profile().answers;
-        answers.answer(server, progress, request, tag).await
+        let answer = answers.answer(server, progress, request, tag).await?;
+        match invalid_meta_key(&answer) {
+            None => Ok(answer),
+            Some(key) => {
+                let reason = format!("`{}` is not a valid key of `_meta`", name_in_message(key));
+                Err(Unanswered::Refused(Refusal::failed(reason)))
+            }
+        }
     }
 
     /// Counts a question.
@@ -116,7 +126,13 @@ impl Link {
 
     /// Whether this client has offered to answer a question, in the revision that is spoken.
     pub(crate) fn check_ask(&self, request: &InputRequest) -> Result<(), Unanswered> {
-        check_offered(&self.profile().capabilities(self.revision()), request)
+        let declared = self.profile().capabilities(self.revision());
+        check_offered(&declared, request).map_err(Into::into)
+    }
+
+    /// The same for a method, before its params are read.
+    pub(super) fn check_asked_method(&self, method: &str) -> Result<(), NotOffered> {
+        check_method(&self.profile().capabilities(self.revision()), method)
     }
 
     /// The same for several that are answered by hand, which are counted; the error says which was not

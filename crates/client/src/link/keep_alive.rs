@@ -1,5 +1,6 @@
 //! Asking the server for a sign of life now and then.
 
+use turnbuckle_session::requests::Overdue;
 use turnbuckle_transport::KeepAlive;
 
 use super::{Link, OnDrop, Outgoing};
@@ -44,9 +45,15 @@ impl Link {
         let deadline = self.profile().settings.deadline(Some(settings.timeout));
         let outgoing = Outgoing::plain(method);
         let request = self.prepare(&outgoing, deadline, OnDrop::Cancel, &())?;
-        match request.answer(None).await {
-            Ok(_) | Err(CallError::Rejected { .. }) => Ok(()),
-            Err(error) => Err(error),
+        // The clock of calls stands still while the server waits for an answer, and a person may take
+        // hours for it. ping: the receiver MUST respond promptly, also then.
+        match tokio::time::timeout(settings.timeout, request.answer(None)).await {
+            Ok(Ok(_) | Err(CallError::Rejected { .. })) => Ok(()),
+            Ok(Err(error)) => Err(error),
+            Err(_) => {
+                let overdue = Overdue::Silent(settings.timeout);
+                Err(CallError::overdue(self.server(), method, overdue))
+            }
         }
     }
 

@@ -20,6 +20,7 @@ use turnbuckle_protocol::{
     ErrorObject, Id, InputRequest, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
     Lower as _, Meta, RelatedTask, TaskMetadata, TaskState,
     envelope::{Members, Request},
+    error::problem_in_message,
     method::{self, available},
 };
 use turnbuckle_store::task::{
@@ -144,7 +145,7 @@ struct TaskQuery {
 impl TaskQuery {
     fn read(params: &Members<'_>) -> Result<Self, ErrorObject> {
         serde_json::from_str(params.to_raw().get())
-            .map_err(|error| ErrorObject::invalid_params(error.to_string()))
+            .map_err(|error| ErrorObject::invalid_params(problem_in_message(&error)))
     }
 
     fn key(&self) -> TaskKey {

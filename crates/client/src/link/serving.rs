@@ -12,10 +12,11 @@ use turnbuckle_protocol::{
     ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse,
     Lower, Revision,
     envelope::{IdRef, Members, Request},
+    error::problem_in_message,
     method::{Direction, available},
     revision::Raise,
 };
-use turnbuckle_session::{InFlight, in_flight::Ticket};
+use turnbuckle_session::{InFlight, in_flight::Ticket, round::NotOffered};
 
 use super::{Link, MAX_OPEN_ASKS, own_tasks::OwnTasks, relayed_ask::relayed_ask};
 use crate::{
@@ -84,14 +85,7 @@ impl Serving {
         if self.own.serve(request) {
             return;
         }
-        let revision = self.link.revision();
-        let read = read(&request.method, &request.params, revision).and_then(|asked| {
-            let offered = self.link.check_ask(&asked);
-            let counted = offered.and_then(|()| self.link.count_ask(&asked));
-            counted.map_err(|unanswered| unanswered.to_error())?;
-            Ok(asked)
-        });
-        match read {
+        match self.read(request) {
             Ok(asked) => {
                 if let Some(peer) = self.link.peer() {
                     peer.visits().expect_asked(&asked);
@@ -103,6 +97,18 @@ impl Serving {
             }
             Err(error) => self.link.respond::<()>(&request.id, Err(&error)),
         }
+    }
+
+    /// Reads a question that this client has offered to answer.
+    fn read(&self, request: &Request<'_>) -> Result<InputRequest, ErrorObject> {
+        // What is not offered is refused as that, whatever its params are.
+        let offered = self.link.check_asked_method(&request.method);
+        offered.map_err(NotOffered::to_error)?;
+        let asked = read(&request.method, &request.params, self.link.revision())?;
+        let offered = self.link.check_ask(&asked);
+        let counted = offered.and_then(|()| self.link.count_ask(&asked));
+        counted.map_err(|unanswered| unanswered.to_error())?;
+        Ok(asked)
     }
 
     /// Takes `notifications/cancelled`.
@@ -269,7 +275,7 @@ fn read(
         serde_json::from_str(params.to_raw().get()).map_err(|error| {
             let text =
                 format!("the parameters of `{method}` do not have the form that it asks for");
-            ErrorObject::invalid_params(text).with_data(error.to_string())
+            ErrorObject::invalid_params(text).with_data(problem_in_message(&error))
         })
     }
 

@@ -28,7 +28,7 @@ impl Connection {
     /// while let Some(change) = changes.next().await.transpose()? {
     ///     match change {
     ///         Change::ToolsChanged => println!("{:?}", server.tools().await?),
-    ///         Change::ResourceUpdated { uri } => println!("{uri} is another now"),
+    ///         Change::ResourceUpdated { uri, .. } => println!("{uri} is another now"),
     ///         Change::Missed(why) => println!("look at everything again: {why:?}"),
     ///         _ => {}
     ///     }

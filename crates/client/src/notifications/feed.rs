@@ -15,13 +15,15 @@ use serde::Deserialize as _;
 use serde_json::{json, value::RawValue};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
-    JsonObject, LoggingLevel, LoggingMessageNotificationParams, ResourceUpdatedNotificationParams,
-    envelope::Members, lenient, method::NotificationMethod,
+    JsonObject, LoggingLevel, LoggingMessageNotificationParams, envelope::Members, lenient,
+    method::NotificationMethod,
 };
 
 /// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
 /// cost some hundred kilobytes.
 const MAX_WAITING_NEWS: usize = 1024;
+
+const UPDATED: &str = "notifications/resources/updated";
 
 /// A notification of a server, from
 /// [`Connection::notifications`](crate::Connection::notifications). For changes of lists and
@@ -37,9 +39,13 @@ pub enum ServerNotification {
     /// The list of resources has changed.
     ResourcesChanged,
     /// A resource that was subscribed to, or a part of it, has changed. Read it again.
+    #[non_exhaustive]
     ResourceUpdated {
         /// Which.
         uri: Arc<str>,
+        /// All that the server says of it, unparsed: beside the URI some servers send a `title`.
+        /// [`notification`](Self::notification) parses it.
+        params: Arc<RawValue>,
     },
     /// What a user was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
     /// visits that they asked for.
@@ -63,15 +69,27 @@ pub enum ServerNotification {
 }
 
 impl ServerNotification {
-    /// The params of a notification of an extension; `None` if this is another notification, or it
-    /// cannot be read.
+    /// The params of an updated resource, or of a notification of an extension; `None` if this is
+    /// another notification, or it cannot be read.
+    ///
+    /// ```
+    /// use turnbuckle_client::{ServerNotification, protocol::method::ResourcesUpdated};
+    ///
+    /// fn title(notification: &ServerNotification) -> Option<String> {
+    ///     let updated = notification.notification::<ResourcesUpdated>()?;
+    ///     Some(updated.other.get("title")?.as_str()?.to_owned())
+    /// }
+    /// ```
     pub fn notification<N: NotificationMethod>(&self) -> Option<N::Params> {
-        match self {
-            Self::Other { method, params } if **method == *N::NAME => {
-                serde_json::from_str(params.get()).ok()
-            }
-            _ => None,
+        let (method, params) = match self {
+            Self::Other { method, params } => (&**method, params),
+            Self::ResourceUpdated { params, .. } => (UPDATED, params),
+            _ => return None,
+        };
+        if method != N::NAME {
+            return None;
         }
+        serde_json::from_str(params.get()).ok()
     }
 
     pub(crate) fn read(method: &str, params: &Members<'_>) -> Self {
@@ -79,9 +97,12 @@ impl ServerNotification {
             "notifications/tools/list_changed" => return Self::ToolsChanged,
             "notifications/prompts/list_changed" => return Self::PromptsChanged,
             "notifications/resources/list_changed" => return Self::ResourcesChanged,
-            "notifications/resources/updated" => {
-                if let Ok(ResourceUpdatedNotificationParams { uri, .. }) = params.parse() {
-                    return Self::ResourceUpdated { uri: uri.into() };
+            UPDATED => {
+                if let Some(uri) = updated_uri(params) {
+                    return Self::ResourceUpdated {
+                        uri: uri.into(),
+                        params: params.to_raw().into(),
+                    };
                 }
             }
             "notifications/message" => {
@@ -96,6 +117,11 @@ impl ServerNotification {
             params: params.to_raw().into(),
         }
     }
+}
+
+/// The URI of an updated resource. Whatever else is said of it may be odd.
+fn updated_uri(params: &Members<'_>) -> Option<String> {
+    serde_json::from_str(params.get("uri")?.get()).ok()
 }
 
 /// A log message, without what cannot be read of it. One of an unknown level is information.

@@ -18,9 +18,14 @@ pub enum Change {
     /// The list of resources has changed. The contents of resources need not have changed.
     ResourcesChanged,
     /// A resource that was asked for, or a part of it, has changed. Read it again.
+    #[non_exhaustive]
     ResourceUpdated {
         /// The URI of what has changed. It may be longer than the one that was asked for.
         uri: Arc<str>,
+        /// All that the server says of it, unparsed: beside the URI some servers send a `title`.
+        /// Parse it as
+        /// [`ResourceUpdatedNotificationParams`](crate::protocol::ResourceUpdatedNotificationParams).
+        params: Arc<RawValue>,
     },
     /// Changes may have been missed: look again at whatever must be up to date.
     Missed(Missed),
@@ -52,9 +57,10 @@ impl Change {
             ServerNotification::ToolsChanged => Some(Self::ToolsChanged),
             ServerNotification::PromptsChanged => Some(Self::PromptsChanged),
             ServerNotification::ResourcesChanged => Some(Self::ResourcesChanged),
-            ServerNotification::ResourceUpdated { uri } => {
-                Some(Self::ResourceUpdated { uri: uri.clone() })
-            }
+            ServerNotification::ResourceUpdated { uri, params } => Some(Self::ResourceUpdated {
+                uri: uri.clone(),
+                params: params.clone(),
+            }),
             ServerNotification::Other { method, params } => Some(Self::Other {
                 method: method.clone(),
                 params: params.clone(),
@@ -72,7 +78,9 @@ impl Change {
             | (Self::PromptsChanged, Self::PromptsChanged)
             | (Self::ResourcesChanged, Self::ResourcesChanged)
             | (Self::Missed(Missed::Reopened), Self::Missed(Missed::Reopened)) => true,
-            (Self::ResourceUpdated { uri }, Self::ResourceUpdated { uri: other }) => uri == other,
+            (Self::ResourceUpdated { uri, .. }, Self::ResourceUpdated { uri: other, .. }) => {
+                uri == other
+            }
             _ => false,
         }
     }
@@ -87,7 +95,7 @@ impl Change {
             Self::ToolsChanged => filter.wants_tools().then_some(Fit::Exact),
             Self::PromptsChanged => filter.wants_prompts().then_some(Fit::Exact),
             Self::ResourcesChanged => filter.wants_resources().then_some(Fit::Exact),
-            Self::ResourceUpdated { uri } => {
+            Self::ResourceUpdated { uri, .. } => {
                 let each = filter.resources().iter();
                 each.map(|wanted| {
                     if **wanted == **uri {

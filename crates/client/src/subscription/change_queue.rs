@@ -152,7 +152,10 @@ impl ChangeQueue {
         if is_from_server && state.subscribed == SubscriptionState::Acknowledged {
             state.subscribed = SubscriptionState::Told;
         }
-        if state.waiting.iter().any(|waiting| change.repeats(waiting)) {
+        let mut waiting = state.waiting.iter_mut();
+        if let Some(waiting) = waiting.find(|waiting| change.repeats(waiting)) {
+            // What is said last of a resource counts.
+            *waiting = change;
             return;
         }
         if state.waiting.len() == MAX_WAITING_CHANGES {
@@ -238,8 +241,10 @@ mod tests {
     }
 
     fn updated(number: usize) -> Change {
+        let params = serde_json::value::to_raw_value(&serde_json::json!({})).unwrap();
         Change::ResourceUpdated {
             uri: format!("n:{number}").into(),
+            params: params.into(),
         }
     }
 
@@ -266,7 +271,7 @@ mod tests {
         let Some(Change::Missed(Missed::Lagged(5))) = next(&queue) else {
             panic!("5 are lost")
         };
-        let Some(Change::ResourceUpdated { uri }) = next(&queue) else {
+        let Some(Change::ResourceUpdated { uri, .. }) = next(&queue) else {
             panic!("the oldest that is left")
         };
         assert_eq!(&*uri, "n:5");

@@ -6,12 +6,15 @@ use std::{future::IntoFuture, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use turnbuckle_client::{
     Answers, CallError, Client, Roots, Round,
-    protocol::{CreateMessageResult, ElicitResult, IncludeContext, Revision, Root},
+    protocol::{
+        CreateMessageResult, ElicitResult, IncludeContext, LoggingLevel, Meta,
+        PaginatedRequestParams, Revision, Root, method::ToolsList,
+    },
 };
 
 use crate::{
     asks_in_sessions::{form, sample},
-    script::{Server, meet, plain},
+    script::{Server, complete, meet, plain},
 };
 
 fn url() -> Value {
@@ -280,4 +283,93 @@ async fn folders_that_a_handler_gives_to_a_server_are_watched() {
     assert_eq!(answer["result"]["roots"], json!([]));
     std::fs::remove_dir(&folder).unwrap();
     drop(connection);
+}
+
+// rule: V5
+#[tokio::test(start_paused = true)]
+async fn what_is_not_offered_is_refused_as_that_whatever_its_params_are() {
+    let (_connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+    for method in ["roots/list", "sampling/createMessage", "elicitation/create"] {
+        for params in [json!({"_meta": 7}), json!({"messages": "none", "mode": []})] {
+            assert_eq!(
+                refused(&mut server, method, params).await,
+                Some(-32601),
+                "{method}"
+            );
+        }
+    }
+    let client = plain().answering(Answers::new().forms_by_hand());
+    let (_connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    assert_eq!(
+        refused(&mut server, "elicitation/create", json!({"message": 7})).await,
+        Some(-32602)
+    );
+}
+
+// rule: J10
+#[tokio::test(start_paused = true)]
+async fn an_invalid_key_of_meta_is_an_error_before_anything_is_sent() {
+    for &revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        for key in [
+            "my key",
+            "a/b/c",
+            "",
+            "com.example/größe",
+            "-a",
+            "two\nlines",
+        ] {
+            let call = connection.call("t", ()).meta(key, 1);
+            let error = call.log_level(LoggingLevel::Debug).await.unwrap_err();
+            let CallError::Unwritable { source, .. } = &error else {
+                panic!("{revision} {key}: {error:?}")
+            };
+            let reason = source.to_string();
+            assert!(reason.contains("not a valid key of `_meta`"), "{reason}");
+            assert!(!reason.contains('\n'), "{reason}");
+        }
+        let params = PaginatedRequestParams::new().with_meta(Meta::new().with("my key", 1));
+        let error = connection.request::<ToolsList>(params).await.unwrap_err();
+        assert!(matches!(error, CallError::Unwritable { .. }), "{error:?}");
+        // The first thing that the server hears is the call with a valid key.
+        let (_, ()) = tokio::join!(
+            connection
+                .call("t", ())
+                .meta("com.example/order", 1)
+                .into_future(),
+            async {
+                let heard = server.expect(json!({"method": "tools/call"})).await;
+                assert_eq!(heard["params"]["_meta"]["com.example/order"], 1);
+                server
+                    .answer(complete(json!({"content": []}), revision))
+                    .await;
+            }
+        );
+    }
+}
+
+// rule: J10
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_an_invalid_key_of_meta_is_not_sent() {
+    let client = plain().on_form(|_| async {
+        let meta = Meta::new().with("my key", 1);
+        Ok(ElicitResult::decline().with_meta(meta))
+    });
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    assert_eq!(
+        refused(&mut server, "elicitation/create", form()).await,
+        Some(-32603)
+    );
+    drop((connection, server));
+    let (connection, mut server) = meet(&client, Revision::LATEST).await;
+    let (called, ()) = tokio::join!(connection.call("book", ()).into_future(), async {
+        server.expect(json!({"method": "tools/call"})).await;
+        let asked = json!({"x": {"method": "elicitation/create", "params": form()}});
+        let result = json!({"resultType": "input_required", "inputRequests": asked});
+        server.answer(result).await;
+    });
+    let Err(CallError::InputRequired { reason, .. }) = called else {
+        panic!("{called:?}")
+    };
+    assert!(reason.contains("`my key`"), "{reason}");
 }

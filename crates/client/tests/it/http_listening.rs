@@ -58,7 +58,7 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
     let listen = site.last("subscriptions/listen");
     assert_eq!(listen.header("mcp-method"), Some("subscriptions/listen"));
     assert!(
-        matches!(change(&mut changes).await, Change::ResourceUpdated { uri } if &*uri == "a:0")
+        matches!(change(&mut changes).await, Change::ResourceUpdated { uri, .. } if &*uri == "a:0")
     );
     // After the break, the refusal and a wait.
     assert!(matches!(
@@ -66,7 +66,7 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
         Change::Missed(Missed::Reopened)
     ));
     assert!(
-        matches!(change(&mut changes).await, Change::ResourceUpdated { uri } if &*uri == "a:2")
+        matches!(change(&mut changes).await, Change::ResourceUpdated { uri, .. } if &*uri == "a:2")
     );
     assert_eq!(site.count("POST subscriptions/listen"), 3);
     // streamable-http: what is sent again after a break has another id.

@@ -1,6 +1,6 @@
 //! Signs of life: pings that the client sends by itself, and what follows when there is no answer.
 
-use std::time::Duration;
+use std::{future::IntoFuture, time::Duration};
 
 use serde_json::json;
 use turnbuckle_client::{CallError, KeepAlive, protocol::Revision};
@@ -70,4 +70,34 @@ async fn a_pipe_whose_server_does_not_answer_pings_has_failed() {
         "{error}"
     );
     assert!(connection.is_closed());
+}
+
+// rule: PG2
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_while_it_waits_for_an_answer_is_noticed() {
+    let client = plain()
+        .keep_alive(pings().on_pipes())
+        .on_form(|_| std::future::pending());
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let hanging = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        let schema = json!({"type": "object", "properties": {}});
+        let params = json!({"message": "Sure?", "requestedSchema": schema});
+        let form =
+            json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params});
+        server.say(form).await;
+        for _ in 0..2 {
+            server.expect(json!({"method": "ping"})).await;
+            server
+                .expect(json!({"method": "notifications/cancelled"}))
+                .await;
+        }
+        server
+    };
+    let call = connection.call("slow", ()).into_future();
+    let within = Duration::from_mins(10);
+    let joined = tokio::time::timeout(within, async { tokio::join!(call, hanging) }).await;
+    let (called, _server) = joined.expect("it is noticed while the user is asked");
+    let error = called.unwrap_err();
+    assert!(matches!(error, CallError::Closed { .. }), "{error:?}");
 }

@@ -1,6 +1,8 @@
 //! One odd entry does not make a whole answer unreadable: the rest is given, and the caller is warned
 //! of it.
 
+use std::future::IntoFuture;
+
 use serde_json::{Value, json};
 use turnbuckle_client::{CallError, Connection, protocol::Revision};
 
@@ -276,4 +278,32 @@ async fn an_empty_cursor_at_the_end_does_not_lose_the_list() {
     let (listed, ()) = tokio::join!(async { connection.tools().await }, serve);
     assert_eq!(listed.expect("a list").len(), 2);
     assert_eq!(warned(&connection), ["/nextCursor"]);
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn the_message_of_an_error_is_shown_whatever_its_code_is() {
+    for &revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        for (code, expected) in [
+            (json!("E_X"), (-32603, "boom: E_X")),
+            (json!("-32602"), (-32602, "boom")),
+            (json!(null), (-32603, "boom")),
+        ] {
+            let (called, ()) = tokio::join!(connection.call("t", ()).into_future(), async {
+                let heard = server.hear().await.unwrap();
+                let error = json!({"code": code, "message": "boom", "data": {"a": 1}});
+                let answer = json!({"jsonrpc": "2.0", "id": heard["id"], "error": error});
+                server.say(answer).await;
+            });
+            let error = called.unwrap_err();
+            let rejection = error.rejection().unwrap_or_else(|| panic!("{error:?}"));
+            assert_eq!(
+                (rejection.code, &*rejection.message),
+                expected,
+                "{revision}"
+            );
+            assert_eq!(rejection.data, Some(json!({"a": 1})));
+        }
+    }
 }

@@ -67,7 +67,7 @@ async fn change(changes: &mut ChangeStream) -> Change {
 
 async fn updated_uri(changes: &mut ChangeStream) -> String {
     match change(changes).await {
-        Change::ResourceUpdated { uri } => uri.to_string(),
+        Change::ResourceUpdated { uri, .. } => uri.to_string(),
         other => panic!("{other:?}"),
     }
 }

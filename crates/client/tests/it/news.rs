@@ -6,7 +6,10 @@ use std::{
 };
 
 use serde_json::json;
-use turnbuckle_client::{ServerNotification, protocol::Revision};
+use turnbuckle_client::{
+    ServerNotification,
+    protocol::{Revision, method::ResourcesUpdated},
+};
 
 use crate::script::{meet, plain};
 
@@ -21,7 +24,7 @@ async fn notifications_come_as_a_stream() {
                 << {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
                 << {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}
                 << {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}
-                << {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}}
+                << {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b", "title": "T"}}
                 << {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "error", "data": {"x": 1}}}
                 << {"jsonrpc": "2.0", "method": "acme/said", "params": {"n": 1}}
                 "#,
@@ -39,9 +42,13 @@ async fn notifications_come_as_a_stream() {
             news.next().await,
             Some(ServerNotification::ResourcesChanged)
         ));
+        let updated = news.next().await.unwrap();
         assert!(
-            matches!(news.next().await, Some(ServerNotification::ResourceUpdated { uri }) if &*uri == "a:b")
+            matches!(&updated, ServerNotification::ResourceUpdated { uri, .. } if &**uri == "a:b")
         );
+        // What the server says beside the URI is kept.
+        let said = updated.notification::<ResourcesUpdated>().unwrap();
+        assert_eq!(said.other.get("title"), Some(&json!("T")));
         let Some(ServerNotification::Log(message)) = news.next().await else {
             panic!("a log message")
         };

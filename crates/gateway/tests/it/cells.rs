@@ -99,7 +99,7 @@ async fn every_cell_hears_of_changes() {
         let (mut is_updated, mut is_changed) = (false, false);
         while !(is_updated && is_changed) {
             match changes.next().await.expect("a change").expect("a change") {
-                Change::ResourceUpdated { uri } => {
+                Change::ResourceUpdated { uri, .. } => {
                     assert_eq!(&*uri, "note://one", "{cell:?}");
                     is_updated = true;
                 }

@@ -204,7 +204,7 @@ async fn a_resource_is_followed_when_its_server_comes_late() {
     let told = async {
         loop {
             let change = changes.next().await.expect("a change").expect("a change");
-            if matches!(&change, Change::ResourceUpdated { uri } if &**uri == NOTE) {
+            if matches!(&change, Change::ResourceUpdated { uri, .. } if &**uri == NOTE) {
                 return;
             }
         }

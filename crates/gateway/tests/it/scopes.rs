@@ -28,7 +28,7 @@ async fn listen(connection: &Connection) -> ChangeStream {
 async fn hears(changes: &mut ChangeStream) {
     loop {
         let change = changes.next().await.expect("a change").expect("a change");
-        if matches!(&change, Change::ResourceUpdated { uri } if &**uri == NOTE) {
+        if matches!(&change, Change::ResourceUpdated { uri, .. } if &**uri == NOTE) {
             return;
         }
     }

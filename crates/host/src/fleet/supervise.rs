@@ -245,7 +245,7 @@ impl Supervisor<'_> {
         change: Option<Result<Change, CallError>>,
     ) {
         match change {
-            Some(Ok(Change::ResourceUpdated { uri })) => {
+            Some(Ok(Change::ResourceUpdated { uri, .. })) => {
                 self.shared.hooks.resource_updated(self.upstream, &uri);
             }
             Some(Ok(Change::Missed(_))) => {

@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
 use turnbuckle_client::{Call, CallError, LogStream, Logged, ToolOutput};
-use turnbuckle_protocol::{LoggingLevel, ProgressNotificationParams};
+use turnbuckle_protocol::{
+    LoggingLevel, ProgressNotificationParams, error::name_in_message, grammar::is_meta_key,
+};
 
 use super::{Host, handle::denial};
 use crate::{
@@ -141,7 +143,8 @@ impl<'a> HostCall<'a> {
     }
 
     /// Adds a member to the request's `_meta`, for servers that expect one. Members of the protocol
-    /// itself are not overwritten. Keys should have a prefix, as in `com.example/order`.
+    /// itself are not overwritten. Keys should have a prefix, as in `com.example/order`. With a key
+    /// that the specification does not allow the call fails before anybody is asked.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.push((key.into(), value.into()));
         self
@@ -161,6 +164,7 @@ impl<'a> HostCall<'a> {
             method: "tools/call".into(),
             source,
         })?;
+        check_meta(&self.meta)?;
         let upstream = self.host.upstream(tool.server())?;
         let party = Party {
             origin: &upstream.origin,
@@ -258,6 +262,22 @@ pub(super) fn object(
 ) -> Result<Option<Box<RawValue>>, serde_json::Error> {
     let raw = serde_json::value::to_raw_value(arguments)?;
     Ok((raw.get() != "null").then_some(raw))
+}
+
+/// basic, `_meta`: keys have a grammar. Checked before the user is asked about the call.
+fn check_meta(meta: &[(String, Value)]) -> Result<(), CallError> {
+    let Some((key, _)) = meta.iter().find(|(key, _)| !is_meta_key(key)) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "`{}` is not a valid key of `_meta`: use an optional prefix such as `com.example/` and a \
+         name of letters, digits, `-`, `_` and `.`",
+        name_in_message(key)
+    );
+    Err(CallError::Unwritable {
+        method: "tools/call".into(),
+        source: serde::ser::Error::custom(reason),
+    })
 }
 
 pub(super) fn unknown<'n>(

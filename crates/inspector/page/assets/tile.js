@@ -2,6 +2,7 @@
 
 import { h } from "./element.js";
 import { state } from "./store.js";
+import { displayName } from "./subject.js";
 
 const HUES = 8;
 
@@ -13,8 +14,7 @@ const HUES = 8;
  */
 function titleOf({ info, name, target, launch }) {
   const isMade = !launch?.name && target.includes(name.replace(/ \d+$/, ""));
-  const own = [info?.title, isMade ? info?.name : null];
-  return own.find((one) => typeof one === "string" && one) ?? name;
+  return displayName({ title: info?.title, name: (isMade ? info?.name : null) || name });
 }
 
 /**

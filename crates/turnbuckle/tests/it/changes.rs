@@ -78,7 +78,7 @@ every_revision! {
         client.call("touch", json!({"uri": "note://2"})).await.unwrap();
         client.call("touch", json!({"uri": "note://1"})).await.unwrap();
         let first = change(&mut changes).await;
-        assert!(matches!(&first, Change::ResourceUpdated { uri } if &**uri == "note://1"), "{first:?}");
+        assert!(matches!(&first, Change::ResourceUpdated { uri, .. } if &**uri == "note://1"), "{first:?}");
         client.call("shuffle", json!({})).await.unwrap();
         assert!(matches!(change(&mut changes).await, Change::ToolsChanged));
         // Two of one connection hear the same, and one may go before the other.

@@ -39,7 +39,7 @@ every_revision! {
         }
         let change = changes.next().await.unwrap().unwrap();
         assert!(
-            matches!(&change, Change::ResourceUpdated { uri } if &**uri == "news://snow"),
+            matches!(&change, Change::ResourceUpdated { uri, .. } if &**uri == "news://snow"),
             "{change:?}"
         );
     }

@@ -334,7 +334,7 @@ impl Member {
             return self.world.problem(format_args!("cannot touch: {error:?}"));
         }
         match changes.next().await {
-            Some(Ok(Change::ResourceUpdated { uri })) if *uri == *own => {}
+            Some(Ok(Change::ResourceUpdated { uri, .. })) if *uri == *own => {}
             other => self
                 .world
                 .problem(format_args!("{} hears {other:?}", self.known_as)),
