@@ -199,9 +199,9 @@ impl Site {
         self.lines().iter().filter(|other| *other == line).count()
     }
 
-    /// Waits until so many of them have come.
+    /// Waits until so many of them have come, for half a minute at the most.
     pub(crate) async fn wait_for(&self, line: &str, count: usize) {
-        for _ in 0..1000 {
+        for _ in 0..6000 {
             if self.count(line) >= count {
                 return;
             }

@@ -366,6 +366,7 @@ async fn a_call_that_is_given_up_is_written_down() {
 async fn nobody_is_asked_about_a_call_with_an_invalid_key_of_meta() {
     let person = shared(Person::who(ConsentAnswer::Allow(Scope::Once)));
     let host = with(starting(), Some(person.clone())).open().await;
+    within("start", host.ready()).await;
     let call = host.call("echo", json!({"text": "hi"})).meta("my key", 1);
     let error = within("a call", call).await.expect_err("an invalid key");
     let reason = turnbuckle_base::error_chain::in_one_line(&error);
