@@ -5,7 +5,8 @@ use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
     CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ElicitSchema,
     ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
-    error::problem_in_message, lenient,
+    error::problem_in_message,
+    lenient::{self, ReadWarning},
 };
 
 use super::{Kind, form};
@@ -145,9 +146,18 @@ fn content(content: Option<Value>) -> Result<JsonObject, String> {
 }
 
 fn elicited(answer: &RawValue) -> Result<Elicited, String> {
-    object_text(answer)?;
-    // Nothing else of it can be wrong: what else cannot be read is left out.
-    read_what_can_be("elicitation/create", answer).map_err(|_| NO_ACTION.to_owned())
+    let text = object_text(answer)?;
+    let read = lenient::read("elicitation/create", text);
+    let (elicited, warnings) = read.map_err(|_| NO_ACTION.to_owned())?;
+    // An accepted form must not become an empty one; anything else may be left out.
+    let of_content = warnings
+        .iter()
+        .find(|it| it.pointer.starts_with("/content"));
+    if let Some(warning) = of_content {
+        return Err(format!("`content` cannot be read: {}", warning.problem));
+    }
+    warn(&warnings);
+    Ok(elicited)
 }
 
 fn read_message(answer: &RawValue) -> Result<CreateMessageResult, String> {
@@ -166,10 +176,14 @@ fn sketch(answer: &RawValue) -> Result<Sketch<'_>, String> {
 fn read_what_can_be<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, String> {
     let (read, warnings) = lenient::read(method, object_text(answer)?)
         .map_err(|error: serde_json::Error| problem_in_message(&error))?;
+    warn(&warnings);
+    Ok(read)
+}
+
+fn warn(warnings: &[ReadWarning]) {
     for warning in warnings {
         tracing::warn!("{warning}");
     }
-    Ok(read)
 }
 
 /// The text of an answer that is an object. serde would take the members of a struct from an array
@@ -291,6 +305,11 @@ mod tests {
             let response = read(question, &declined);
             assert_eq!(response, Ok(ElicitResult::decline().into()));
         }
+        // What was typed must not be lost.
+        let accepted = r#"{"action":"accept","content":{"env":"prod","limit":1e999}}"#;
+        let accepted = RawValue::from_string(accepted.to_owned()).unwrap();
+        let reason = check(&form, &accepted).unwrap_err();
+        assert!(reason.contains("`content` cannot be read"), "{reason}");
         // One block alone is read as a list of one.
         for content in [json!({"type": 7}), json!([{"type": 7}])] {
             let said = json!({"role": "assistant", "model": "m", "content": content});
