@@ -165,8 +165,13 @@ impl RateTable {
             RatedMethod::Completions => (self.rates.completions, 1),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        // Callers of whom nothing is known are no single caller: each replica counts its own.
         #[cfg(feature = "http")]
-        if let Some((shared, cells)) = &self.shared {
+        let shared = self.shared.as_ref();
+        #[cfg(feature = "http")]
+        let shared = shared.filter(|_| !counted.is_unknown(peer.caller()));
+        #[cfg(feature = "http")]
+        if let Some((shared, cells)) = shared {
             let parts = shared.parts();
             let given = cells[index].of(counted.key);
             if given
@@ -180,7 +185,7 @@ impl RateTable {
         let is_taken = taken.map(|cell| rate.take(cell, now)).contains(&true);
         #[cfg(feature = "http")]
         let is_taken = is_taken
-            && self.shared.as_ref().is_none_or(|(shared, _)| {
+            && shared.is_none_or(|(shared, _)| {
                 shared.take(what.name(), counted.key, rate, || {
                     counted.name(peer.caller())
                 })
