@@ -50,6 +50,9 @@ for place, field in pairs({ [10] = 'call', [11] = 'journal' }) do
     was = was + redis.call('HSTRLEN', KEYS[3], field)
   end
 end
+if ARGV[9] == 'drop' then
+  was = was + redis.call('HSTRLEN', KEYS[3], 'call') + redis.call('HSTRLEN', KEYS[3], 'journal')
+end
 if now > was and now > tonumber(ARGV[5]) then
   local bytes = now - was
   for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use serde_json::value::RawValue;
 use turnbuckle_store::{
     bus::NodeId,
     redis::TASK_BYTES_PER_OWNER,
@@ -122,6 +123,30 @@ async fn calls_and_journals_count_among_the_bytes_of_an_owner() {
         let journal = "j".repeat(half / 2);
         store.change(&key, learns(journal), now).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_result_may_take_the_place_of_the_call() {
+    let engine = Engine::start();
+    let store = engine.open().await.tasks();
+    let now = SystemTime::now();
+    let part = TASK_BYTES_PER_OWNER / 10;
+    store
+        .create(restartable("t1", 5 * part), now)
+        .await
+        .unwrap();
+    store
+        .create(restartable("t2", 4 * part), now)
+        .await
+        .unwrap();
+    let result = format!(r#"{{"content":[],"text":"{}"}}"#, "r".repeat(4 * part));
+    let end = TaskChange::End(TaskEnd::Completed {
+        result: RawValue::from_string(result).unwrap(),
+        is_error: false,
+        message: None,
+    });
+    let ended = store.change(&TaskKey::new("ada", "t1"), end, now).await;
+    assert!(matches!(ended, Ok(Changed::Now(_))), "{ended:?}");
 }
 
 /// Until they were apart, a record had the call and the journal in it. Replicas of both kinds run side by side while
