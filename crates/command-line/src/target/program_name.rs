@@ -13,36 +13,49 @@ const RUNNERS: [&str; 26] = [
 /// Words of runners that come before what is run.
 const VERBS: [&str; 6] = ["dlx", "exec", "run", "start", "tool", "x"];
 
-/// Options of runners that are followed by a value of theirs.
-const WITH_VALUE: [&str; 27] = [
-    "-e",
-    "-i",
-    "-p",
-    "-r",
-    "-u",
-    "-v",
-    "-w",
-    "-W",
-    "-X",
-    "-cp",
-    "--bin",
-    "--directory",
-    "--entrypoint",
-    "--env",
-    "--env-file",
-    "--from",
-    "--import",
-    "--loader",
-    "--mount",
-    "--name",
-    "--network",
-    "--package",
-    "--project",
-    "--python",
-    "--require",
-    "--volume",
-    "--with",
-];
+/// Options that are followed by a value of theirs, by runner. The same letter may be a switch of another.
+fn has_value(runner: &str, option: &str) -> bool {
+    let options: &[&str] = match runner {
+        "docker" | "podman" => &[
+            "-e",
+            "-p",
+            "-u",
+            "-v",
+            "-w",
+            "--entrypoint",
+            "--env",
+            "--env-file",
+            "--label",
+            "--mount",
+            "--name",
+            "--network",
+            "--platform",
+            "--publish",
+            "--user",
+            "--volume",
+            "--workdir",
+        ],
+        "python" => &["-W", "-X"],
+        "node" | "bun" | "tsx" => &["-r", "--env-file", "--import", "--loader", "--require"],
+        "npx" | "npm" | "pnpm" | "yarn" | "bunx" => &["-p", "--package", "--prefix"],
+        "uv" | "uvx" | "pipx" | "poetry" => &[
+            "-p",
+            "--directory",
+            "--env-file",
+            "--from",
+            "--project",
+            "--python",
+            "--spec",
+            "--with",
+        ],
+        "cargo" => &["-p", "--bin", "--example", "--manifest-path", "--package"],
+        "dotnet" => &["--project"],
+        "java" => &["-cp", "--class-path"],
+        "ruby" | "perl" => &["-I", "-r"],
+        _ => &[],
+    };
+    options.contains(&option)
+}
 
 /// Names of scripts and folders that many servers have: the folder around them says more.
 const COMMON: [&str; 21] = [
@@ -64,10 +77,16 @@ pub(super) fn of<S: AsRef<str>>(program: &str, arguments: &[S]) -> String {
     let stem = without_ending(own);
     if WRAPPERS.contains(&stem) {
         let is_of_wrapper = |word: &str| word.starts_with(['-', '/']) || word.contains('=');
-        let start = arguments
-            .iter()
-            .position(|word| !is_of_wrapper(word.as_ref()));
-        if let Some(start) = start {
+        let mut start = 0;
+        while let Some(word) = arguments.get(start).map(AsRef::as_ref) {
+            start += match word {
+                // `env -u NAME` and `env -C FOLDER`.
+                "-u" | "-C" if stem == "env" => 2,
+                _ if is_of_wrapper(word) => 1,
+                _ => break,
+            };
+        }
+        if start < arguments.len() {
             return of(arguments[start].as_ref(), &arguments[start + 1..]);
         }
     }
@@ -94,9 +113,7 @@ fn what_is_run<'w, S: AsRef<str>>(runner: &str, arguments: &'w [S]) -> Option<&'
         match word {
             _ if is_code => return None,
             "-m" | "-jar" => return words.next(),
-            // A switch of containers that keep their input open, and no value.
-            "-i" if matches!(runner, "docker" | "podman") => {}
-            _ if WITH_VALUE.contains(&word) => drop(words.next()),
+            _ if has_value(runner, word) => drop(words.next()),
             _ if word.starts_with('-') || VERBS.contains(&word) => {}
             other => return Some(other),
         }
@@ -170,6 +187,17 @@ mod tests {
             ("java -jar /srv/lab-1.2.jar", "lab-1.2"),
             ("env TOKEN=x node lab.js", "lab"),
             ("cmd /c npx -y lab", "lab"),
+            ("python3 -u weather.py", "weather"),
+            (
+                "python3 -u /srv/weather/server.py /home/ada/notes",
+                "weather",
+            ),
+            ("bash -e start-lab.sh /data", "start-lab.sh"),
+            ("ruby -w lab.rb db", "lab"),
+            ("deno run -r lab.ts x", "lab"),
+            ("env -u HOME node lab.js", "lab"),
+            ("docker run --platform linux/amd64 mcp/fetch", "fetch"),
+            ("docker run -u 1000 --user 1000 mcp/fetch", "fetch"),
             ("node", "node"),
             ("bash -c true", "bash"),
         ] {

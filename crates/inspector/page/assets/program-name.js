@@ -9,13 +9,41 @@ const STARTERS = new Set(
   ).split(" "),
 );
 const VERBS = /^(dlx|exec|run|start|tool|x)$/;
-/** Options that are followed by a value of theirs. */
-const WITH_VALUE = new Set(
-  (
-    "-e -p -r -u -v -w -W -X -cp --bin --directory --entrypoint --env --env-file --from --import --loader --mount " +
-    "--name --network --package --project --python --require --volume --with"
-  ).split(" "),
-);
+/**
+ * Options that are followed by a value of theirs, by what runs. The same letter may be a switch of another.
+ * @type {[RegExp, string][]}
+ */
+const WITH_VALUE = [
+  [
+    /^(docker|podman)$/,
+    "-e -p -u -v -w --entrypoint --env --env-file --label --mount --name --network --platform --publish --user " +
+      "--volume --workdir",
+  ],
+  [/^python$/, "-W -X"],
+  [/^(node|bun|tsx)$/, "-r --env-file --import --loader --require"],
+  [/^(npx|npm|pnpm|yarn|bunx)$/, "-p --package --prefix"],
+  [/^(uv|uvx|pipx|poetry)$/, "-p --directory --env-file --from --project --python --spec --with"],
+  [/^cargo$/, "-p --bin --example --manifest-path --package"],
+  [/^dotnet$/, "--project"],
+  [/^java$/, "-cp --class-path"],
+  [/^(ruby|perl)$/, "-I -r"],
+  [/^env$/, "-u -C"],
+];
+/** Options that are followed by code, by what runs. */
+const CODE = /** @type {[RegExp, string][]} */ ([
+  [/^(bash|sh|zsh|python)$/, "-c"],
+  [/^(node|bun|deno)$/, "-e -p --eval --print"],
+  [/^(perl|ruby)$/, "-e"],
+]);
+
+/**
+ * @param {[RegExp, string][]} table
+ * @param {string} runner
+ * @param {string} word
+ */
+const has = (table, runner, word) =>
+  table.some(([runners, options]) => runners.test(runner) && options.split(" ").includes(word));
+
 /** Names that many servers have: the folder around them says more. */
 const COMMON = new Set(
   (
@@ -26,7 +54,8 @@ const COMMON = new Set(
 const ENDING = /\.(bat|cjs|cmd|cts|dll|exe|jar|js|mjs|mts|php|py|rb|ts)$/;
 
 /** `python3.12` is the same as without its number. */
-const isStarter = (/** @type {string} */ name) => STARTERS.has(name.replace(/\.exe$/, "").replace(/[\d.]+$/, ""));
+const plain = (/** @type {string} */ name) => name.replace(/\.exe$/, "").replace(/[\d.]+$/, "");
+const isStarter = (/** @type {string} */ name) => STARTERS.has(plain(name));
 
 /** @param {string} path */
 const parts = (path) => path.split(/[/\\]/).filter(Boolean).reverse();
@@ -39,11 +68,13 @@ export function programName(line) {
   const words = line.trim().split(/\s+/);
   const own = parts(words[0])[0] ?? "";
   if (!isStarter(own)) return own;
+  let runner = plain(own);
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at];
-    if (word === "-c" || word === "--eval") return own;
-    if (WITH_VALUE.has(word)) at += 1;
-    else if (!word.startsWith("-") && !VERBS.test(word) && !isStarter(word) && !/^\/c$|^\w+=/i.test(word)) {
+    if (has(CODE, runner, word)) return own;
+    if (has(WITH_VALUE, runner, word)) at += 1;
+    else if (/^(env|cmd)$/.test(runner) && isStarter(word)) runner = plain(word);
+    else if (!word.startsWith("-") && !VERBS.test(word) && !/^\/c$|^\w+=/i.test(word)) {
       return scriptName(word) || own;
     }
   }
