@@ -69,7 +69,7 @@ impl Meta {
         self.0.get(key)
     }
 
-    /// The first key that breaks the grammar of [`is_meta_key`](crate::grammar::is_meta_key); `None`
+    /// The first key that breaks the grammar of [`is_meta_key`]; `None`
     /// if all are valid.
     pub fn invalid_key(&self) -> Option<&str> {
         let mut keys = self.0.keys().map(String::as_str);
