@@ -146,7 +146,7 @@ where
     Ok(outcome)
 }
 
-/// Explains why there is no connection. The revision that the command line asks for may be the reason.
+/// Explains why there is no connection. If the command line pins a revision or an era, that may be why.
 fn no_connection(options: &Options, error: ConnectError) -> Failed {
     let pinned = match (options.revision, options.era) {
         (Some(_), _) => "--revision",

@@ -147,7 +147,8 @@ fn trim_blanks(text: &str) -> &str {
     text.trim_start_matches([' ', '\t'])
 }
 
-/// What follows the value of a parameter, a token or a text in quotes; `None` if there is no value.
+/// Skips the value of a parameter, which is a token or a quoted string, and returns the rest. Returns
+/// `None` if there is no valid value.
 fn after_value(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (token, rest) = token_of(text);

@@ -91,8 +91,8 @@ pub(super) fn read_problem(contents: &ResourceContents, asked: &str) -> Option<S
     address_problem(uri)
 }
 
-/// Leaves out of a list what may not be in it, and reports it: resources whose URI is none, and media
-/// types that are none. The others are as useful without them.
+/// Removes resources with an invalid URI from a list, and invalid media types from its resources, and
+/// reports each. The other entries stay.
 pub(super) fn tidy_listed(resources: &mut Vec<Resource>) {
     resources.retain(|resource| {
         let problem = uri_problem(&resource.uri);

@@ -165,7 +165,7 @@ impl RateTable {
             RatedMethod::Completions => (self.rates.completions, 1),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        // Callers of whom nothing is known are no single caller: each replica counts its own.
+        // Callers whose address is unknown may be many, so each replica counts them by itself.
         #[cfg(feature = "http")]
         let shared = self.shared.as_ref();
         #[cfg(feature = "http")]

@@ -36,7 +36,7 @@ impl TaskId {
         }
     }
 
-    /// The id of a task that its server knows whoever asks.
+    /// The id of a task that its server knows in every session.
     pub(super) fn of_server(server: &str, own: &str) -> Self {
         Self {
             server: server.to_owned(),

@@ -102,7 +102,7 @@ pub(super) async fn initialize(
 
 /// Makes room for a session if its caller has too many at all replicas together.
 fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(), NoSession> {
-    // Callers of whom nothing is known are no single caller: each replica counts its own.
+    // Callers whose address is unknown may be many, so each replica counts them by itself.
     let counted = site.counted(parts);
     let counted = counted.filter(|counted| !counted.is_unknown(caller));
     let (Some(replicas), Some(counted)) = (&site.shared.replicas, counted) else {

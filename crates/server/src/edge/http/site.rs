@@ -94,7 +94,7 @@ impl Site {
     }
 
     /// Whose rates a request counts against: nobody's if it comes from this machine and nobody says who
-    /// calls. Callers of whom nothing is known count as one.
+    /// calls. All callers whose address is unknown count as one caller.
     pub(super) fn counted(&self, parts: &Parts) -> Option<CountedCaller> {
         let is_known = parts
             .extensions
