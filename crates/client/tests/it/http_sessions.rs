@@ -351,6 +351,8 @@ async fn a_session_whose_pings_have_no_answer_is_opened_anew() {
             "POST initialize"
         ]
     );
+    // Calls belong to the new session once its handshake is over. Pings go on after that.
+    site.wait_for("POST ping", 3).await;
     assert_eq!(server.call("safe", ()).await.unwrap().text(), "hello");
     assert_ne!(
         site.last("tools/call").header("mcp-session-id"),
