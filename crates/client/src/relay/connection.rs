@@ -46,13 +46,17 @@ impl Connection {
     }
 
     fn relay_as(&self, request: RelayRequest, span: Option<Span>) -> Result<RelayCall, CallError> {
-        let relayed = Relayed {
+        let mut relayed = Relayed {
             link: self.shared_link(),
             request,
             queue: Arc::default(),
             canceller: Canceller::new(),
         };
         let first = relayed.attempt()?;
+        if !relayed.may_be_sent_again() {
+            // They may be large, and the call may wait for hours.
+            relayed.request.params = None;
+        }
         Ok(RelayCall {
             id: first.id().clone(),
             queue: relayed.queue.clone(),
@@ -193,6 +197,11 @@ impl Relayed {
         event(outcome)
     }
 
+    /// Whether there is an error after which it is sent once more.
+    fn may_be_sent_again(&self) -> bool {
+        &*self.request.method == "tools/call" && self.link.wire.is_http()
+    }
+
     /// Whether an error says that the list of tools which a call was made by is out of date.
     #[cfg(feature = "http")]
     fn is_outdated(&self, error: &RawValue) -> bool {
@@ -201,8 +210,7 @@ impl Relayed {
             code: i64,
         }
 
-        &*self.request.method == "tools/call"
-            && self.link.wire.is_http()
+        self.may_be_sent_again()
             && serde_json::from_str::<Code>(error.get())
                 .is_ok_and(|error| error.code == turnbuckle_protocol::error::code::HEADER_MISMATCH)
     }

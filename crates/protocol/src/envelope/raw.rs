@@ -1,5 +1,7 @@
 //! JSON values as the text they came in.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -49,9 +51,9 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A JSON value that has outlived its message, still unparsed.
+/// A JSON value that has outlived its message, still unparsed. Clones share the text.
 #[derive(Clone, Debug)]
-pub struct RawText(Box<str>);
+pub struct RawText(Arc<str>);
 
 impl RawText {
     /// `text` must be one JSON value without white space around it.

@@ -56,6 +56,8 @@ pub(crate) enum OverBudget {
 /// What is left of the memory for messages.
 pub(crate) struct Budget {
     limits: MemoryBudget,
+    /// How often a message is there while it is served.
+    copies: usize,
     used: AtomicUsize,
     callers: CallerCells,
     /// What the small messages of each caller have taken, where they are counted.
@@ -68,7 +70,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: MemoryBudget) -> Self {
+    pub(crate) fn new(limits: MemoryBudget, copies: usize) -> Self {
         #[cfg(feature = "http")]
         let parsers = {
             // Half of the cores are left to everybody else.
@@ -77,6 +79,7 @@ impl Budget {
         };
         Self {
             limits,
+            copies,
             used: AtomicUsize::new(0),
             callers: CallerCells::new(),
             small_of_callers: CallerCells::new(),
@@ -95,7 +98,8 @@ impl Budget {
         nodes: usize,
         caller: impl FnOnce() -> CallerKey,
     ) -> Result<Charge, OverBudget> {
-        let all = bytes.saturating_add(Limits::bytes_of_nodes(nodes));
+        let text = bytes.saturating_mul(self.copies);
+        let all = text.saturating_add(Limits::bytes_of_nodes(nodes));
         let mut charge = match paid {
             Some(charge) => charge,
             None if bytes <= SMALL_BYTES && nodes <= SMALL_NODES => return self.small(all, caller),
@@ -334,9 +338,8 @@ mod tests {
 
     fn budget(total: usize, per_caller: usize) -> Arc<Budget> {
         let limits = MemoryBudget::default();
-        Arc::new(Budget::new(
-            limits.with_total(total).with_per_caller(per_caller),
-        ))
+        let limits = limits.with_total(total).with_per_caller(per_caller);
+        Arc::new(Budget::new(limits, 1))
     }
 
     fn key(id: &str) -> CallerKey {

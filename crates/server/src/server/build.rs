@@ -77,7 +77,11 @@ impl Server {
                 catalog.clone(),
             )),
             instructions: self.instructions,
-            budget: Arc::new(Budget::new(self.settings.memory)),
+            // A relay keeps a request and writes a message of its own to the other server.
+            budget: Arc::new(Budget::new(
+                self.settings.memory,
+                1 + usize::from(self.relay.is_some()),
+            )),
             kept,
             unsent: self.settings.memory.unsent_quota(),
             rates: rate_table,

@@ -140,6 +140,8 @@ impl Outbox {
     pub async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.when_there_is_room(|queue| {
             let Ok(_) = queue.append::<Infallible>(|line| {
+                // With room for the line end, for which a large message would be moved otherwise.
+                line.reserve(message.len() + 1);
                 line.extend_from_slice(message);
                 Ok(())
             });

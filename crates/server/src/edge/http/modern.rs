@@ -6,13 +6,15 @@
 
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use http::{Response, StatusCode, request::Parts};
 use turnbuckle_protocol::{
-    ErrorObject,
+    ErrorObject, Id,
     envelope::Request,
     http::{status_of, status_of_answer},
 };
 use turnbuckle_session::Era;
+use turnbuckle_transport::Outbox;
 
 use super::{
     body::HttpBody,
@@ -30,12 +32,31 @@ use crate::{
     },
 };
 
-pub(super) async fn serve(
+/// What comes of a request.
+pub(super) enum RequestAnswer {
+    Now(Response<HttpBody>),
+    Later(LaterAnswer),
+}
+
+/// An answer that is being made. It needs the message no longer.
+pub(super) struct LaterAnswer {
+    id: Id,
+    outbox: Outbox,
+    running: BoxFuture<'static, sink::Response>,
+}
+
+impl From<Response<HttpBody>> for RequestAnswer {
+    fn from(response: Response<HttpBody>) -> Self {
+        Self::Now(response)
+    }
+}
+
+pub(super) fn serve(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
     charge: &mut Option<Charge>,
-) -> Response<HttpBody> {
+) -> RequestAnswer {
     let outbox = unsent::outbox(&site.shared, site.key(parts));
     let closing = site.closing.clone();
     let peer = Peer::new(site.caller(parts), outbox.clone(), None, closing);
@@ -44,49 +65,75 @@ pub(super) async fn serve(
     if let Ok(incoming) = &admitted
         && let Some(refused) = guard::check_scopes(site, incoming)
     {
-        return refused;
+        return refused.into();
     }
     if let Err(problem) = mirror::check(&parts.headers, request, admitted.as_ref().ok()) {
         let error = ErrorObject::header_mismatch(problem);
-        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
+        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into();
     }
     if let Some(relay) = &site.shared.relay
         && let Err(problem) =
             mirror::check_relayed(&parts.headers, request, &**relay, peer.caller())
     {
         let error = ErrorObject::header_mismatch(problem);
-        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
+        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into();
     }
     let mut response = sink::Response::default();
     let served = match admitted {
         Ok(incoming) => method::serve(&site.shared, &incoming, &mut response),
         Err(inadmissible) => {
             inadmissible.refuse(&request.id, &mut response);
-            return json(response, status_of);
+            return json(response, status_of).into();
         }
-    };
-    let pay = |response| unsent::pay(&site.shared, response, &request.id, || site.key(parts));
-    let answered = || AnswerTo {
-        unsent: Unsent::of(&site.shared, site.key(parts)),
-        id: request.id.clone().into_owned(),
     };
     match served {
-        Served::Done if outbox.pending_bytes() == 0 => json(pay(response), status_of_answer),
+        Served::Done if outbox.pending_bytes() == 0 => {
+            let pay =
+                |response| unsent::pay(&site.shared, response, &request.id, || site.key(parts));
+            json(pay(response), status_of_answer).into()
+        }
         Served::Done => {
             let ready = Box::pin(std::future::ready(response));
-            let body = exchange_body::stream(outbox, ready, site, answered());
-            reply::events(body)
+            let answered = answer_to(site, parts, request.id.clone().into_owned());
+            reply::events(exchange_body::stream(outbox, ready, site, answered)).into()
         }
-        Served::Later(future) => match exchange_body::begin(outbox, future, site, answered).await {
-            BodyStart::Whole(response) => json(pay(response), status_of_answer),
-            BodyStart::Stream(body) => reply::events(body),
-        },
+        Served::Later(running) => RequestAnswer::Later(LaterAnswer {
+            id: request.id.clone().into_owned(),
+            outbox,
+            running,
+        }),
         Served::Listening(subscription) => {
             // It is open for hours, and what is kept of it has been paid for.
             drop(charge.take());
-            reply::events(listen_body::stream(*subscription, site))
+            reply::events(listen_body::stream(*subscription, site)).into()
         }
     }
+}
+
+/// Waits for the answer, or for something that is sent before it.
+pub(super) async fn finish(
+    site: &Arc<Site>,
+    parts: &Parts,
+    later: LaterAnswer,
+) -> Response<HttpBody> {
+    let LaterAnswer {
+        id,
+        outbox,
+        running,
+    } = later;
+    let answered = || answer_to(site, parts, id.clone());
+    match exchange_body::begin(outbox, running, site, answered).await {
+        BodyStart::Whole(response) => {
+            let paid = unsent::pay(&site.shared, response, &id.as_ref(), || site.key(parts));
+            json(paid, status_of_answer)
+        }
+        BodyStart::Stream(body) => reply::events(body),
+    }
+}
+
+fn answer_to(site: &Site, parts: &Parts, id: Id) -> AnswerTo {
+    let unsent = Unsent::of(&site.shared, site.key(parts));
+    AnswerTo { unsent, id }
 }
 
 fn json(response: sink::Response, status: fn(i64) -> u16) -> Response<HttpBody> {

@@ -14,7 +14,11 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{Era, era};
 
 use super::{
-    batch, body::HttpBody, elsewhere, media, modern, named_session, read, reply, session_post,
+    batch,
+    body::HttpBody,
+    elsewhere, media,
+    modern::{self, RequestAnswer},
+    named_session, read, reply, session_post,
     site::Site,
 };
 use crate::{
@@ -41,10 +45,10 @@ where
         Err(error) => return error.answer(),
     };
     if body.len() <= LARGE_BYTES {
-        return serve_body(site, parts, &body, paid).await;
+        return serve_body(site, parts, body, paid).await;
     }
     let (shared, parts) = (Arc::clone(site), parts.clone());
-    let serving = async move { serve_body(&shared, &parts, &body, paid).await };
+    let serving = async move { serve_body(&shared, &parts, body, paid).await };
     elsewhere::begin(&site.shared.budget, Box::pin(serving)).await
 }
 
@@ -52,31 +56,54 @@ where
 async fn serve_body(
     site: &Arc<Site>,
     parts: &Parts,
-    body: &[u8],
-    paid: Option<Charge>,
+    body: Bytes,
+    mut charge: Option<Charge>,
 ) -> Response<HttpBody> {
+    let answer = begin(site, parts, &body, &mut charge).await;
+    // It may be large, and the answer may take hours.
+    drop(body);
+    let mut response = match answer {
+        RequestAnswer::Now(response) => response,
+        RequestAnswer::Later(later) => modern::finish(site, parts, later).await,
+    };
+    if let Some(charge) = charge {
+        response.body_mut().hold(charge);
+    }
+    response
+}
+
+/// Reads a message and begins to serve it. What was paid for it while it arrived becomes what is paid
+/// for it until it is answered.
+async fn begin(
+    site: &Arc<Site>,
+    parts: &Parts,
+    body: &[u8],
+    charge: &mut Option<Charge>,
+) -> RequestAnswer {
+    let paid = charge.take();
     let budget = &site.shared.budget;
     // Checked before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = named_session::check_repeated(parts, None) {
-            return refused;
+            return refused.into();
         }
-        return match named_session::find(site, parts).await {
+        let response = match named_session::find(site, parts).await {
             Ok(Some(session)) => batch::serve(site, &session, parts, body, paid).await,
             Ok(None) => batch::unknown(),
             Err(response) => response,
         };
+        return response.into();
     }
     let max_nodes = site.shared.settings.limits.nodes_of(body.len());
     let (message, nodes) = match envelope::parse_within(body, max_nodes) {
         Ok((Frame::One(message), nodes)) => (message, nodes),
-        Ok((Frame::Batch(_), _)) => return batch::unknown(),
+        Ok((Frame::Batch(_), _)) => return batch::unknown().into(),
         Err(malformed) => {
             let session = named_session::find(site, parts).await.ok().flatten();
             let unreadable = session.map_or(Revision::LATEST.rules().unreadable_id, |session| {
                 edge_batch::unreadable(&session.peer)
             });
-            return reply::malformed(&malformed, unreadable);
+            return reply::malformed(&malformed, unreadable).into();
         }
     };
     let id = match &message {
@@ -84,23 +111,19 @@ async fn serve_body(
         Message::Notification(_) | Message::Response(_) => None,
     };
     if let Some(refused) = named_session::check_repeated(parts, id) {
-        return refused;
+        return refused.into();
     }
-    let mut charge = match budget.message(paid, body.len(), nodes, || site.key(parts)) {
+    *charge = match budget.message(paid, body.len(), nodes, || site.key(parts)) {
         Ok(charge) => Some(charge),
-        Err(over) => return reply::over_budget(over, id),
+        Err(over) => return reply::over_budget(over, id).into(),
     };
-    let mut response = match &message {
+    match &message {
         Message::Request(request) if request.method == "initialize" => {
-            initialize(site, parts, request, body.len()).await
+            initialize(site, parts, request, body.len()).await.into()
         }
-        Message::Request(request) => serve_request(site, parts, request, &mut charge).await,
-        message => accept(site, parts, message).await,
-    };
-    if let Some(charge) = charge {
-        response.body_mut().hold(charge);
+        Message::Request(request) => serve_request(site, parts, request, charge).await,
+        message => accept(site, parts, message).await.into(),
     }
-    response
 }
 
 /// Takes a notification or a response.
@@ -152,18 +175,20 @@ async fn serve_request(
     parts: &Parts,
     request: &Request<'_>,
     charge: &mut Option<Charge>,
-) -> Response<HttpBody> {
+) -> RequestAnswer {
     let version = request.params.meta().and_then(|meta| meta.protocol_version);
     let header = parts.headers.get(PROTOCOL_VERSION);
     let header = header.and_then(|value| value.to_str().ok());
     match era::of_post(&request.method, version.map(Raw::get), header) {
         // A session's own request is legacy, whatever its headers look like.
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
-            modern::serve(site, parts, request, charge).await
+            modern::serve(site, parts, request, charge)
         }
         _ => match named_session::find(site, parts).await {
             Ok(Some(session)) => {
-                session_post::serve(site, &session, site.caller(parts), request, charge).await
+                let caller = site.caller(parts);
+                let served = session_post::serve(site, &session, caller, request, charge);
+                served.await.into()
             }
             Ok(None) => {
                 let error = ErrorObject::invalid_request(
@@ -171,9 +196,9 @@ async fn serve_request(
                      `Mcp-Session-Id` that it is answered with, or put the protocol version and \
                      the client's capabilities into the request's `_meta`",
                 );
-                reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error)
+                reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into()
             }
-            Err(response) => response,
+            Err(response) => response.into(),
         },
     }
 }
