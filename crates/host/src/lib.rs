@@ -59,7 +59,7 @@ pub use sampling::{SamplingError, SamplingModel, SamplingRequest};
 #[doc(hidden)]
 pub mod shared {
     pub use crate::{
-        fleet::{Fleet, FleetHooks, List, Listed, Lists, Upstream},
+        fleet::{Fleet, FleetHooks, List, Listed, Lists, Unheard, Upstream},
         names::{Namer, Prefix},
     };
 

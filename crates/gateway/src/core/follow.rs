@@ -24,7 +24,7 @@ use turnbuckle_server::{Caller, Changes, Front, Reject, RelayReply, Relayed};
 use super::Core;
 use crate::{
     translate::{error, lost, unavailable},
-    upstream::Member,
+    upstream::{Member, update_of},
 };
 
 /// How long a server may take to note a subscription.
@@ -38,7 +38,12 @@ const MAX_AGAIN: Duration = Duration::from_mins(1);
 
 impl Core {
     /// Hears of changes to a resource, for as long as the guard is kept.
-    pub(crate) fn follow(self: &Arc<Self>, follower: &Follower, uri: &str) -> Option<Follow> {
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        follower: &Follower,
+        uri: &str,
+        subscribed: Subscribed,
+    ) -> Option<Follow> {
         let caller = &follower.caller;
         let member = self.owner_of(uri)?;
         let ServerState::Ready(ready) = member.upstream.state() else {
@@ -63,7 +68,10 @@ impl Core {
             let task = tokio::spawn(followed.follow());
             return Some(Follow::Apart(task.abort_handle()));
         }
-        member.upstream.follow(&uri);
+        match subscribed {
+            Subscribed::Yes => member.upstream.follow_subscribed(&uri),
+            Subscribed::NotYet => member.upstream.follow(&uri),
+        }
         Some(Follow::Shared {
             upstream: Arc::clone(&member.upstream),
             uri,
@@ -77,14 +85,15 @@ impl Core {
         follower: &Follower,
         uri: &str,
     ) -> RelayReply {
-        let refusal = match self.owner_of(uri) {
-            Some(member) => refusal(&member, front, follower, uri).await,
-            None => None,
+        let subscribed = match self.owner_of(uri) {
+            Some(member) => subscribe_at(&member, front, follower, uri).await,
+            None => Ok(Subscribed::NotYet),
         };
-        if let Some(refusal) = refusal {
-            return refusal;
-        }
-        let Some(follow) = self.follow(follower, uri) else {
+        let subscribed = match subscribed {
+            Ok(subscribed) => subscribed,
+            Err(refusal) => return refusal,
+        };
+        let Some(follow) = self.follow(follower, uri, subscribed) else {
             return Reject::resource_not_found(uri).into();
         };
         if let Err(reason) = front.subscribe(uri) {
@@ -116,38 +125,42 @@ impl Core {
     }
 }
 
-/// What a legacy server says against a subscription; `None` if it takes it. To subscribe twice is to
+/// Whether the session of a server that is followed in is subscribed to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subscribed {
+    Yes,
+    NotYet,
+}
+
+/// Subscribes at a legacy server, or gives what the server says against it. To subscribe twice is to
 /// subscribe once, so that the one who follows the resource may do so again.
-async fn refusal(
+async fn subscribe_at(
     member: &Member,
     front: &Front,
     follower: &Follower,
     uri: &str,
-) -> Option<RelayReply> {
+) -> Result<Subscribed, RelayReply> {
     let caller = follower.caller.id();
     if member.is_apart(caller) {
         // It is held until the server has answered.
-        let lane = match member.lane_for(&follower.capabilities, caller).await {
-            Ok(lane) => lane,
-            Err(reply) => return Some(reply),
-        };
-        return refused_by(&lane.connection, member, front.revision(), uri).await;
+        let lane = member.lane_for(&follower.capabilities, caller).await?;
+        return subscribe_in(&lane.connection, member, front.revision(), uri).await;
     }
     match member.upstream.connection().await {
-        Ok(connection) => refused_by(&connection, member, front.revision(), uri).await,
-        Err(failure) => Some(unavailable(member.id.as_str(), &failure.reason)),
+        Ok(connection) => subscribe_in(&connection, member, front.revision(), uri).await,
+        Err(failure) => Err(unavailable(member.id.as_str(), &failure.reason)),
     }
 }
 
-async fn refused_by(
+async fn subscribe_in(
     connection: &Connection,
     member: &Member,
     to: Revision,
     uri: &str,
-) -> Option<RelayReply> {
+) -> Result<Subscribed, RelayReply> {
     let from = connection.server().revision();
     if from.is_modern() {
-        return None;
+        return Ok(Subscribed::NotYet);
     }
     let params = Edit::new(Raw::EMPTY_OBJECT)
         .set_text(&["uri"], uri)
@@ -155,13 +168,13 @@ async fn refused_by(
     let request = RelayRequest::new("resources/subscribe", params.ok());
     let mut call = match connection.relay(request.with_deadline(SUBSCRIBED_WITHIN)) {
         Ok(call) => call,
-        Err(error) => return Some(lost(member.id.as_str(), &error)),
+        Err(error) => return Err(lost(member.id.as_str(), &error)),
     };
     loop {
         match call.next().await {
-            RelayEvent::Result(_) => return None,
-            RelayEvent::Error(raw) => return Some(error(&raw, from, to, Some(uri))),
-            RelayEvent::Lost(error) => return Some(lost(member.id.as_str(), &error)),
+            RelayEvent::Result(_) => return Ok(Subscribed::Yes),
+            RelayEvent::Error(raw) => return Err(error(&raw, from, to, Some(uri))),
+            RelayEvent::Lost(error) => return Err(lost(member.id.as_str(), &error)),
             _ => {}
         }
     }
@@ -269,8 +282,14 @@ impl FollowedApart {
                 change = changes.next() => change,
             };
             let Some(Ok(change)) = change else { return };
-            if matches!(change, Change::ResourceUpdated { .. } | Change::Missed(_)) {
-                self.changes.resource(&*self.uri);
+            match change {
+                Change::ResourceUpdated { params, .. } => {
+                    let resources = vec![self.uri.to_string()];
+                    let update = update_of(&params);
+                    self.changes.pass_on_update(resources, update.get());
+                }
+                Change::Missed(_) => self.changes.resource(&*self.uri),
+                _ => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use futures_core::future::BoxFuture;
 use turnbuckle_client::{Change, Client, Target};
 use turnbuckle_host::{
     Failure, ServerState,
-    shared::{FleetHooks, Upstream},
+    shared::{FleetHooks, Unheard, Upstream},
 };
 
 use super::Core;
@@ -77,7 +77,14 @@ impl FleetHooks for CoreHooks {
         }
     }
 
-    fn resource_updated(&self, _: &Upstream, uri: &Arc<str>) {
+    /// The session tells of it itself, with all that the server says.
+    fn resource_updated(&self, _: &Upstream, _: &Arc<str>) {}
+
+    fn resource_unheard(&self, _: &Upstream, uri: &Arc<str>, why: Unheard) {
+        // The session was heard all the time.
+        if why == Unheard::Moved {
+            return;
+        }
         let Some(core) = self.0.upgrade() else { return };
         if let Some(changes) = core.changes.get() {
             changes.resource(&**uri);

@@ -10,7 +10,7 @@ mod relay;
 mod route;
 mod state;
 
-pub(crate) use follow::Follower;
+pub(crate) use follow::{Follower, Subscribed};
 pub(crate) use hooks::CoreHooks;
 pub(crate) use relay::CoreRelay;
 pub(crate) use state::{Core, OnState};

@@ -32,9 +32,11 @@ impl Core {
             LaneNews::Tools => changes.tools(),
             LaneNews::Prompts => changes.prompts(),
             LaneNews::Resources => changes.resources(),
-            LaneNews::Updated(uri) => {
-                for uri in concerned(&uri, &member.upstream.followed()) {
-                    changes.resource(&*uri);
+            LaneNews::Updated { uri, params } => {
+                let concerned = concerned(&uri, &member.upstream.followed());
+                let concerned: Vec<String> = concerned.iter().map(ToString::to_string).collect();
+                if !concerned.is_empty() {
+                    changes.pass_on_update(concerned, &params);
                 }
             }
         }

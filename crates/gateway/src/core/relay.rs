@@ -14,7 +14,7 @@ use turnbuckle_server::{
     Caller, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
 };
 
-use super::{Core, Follower};
+use super::{Core, Follower, Subscribed};
 use crate::{
     exchange,
     lock::{Lock, LockMode},
@@ -59,7 +59,7 @@ impl Relay for CoreRelay {
             granted(wanted.wants_resources(), offer.resources.is_some());
         let mut followed = Vec::new();
         for uri in wanted.resources() {
-            if let Some(follow) = self.0.follow(&follower, uri) {
+            if let Some(follow) = self.0.follow(&follower, uri, Subscribed::NotYet) {
                 followed.push(follow);
                 accepted
                     .resource_subscriptions

@@ -13,7 +13,7 @@ use turnbuckle_server::RelayReply;
 
 use super::{call::Exchange, ear, task::related_to};
 use crate::{
-    translate::{Answer, FrontRequest, Question, Round, answer, refusal},
+    translate::{Answer, FrontRequest, Question, Round, answer, not_offered, refusal},
     upstream::Turn,
 };
 
@@ -94,7 +94,8 @@ impl Asker {
         let is_declared = question.is_declared(&request.capabilities, request.revision);
         let params = question.for_session(server, request.revision);
         let Some((mut params, _)) = params.filter(|_| is_declared) else {
-            return ask.refuse(&refusal(&question));
+            let client = &request.capabilities;
+            return ask.refuse(&not_offered(&question, client, request.revision));
         };
         if let Some(task) = &task {
             let known = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);

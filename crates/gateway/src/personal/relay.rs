@@ -14,7 +14,7 @@ use super::{
     sign_in::{self, SignInCall},
 };
 use crate::{
-    core::{CoreRelay, Follower},
+    core::{CoreRelay, Follower, Subscribed},
     exchange,
     operation::{Asking, Judged, is_task_request_of_replica},
 };
@@ -206,7 +206,7 @@ impl ListenLater {
         loop {
             let (ours, shared) = (own.core.rerouted(), self.callers.shared.rerouted());
             rest.retain(|uri| {
-                let Some(follow) = own.core.follow(&self.follower, uri) else {
+                let Some(follow) = own.core.follow(&self.follower, uri, Subscribed::NotYet) else {
                     return true;
                 };
                 followed.push(follow);

@@ -6,8 +6,9 @@ use turnbuckle_protocol::{
     Revision,
     envelope::{Edit, Raw, RawText},
     error::code,
+    method::{Direction, available},
 };
-use turnbuckle_session::round::Need;
+use turnbuckle_session::round::{Need, NotOffered, check_method, check_offered};
 
 use crate::observe::waiting_text;
 
@@ -134,7 +135,35 @@ pub(crate) fn answer(raw: &RawValue, to: Revision) -> Box<RawValue> {
         .unwrap_or_else(|| raw.to_owned())
 }
 
-/// How something that the client was not ready for is refused (G8).
+/// How something that the client did not declare is refused (G8): with the codes and words of our own
+/// client.
+pub(crate) fn not_offered(
+    question: &Question,
+    client: &ClientCapabilities,
+    revision: Revision,
+) -> ErrorObject {
+    let method = &*question.method;
+    let offered = check_method(client, method);
+    let Some(request) = question.read() else {
+        return match offered {
+            Err(part) => part.to_error(),
+            Ok(()) => ErrorObject::invalid_params(format!(
+                "the parameters of `{method}` do not have the form that it asks for"
+            )),
+        };
+    };
+    match offered.and_then(|()| check_offered(client, &request)) {
+        Err(part) => part.to_error(),
+        // The client declared what its revision does not have.
+        Ok(()) if !revision.is_modern() && !available(method, revision, Direction::ToClient) => {
+            ErrorObject::method_not_found(method)
+        }
+        Ok(()) => NotOffered::Part("questions of this kind").to_error(),
+    }
+}
+
+/// How a question is refused that no client can be asked now: it belongs to no call, or too many are
+/// open.
 pub(crate) fn refusal(question: &Question) -> ErrorObject {
     match question.method.as_str() {
         "elicitation/create" => ErrorObject::new(

@@ -8,7 +8,7 @@ mod error;
 mod request;
 mod result;
 
-pub(crate) use ask::{Question, answer, expired, refusal};
+pub(crate) use ask::{Question, answer, expired, not_offered, refusal};
 pub(crate) use error::{Answer, error, lost, unavailable};
 pub(crate) use request::{FrontRequest, Own, Round};
 pub(crate) use result::{

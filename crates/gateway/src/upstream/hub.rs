@@ -286,7 +286,7 @@ impl RelaySink for LaneHub {
         };
         let is_told = match (&news, self.role) {
             (LaneNews::Visited(_), _) => true,
-            (LaneNews::Updated(_), role) => role != LaneRole::Caller,
+            (LaneNews::Updated { .. }, role) => role != LaneRole::Caller,
             // The supervisor hears of the lists of its own session, and reads them first.
             (_, role) => role != LaneRole::Main,
         };

@@ -1,22 +1,32 @@
 //! What a server says in a session that belongs to no call, for those who listen to the gateway.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use serde_json::value::RawValue;
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
 use tokio::time;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_host::ServerId;
-use turnbuckle_protocol::envelope::Raw;
+use turnbuckle_protocol::{
+    envelope::{Edit, Raw},
+    meta::key,
+};
 
 use crate::translate::text_of;
 
 /// How long changes are collected before they are told. A server that says in a loop that its lists
 /// changed is heard twenty times a second at most.
 const COLLECT: Duration = Duration::from_millis(50);
+
+/// How much is passed on of what a server says of one update: that of a thousand resources takes four
+/// megabytes, for a moment.
+const MAX_UPDATE_BYTES: usize = 4096;
 
 /// How many changed resources are told of at once.
 const MAX_UPDATED: usize = 1_000;
@@ -29,8 +39,11 @@ pub(crate) enum LaneNews {
     Tools,
     Prompts,
     Resources,
-    /// The resource at this URI, or a part of it, changed.
-    Updated(String),
+    /// The resource at this URI, or a part of it, changed. With all that the server says of it.
+    Updated {
+        uri: String,
+        params: Box<str>,
+    },
 }
 
 impl LaneNews {
@@ -42,9 +55,37 @@ impl LaneNews {
             "notifications/tools/list_changed" => Self::Tools,
             "notifications/prompts/list_changed" => Self::Prompts,
             "notifications/resources/list_changed" => Self::Resources,
-            "notifications/resources/updated" => Self::Updated(text("uri")?),
+            "notifications/resources/updated" => Self::Updated {
+                uri: text("uri")?,
+                params: update_of(params?).get().into(),
+            },
             _ => return None,
         })
+    }
+}
+
+/// What a server says of an update, without what concerns its subscription to the server. What is long
+/// is shortened to the URI.
+pub(crate) fn update_of(params: &RawValue) -> Box<RawValue> {
+    let raw = Raw::from(params);
+    let without_id = Edit::new(raw).drop(&["_meta", key::SUBSCRIPTION_ID]);
+    let mut update = without_id.finish();
+    if let Ok(edited) = &update
+        && edited
+            .raw()
+            .member("_meta")
+            .is_some_and(|meta| meta.members().is_empty())
+    {
+        update = Edit::new(edited.raw()).drop(&["_meta"]).finish();
+    }
+    match update {
+        Ok(update) if update.raw().get().len() <= MAX_UPDATE_BYTES => {
+            update.raw().value().to_owned()
+        }
+        _ => {
+            let uri = raw.member("uri").and_then(text_of).unwrap_or_default();
+            to_raw_value(&json!({ "uri": uri })).expect("a text is JSON")
+        }
     }
 }
 
@@ -55,7 +96,15 @@ pub(crate) type OnNews = Arc<dyn Fn(&ServerId, LaneNews) + Send + Sync>;
 pub(super) struct Collected {
     server: ServerId,
     on_news: OnNews,
-    waiting: Mutex<BTreeSet<LaneNews>>,
+    waiting: Mutex<WaitingNews>,
+}
+
+/// What was said and not told yet.
+#[derive(Default)]
+struct WaitingNews {
+    news: BTreeSet<LaneNews>,
+    /// What was said last of each updated resource.
+    updated: BTreeMap<String, Box<str>>,
 }
 
 impl Collected {
@@ -71,11 +120,16 @@ impl Collected {
     pub(super) fn add(self: &Arc<Self>, news: LaneNews) {
         let is_first = {
             let mut waiting = self.waiting.lock();
-            let is_first = waiting.is_empty();
-            if waiting.len() >= MAX_UPDATED && matches!(news, LaneNews::Updated(_)) {
-                return;
+            let is_first = waiting.news.is_empty() && waiting.updated.is_empty();
+            if let LaneNews::Updated { uri, params } = news {
+                let updated = &mut waiting.updated;
+                if updated.len() >= MAX_UPDATED && !updated.contains_key(&uri) {
+                    return;
+                }
+                updated.insert(uri, params);
+            } else {
+                waiting.news.insert(news);
             }
-            waiting.insert(news);
             is_first
         };
         if is_first {
@@ -91,8 +145,10 @@ impl Collected {
     }
 
     fn tell(&self) {
-        let all = std::mem::take(&mut *self.waiting.lock());
-        for news in all {
+        let WaitingNews { news, updated } = std::mem::take(&mut *self.waiting.lock());
+        let updated = updated.into_iter();
+        let updated = updated.map(|(uri, params)| LaneNews::Updated { uri, params });
+        for news in news.into_iter().chain(updated) {
             (self.on_news)(&self.server, news);
         }
     }

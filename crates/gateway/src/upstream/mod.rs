@@ -11,7 +11,7 @@ mod turn;
 
 pub(crate) use hub::{LaneHub, LaneRole};
 pub(crate) use lane::{Lane, LaneUse};
-pub(crate) use lane_news::{LaneNews, OnNews};
+pub(crate) use lane_news::{LaneNews, OnNews, update_of};
 pub(crate) use member::Member;
 pub(crate) use open_call::OpenCall;
 pub(crate) use plan::{Common, Plan};

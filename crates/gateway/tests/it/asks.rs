@@ -1,9 +1,14 @@
 //! Every kind of question, in every cell.
 
-use serde_json::json;
-use turnbuckle_client::{Client, Era};
+use std::time::Duration;
 
-use crate::site::{Door, Way, cells, gateway, join};
+use serde_json::{Value, json};
+use turnbuckle_client::{Client, Era, Refusal, protocol::ElicitResult};
+
+use crate::{
+    raw_site,
+    site::{Door, Way, cells, gateway, join},
+};
 
 #[tokio::test]
 async fn every_cell_asks_every_kind_of_question() {
@@ -46,5 +51,50 @@ async fn a_client_that_cannot_be_asked_is_not_asked() {
                 gateway.close().await;
             }
         }
+    }
+}
+
+/// What a server hears that asks a client of the gateway this.
+async fn refused(client: &Client, method: &str, params: Value) -> (i64, String) {
+    let gateway = raw_site::shared(Duration::from_mins(1)).await;
+    let client = join(client, &gateway, Door::Lines).await;
+    let asked = json!({ "method": method, "params": params });
+    let output = client.call("pass", asked).await.expect("an answer");
+    let heard: Value = serde_json::from_str(&output.text()).expect("an answer");
+    gateway.close().await;
+    let message = heard["error"]["message"].as_str().unwrap_or_default();
+    (
+        heard["error"]["code"].as_i64().unwrap_or_default(),
+        message.to_owned(),
+    )
+}
+
+// rule: V5
+#[tokio::test]
+async fn a_client_of_the_gateway_refuses_with_the_codes_and_words_of_a_client() {
+    let form =
+        || json!({ "message": "m", "requestedSchema": { "type": "object", "properties": {} } });
+    let url = || json!({ "mode": "url", "message": "m", "url": "https://a.example/", "elicitationId": "1" });
+    let tools = || json!({ "messages": [], "maxTokens": 1, "tools": [] });
+    for era in [Era::Legacy, Era::Modern] {
+        let nothing = || Client::new("plain", "1.0.0").only_era(era);
+        for (method, params) in [
+            ("elicitation/create", form()),
+            ("elicitation/create", url()),
+            ("elicitation/create", json!({ "message": 7 })),
+            ("sampling/createMessage", tools()),
+            ("roots/list", json!({})),
+        ] {
+            let (code, message) = refused(&nothing(), method, params).await;
+            assert_eq!(code, -32601, "{era:?} {method}: {message}");
+        }
+        let forms = nothing().on_form(|_| async { Ok(ElicitResult::decline()) });
+        let (code, message) = refused(&forms, "elicitation/create", url()).await;
+        assert_eq!(code, -32602, "{era:?}");
+        assert_eq!(message, "this client does not offer visits to URLs");
+        let samples = nothing().on_sample(|_| async { Err(Refusal::Declined) });
+        let (code, message) = refused(&samples, "sampling/createMessage", tools()).await;
+        assert_eq!(code, -32602, "{era:?}");
+        assert_eq!(message, "this client does not offer tools for the model");
     }
 }

@@ -1,14 +1,23 @@
 //! Calls, lists, reads, prompts, progress, logs, cancellation and changes in every cell.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use serde_json::json;
-use turnbuckle_client::{Change, Era, Listen};
+use serde_json::{Value, json};
+use turnbuckle_client::{Change, Era, Listen, NotificationStream, ServerNotification};
 use turnbuckle_gateway::UpstreamSettings;
 use turnbuckle_protocol::{ClientCapabilities, LoggingLevel, Lower, Revision};
 
 use crate::site::{Door, Way, cells, client, gateway_with, join};
-use crate::upstream::{GIVEN_UP, WAITING};
+use crate::{
+    raw_site,
+    upstream::{GIVEN_UP, WAITING},
+};
+
+/// How long an update that was told may take, several times over. Changes are collected for 50 ms.
+const HEARD_WITHIN: Duration = Duration::from_millis(300);
 
 #[tokio::test]
 async fn every_cell_lists_calls_reads_and_gets() {
@@ -145,6 +154,97 @@ async fn every_pair_of_revisions_calls_lists_and_asks() {
                 assert!(is_refused, "{pair}");
             }
         }
+        gateway.close().await;
+    }
+}
+
+/// The next update of a resource, as it came.
+async fn next_update(news: &mut NotificationStream) -> Value {
+    loop {
+        let told = news.next().await.expect("the connection is open");
+        if let ServerNotification::ResourceUpdated { params, .. } = told {
+            let mut params: Value = serde_json::from_str(params.get()).expect("params");
+            // The client's own subscription.
+            if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
+                meta.remove("io.modelcontextprotocol/subscriptionId");
+            }
+            if params["_meta"] == json!({}) {
+                params.as_object_mut().expect("params").remove("_meta");
+            }
+            return params;
+        }
+    }
+}
+
+// rule: J16
+#[tokio::test]
+async fn an_update_goes_through_every_cell_once_and_as_it_came() {
+    for cell in cells() {
+        let (client, gateway) = cell.open().await;
+        let mut news = client.notifications();
+        let listen = Listen::new().resource("note://one");
+        let _changes = client.listen(listen).await.expect("a stream");
+        // A modern client may be listening before its gateway is.
+        let warm = json!({ "uri": "note://one", "title": "warm" });
+        loop {
+            let told = client.call("retitle", warm.clone()).await;
+            told.expect("it is told");
+            let heard = tokio::time::timeout(HEARD_WITHIN, next_update(&mut news)).await;
+            if heard.is_ok_and(|heard| heard == warm) {
+                break;
+            }
+        }
+        while tokio::time::timeout(HEARD_WITHIN, next_update(&mut news))
+            .await
+            .is_ok()
+        {}
+        for said in [
+            json!({ "uri": "note://one", "title": "A", "extra": [1, { "b": null }] }),
+            json!({ "uri": "note://one", "_meta": { "com.example/n": 1 }, "title": "B" }),
+            json!({ "uri": "note://one" }),
+        ] {
+            let told = client.call("retitle", said.clone()).await;
+            told.expect("it is told");
+            assert_eq!(next_update(&mut news).await, said, "{cell:?}");
+        }
+        let more = tokio::time::timeout(HEARD_WITHIN, next_update(&mut news)).await;
+        assert!(more.is_err(), "{cell:?}: {more:?}");
+        gateway.close().await;
+    }
+}
+
+// rule: J16
+#[tokio::test]
+async fn an_update_of_a_part_is_passed_on_byte_for_byte() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = raw_site::shared(Duration::from_mins(1)).await;
+        let client = join(&client(era), &gateway, Door::Lines).await;
+        let mut news = client.notifications();
+        let listen = Listen::new().resource("a:1").resource("a:1/part");
+        let _changes = client.listen(listen).await.expect("a stream");
+        let mut heard = Vec::new();
+        // A modern client may be listening before its gateway is.
+        while heard.is_empty() {
+            client.call("update", json!({})).await.expect("updated");
+            let told = async {
+                loop {
+                    let told = news.next().await.expect("the connection is open");
+                    if let ServerNotification::ResourceUpdated { params, .. } = told
+                        && params.get().contains("title")
+                    {
+                        heard.push(params.get().to_owned());
+                    }
+                }
+            };
+            let _: Result<(), _> = tokio::time::timeout(HEARD_WITHIN, told).await;
+        }
+        // Two resources that are listened to have this part, and the client is told once.
+        let [heard] = &heard[..] else {
+            panic!("{era:?}: {heard:?}")
+        };
+        let said = r#"{"uri":"a:1/part/2","title":"T","n":1.0e2"#;
+        assert!(heard.starts_with(said), "{era:?}: {heard}");
+        assert_eq!(heard.len() == said.len() + 1, era == Era::Legacy, "{heard}");
         gateway.close().await;
     }
 }

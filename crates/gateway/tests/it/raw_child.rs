@@ -22,6 +22,7 @@ fn serves_by_hand() {
             file: file.into(),
             waiting: HashMap::new(),
             asked: HashMap::new(),
+            passed: HashMap::new(),
             next: 0,
             cancelled: 0,
         }
@@ -46,6 +47,8 @@ struct Raw {
     waiting: HashMap<String, Value>,
     /// The call of each question.
     asked: HashMap<String, String>,
+    /// The call of each question whose answer is its result.
+    passed: HashMap<String, Value>,
     next: usize,
     /// How many calls were given up. They go on all the same.
     cancelled: usize,
@@ -94,11 +97,20 @@ impl Raw {
                 id,
                 &json!({
                     "protocolVersion": params["protocolVersion"],
-                    "capabilities": { "tools": { "listChanged": true }, "prompts": {} },
+                    "capabilities": {
+                        "tools": { "listChanged": true },
+                        "prompts": {},
+                        "resources": { "subscribe": true },
+                    },
                     "serverInfo": { "name": "raw", "version": "1" },
                 }),
             ),
             "tools/list" => answer(id, &json!({ "tools": tools() })),
+            "resources/list" => {
+                let page =
+                    json!([{ "uri": "a:1", "name": "1" }, { "uri": "a:1/part", "name": "part" }]);
+                answer(id, &json!({ "resources": page }));
+            }
             "prompts/list" => {
                 let is_so = params["cursor"]
                     .as_str()
@@ -110,7 +122,7 @@ impl Raw {
                 answer(id, &page);
             }
             "tools/call" => self.call(id, params),
-            "ping" => answer(id, &json!({})),
+            "ping" | "resources/subscribe" | "resources/unsubscribe" => answer(id, &json!({})),
             "notifications/cancelled" => self.cancelled += 1,
             _ if !id.is_null() => say(&json!({
                 "jsonrpc": "2.0", "id": id,
@@ -128,6 +140,22 @@ impl Raw {
             "flood" | "lie" => {
                 self.go_on(name);
                 text(id, "said");
+            }
+            // Asks what the arguments say, and ends with the answer as it came.
+            "pass" => {
+                self.next += 1;
+                let question = format!("p{}", self.next);
+                let mut asked = params["arguments"].clone();
+                asked["jsonrpc"] = json!("2.0");
+                asked["id"] = json!(question);
+                self.passed.insert(question, id.clone());
+                say(&asked);
+            }
+            "update" => {
+                say_text(
+                    r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1/part/2","title":"T","n":1.0e2}}"#,
+                );
+                text(id, "updated");
             }
             "die" => std::process::exit(1),
             "die_once" | "die_reading" => {
@@ -194,6 +222,10 @@ impl Raw {
 
     /// A question was answered: its call ends with what was said.
     fn take_answer(&mut self, message: &Value) {
+        let question = message["id"].as_str().unwrap_or_default();
+        if let Some(call) = self.passed.remove(question) {
+            return text(&call, &message.to_string());
+        }
         let Some(who) = message["id"].as_str().and_then(|id| self.asked.remove(id)) else {
             return;
         };
@@ -220,6 +252,8 @@ fn tools() -> Value {
                 "required": ["n"],
             },
         },
+        tool("pass", json!({})),
+        tool("update", json!({})),
         tool("later", json!({})),
         tool("other", json!({})),
         tool("flood", json!({})),

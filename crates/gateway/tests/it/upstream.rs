@@ -99,6 +99,13 @@ async fn touch(changes: Changes) -> &'static str {
     "touched"
 }
 
+async fn retitle(RawArgs(arguments): RawArgs, changes: Changes) -> Result<&'static str, ToolError> {
+    let said = arguments.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned());
+    let updated = serde_json::from_str(&said);
+    changes.updated(updated.map_err(|error| ToolError::new(error.to_string()))?);
+    Ok("told")
+}
+
 async fn grow(catalog: Catalog) -> Result<&'static str, ToolError> {
     catalog
         .add_tool(Tool::new("grown", async || "new"))
@@ -139,6 +146,7 @@ pub(crate) fn server() -> Server {
         .tool(Tool::new("steps", steps))
         .tool(Tool::new("wait", wait))
         .tool(Tool::new("touch", touch))
+        .tool(Tool::new("retitle", retitle))
         .tool(Tool::new("grow", grow))
         .tool(Tool::new("job", job).task())
         .tool(Tool::new("quick_job", quick_job).task())

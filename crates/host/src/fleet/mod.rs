@@ -34,7 +34,7 @@ pub(crate) use spec::ReachHook;
 pub use spec::{ServerSpec, Start};
 pub(crate) use state::MAX_WAITING_STATES;
 pub use state::{Ready, ServerState, StateChange, StateStream};
-pub use supervise::FleetHooks;
+pub use supervise::{FleetHooks, Unheard};
 pub(crate) use supervise::{FleetShared, supervise};
 pub(crate) use upstream::AllowedRoot;
 pub use upstream::{Lists, Upstream};

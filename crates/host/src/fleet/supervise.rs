@@ -53,8 +53,24 @@ pub trait FleetHooks: Send + Sync + 'static {
     /// A server says that a list changed, and it is the same as before.
     fn list_announced(&self, _server: &Upstream, _change: &Change) {}
 
-    /// A resource that is followed changed, or may have.
+    /// A resource that is followed changed.
     fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
+
+    /// A resource that is followed may have changed, because it was not heard of for a while.
+    fn resource_unheard(&self, server: &Upstream, uri: &Arc<str>, _why: Unheard) {
+        self.resource_updated(server, uri);
+    }
+}
+
+/// Why changes of a resource may have been missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unheard {
+    /// It is followed from now on, and may have changed since somebody wanted that.
+    New,
+    /// It is heard of on another stream from now on. The session with the server is the same.
+    Moved,
+    /// The server was not heard for a while.
+    Away,
 }
 
 /// The shared state of all servers of a fleet.
@@ -121,6 +137,7 @@ impl Supervisor<'_> {
                     let ready_at = Instant::now();
                     let failure = self.serve(&connection).await;
                     self.upstream.set_live(None);
+                    self.upstream.heard.lock().clear();
                     (failure, Attempt::WasReady(ready_at.elapsed()))
                 }
                 Err(failure) => (failure, Attempt::NotStarted(began_at.elapsed())),
@@ -249,7 +266,9 @@ impl Supervisor<'_> {
                 self.shared.hooks.resource_updated(self.upstream, &uri);
             }
             Some(Ok(Change::Missed(_))) => {
-                self.tell_followers();
+                for uri in self.upstream.followed() {
+                    self.tell_unheard(&uri, Unheard::Away);
+                }
                 self.read_lists(connection).await;
                 time::sleep(MIN_RELIST_PAUSE).await;
             }
@@ -266,6 +285,7 @@ impl Supervisor<'_> {
                 *hearing = Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)));
             }
             None => {
+                self.upstream.heard.lock().clear();
                 *hearing = self.listen(connection).await;
                 self.upstream.nudged.notify_one();
             }
@@ -273,13 +293,17 @@ impl Supervisor<'_> {
     }
 
     async fn listen(&self, connection: &Connection) -> Hearing {
-        let followed: Vec<Arc<str>> = self.upstream.followed.lock().keys().cloned().collect();
+        let followed = self.upstream.followed();
         let listen = followed
             .iter()
             .fold(Listen::lists(), |listen, uri| listen.resource(&**uri));
         match connection.listen(listen).await {
             Ok(changes) => {
-                self.tell_followers();
+                for uri in followed {
+                    let is_new = self.upstream.heard.lock().insert(uri.clone());
+                    let why = if is_new { Unheard::New } else { Unheard::Moved };
+                    self.tell_unheard(&uri, why);
+                }
                 Hearing::Changes(changes)
             }
             // It never says that anything changes.
@@ -291,12 +315,10 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Something may have changed while no stream was open.
-    fn tell_followers(&self) {
-        let followed: Vec<Arc<str>> = self.upstream.followed.lock().keys().cloned().collect();
-        for uri in &followed {
-            self.shared.hooks.resource_updated(self.upstream, uri);
-        }
+    /// A resource may have changed while no stream told of it.
+    fn tell_unheard(&self, uri: &Arc<str>, why: Unheard) {
+        let hooks = &self.shared.hooks;
+        hooks.resource_unheard(self.upstream, uri, why);
     }
 
     /// Stores the lists for the next run. The file is written in the background.

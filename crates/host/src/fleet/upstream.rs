@@ -1,7 +1,7 @@
 //! One server of the fleet: its state, its connection while it has one, and its lists.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -99,6 +99,8 @@ pub struct Upstream {
     /// Resources whose changes are followed, with how many follow each.
     pub(super) followed: Mutex<BTreeMap<Arc<str>, usize>>,
     pub(super) followed_changed: Notify,
+    /// Those of them that the live connection is subscribed to.
+    pub(super) heard: Mutex<BTreeSet<Arc<str>>>,
     /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
     pub(super) listed: watch::Sender<u64>,
 }
@@ -133,6 +135,7 @@ impl Upstream {
             nudged: Notify::new(),
             followed: Mutex::new(BTreeMap::new()),
             followed_changed: Notify::new(),
+            heard: Mutex::default(),
             listed: watch::Sender::new(0),
             spec,
         }
@@ -378,6 +381,13 @@ impl Upstream {
         self.followed_changed.notify_one();
     }
 
+    /// The same for a resource that the live connection is subscribed to already, so that no change
+    /// was missed.
+    pub fn follow_subscribed(&self, uri: &Arc<str>) {
+        self.heard.lock().insert(uri.clone());
+        self.follow(uri);
+    }
+
     /// The opposite of [`follow`](Self::follow).
     pub fn unfollow(&self, uri: &str) {
         let mut followed = self.followed.lock();
@@ -385,6 +395,7 @@ impl Upstream {
             *count -= 1;
             if *count == 0 {
                 followed.remove(uri);
+                self.heard.lock().remove(uri);
             }
         }
         drop(followed);

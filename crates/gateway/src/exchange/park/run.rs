@@ -13,7 +13,7 @@ use crate::{
         call::{Context, Exchange},
         visit,
     },
-    translate::{Answer, FrontRequest, Question, Round, refusal, unavailable},
+    translate::{Answer, FrontRequest, Question, Round, not_offered, refusal, unavailable},
     upstream::OpenCall,
 };
 
@@ -60,10 +60,15 @@ pub(super) fn failed(exchange: &Exchange, raw: Box<serde_json::value::RawValue>)
 pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<(Question, RelayAsk)> {
     let question = Question::new(ask.method(), ask.params().map(Raw::from));
     let request = &exchange.request;
-    if exchange.may_be_asked() && question.is_declared(&request.capabilities, request.revision) {
+    if !exchange.may_be_asked() {
+        ask.refuse(&refusal(&question));
+        return None;
+    }
+    if question.is_declared(&request.capabilities, request.revision) {
         return Some((question, ask));
     }
-    ask.refuse(&refusal(&question));
+    let client = &request.capabilities;
+    ask.refuse(&not_offered(&question, client, request.revision));
     None
 }
 

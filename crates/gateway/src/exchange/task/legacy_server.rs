@@ -19,7 +19,7 @@ use super::{
     table::{KnownTask, NewTask},
     task_lane::TaskLane,
 };
-use crate::translate::{self, Answer, Question, answer, refusal};
+use crate::translate::{self, Answer, Question, answer, not_offered, refusal};
 
 /// How long a server may take to say how a task is doing.
 const STATUS_WITHIN: Duration = Duration::from_mins(1);
@@ -248,8 +248,12 @@ impl LegacyTaskCall {
                                 || lane.hub.is_alone(request.caller());
                         let is_declared =
                             question.is_declared(&request.capabilities, request.revision);
-                        match known.upgrade().filter(|_| is_ours && is_declared) {
-                            Some(known) => known.ask(question, ask),
+                        match known.upgrade().filter(|_| is_ours) {
+                            Some(known) if is_declared => known.ask(question, ask),
+                            Some(_) => {
+                                let client = &request.capabilities;
+                                ask.refuse(&not_offered(&question, client, request.revision));
+                            }
                             None => ask.refuse(&refusal(&question)),
                         }
                     }
