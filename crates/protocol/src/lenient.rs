@@ -4,23 +4,28 @@
 //! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
 //! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
 
+mod path;
 mod readable;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeMap, fmt};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use serde_path_to_error::Segment;
 
-use self::readable::Readable;
-use crate::{JsonObject, json_problem};
+use self::{
+    path::{Fault, Step, array_at, attempt, escaped, pointer, remove},
+    readable::Readable,
+};
+use crate::JsonObject;
 
 /// How many parts of one entry, or of a message outside of its entries, are left out. An entry with
-/// more is left out as a whole.
+/// more is left out as a whole. An array inside of it counts once, however many of its entries are
+/// left out.
 const MAX_FIXES: usize = 16;
+
+/// How many bytes are read again to look at each entry of one array by itself: the number of entries
+/// times what is around them. It takes less than a second.
+const MAX_WORK: usize = 32 * 1024 * 1024;
 
 /// How many warnings about one message are kept.
 pub(crate) const MAX_WARNINGS: usize = 100;
@@ -277,85 +282,155 @@ impl Mender<'_> {
     /// Looks at each entry of each array by itself, so that the work grows with their number only.
     fn mend_entries<T: DeserializeOwned>(&mut self, result: &mut JsonObject) {
         for (name, member) in result.iter_mut() {
-            let Value::Array(entries) = member else {
-                continue;
-            };
-            let whole = std::mem::take(entries);
-            let holes = self.holes.remove(name).unwrap_or_default();
-            for (index, mut entry) in whole.into_iter().enumerate() {
-                if holes.binary_search(&index).is_ok() {
-                    continue;
-                }
-                let place = format!("/{name}/{index}");
-                let alone = json!({ name: [entry.take()] });
-                entries.extend(self.mend_entry::<T>(name, place, alone));
+            if let Value::Array(entries) = member {
+                let array = [Step::Member(name.clone())];
+                let holes = self.holes.remove(name).unwrap_or_default();
+                let mut alone = json!({ name: std::mem::take(entries) });
+                let place = format!("/{}", escaped(name));
+                self.sift::<T>(&mut alone, &array, &place, &holes, None);
+                *entries = alone
+                    .get_mut(name)
+                    .and_then(Value::as_array_mut)
+                    .map(std::mem::take)
+                    .unwrap_or_default();
             }
         }
     }
 
-    /// An entry, which is alone in its array, as far as it can be read; `None` if it cannot.
+    /// Leaves out of the array at a path what cannot be read. `place` is where it was when it came.
+    /// Its entries at `holes` could not be parsed.
+    fn sift<T: DeserializeOwned>(
+        &mut self,
+        whole: &mut Value,
+        array: &[Step],
+        place: &str,
+        holes: &[usize],
+        entry: Option<&str>,
+    ) {
+        let Some(entries) = array_at(whole, array) else {
+            return;
+        };
+        let entries = std::mem::take(entries);
+        let around = whole.to_string().len();
+        if entries.len().saturating_mul(around) > MAX_WORK {
+            let problem = "too much of it cannot be read; left out";
+            return self.warn(place.to_owned(), problem.into(), Value::Null);
+        }
+        let mut kept = Vec::with_capacity(entries.len());
+        for (index, element) in entries.into_iter().enumerate() {
+            if holes.binary_search(&index).is_ok() {
+                continue;
+            }
+            let place = format!("{place}/{index}");
+            if let Some(array) = array_at(whole, array) {
+                array.push(element);
+            }
+            if self.mend_entry::<T>(whole, array, &place, entry) {
+                kept.extend(array_at(whole, array).and_then(Vec::pop));
+            }
+            if let Some(array) = array_at(whole, array) {
+                array.clear();
+            }
+        }
+        if let Some(array) = array_at(whole, array) {
+            *array = kept;
+        }
+    }
+
+    /// Leaves out what cannot be read of an entry, which is alone in its array. Says whether the entry
+    /// can be read then.
     fn mend_entry<T: DeserializeOwned>(
         &mut self,
-        name: &str,
-        place: String,
-        mut alone: Value,
-    ) -> Option<Value> {
-        let Err((path, problem)) = attempt::<T>(&alone) else {
-            return taken(alone, name);
+        whole: &mut Value,
+        array: &[Step],
+        place: &str,
+        entry: Option<&str>,
+    ) -> bool {
+        let Some(mut fault) = Fault::of::<T>(whole, array) else {
+            return true;
         };
-        if path.len() < 2 || path[0] != Step::Member(name.into()) {
-            // What is wrong is not in here.
-            return taken(alone, name);
-        }
-        let came = alone[name][0].clone();
-        let entry = name_of(&came);
-        let before = self.warnings.len();
-        let first = match pointer(&path[2..]).as_str() {
-            "" => problem.clone(),
-            inner => format!("`{inner}`: {problem}"),
+        let came = array_at(whole, array).and_then(|array| array.first().cloned());
+        let came = came.unwrap_or_default();
+        let entry = entry.map(str::to_owned).or_else(|| name_of(&came));
+        let before = (self.warnings.len(), self.more);
+        let first = match pointer(&fault.inner).as_str() {
+            "" => fault.problem.clone(),
+            inner => format!("`{inner}`: {}", fault.problem),
         };
-        let mut fault = (path, problem);
-        let mut places = Places::default();
         for _ in 0..MAX_FIXES {
-            let (path, problem) = fault;
-            let inner = &path[2..];
-            if inner.is_empty() {
-                self.warnings.truncate(before);
-                self.warn_of(entry, place, format!("{first}; left out"), came);
-                return None;
+            if fault.inner.is_empty()
+                || !self.leave_out::<T>(whole, array, place, &fault, entry.as_deref())
+            {
+                (_, self.more) = before;
+                self.warnings.truncate(before.0);
+                self.warn_of(entry, place.to_owned(), format!("{first}; left out"), came);
+                return false;
             }
-            let removed = remove(&mut alone, &path)?;
-            let pointer = format!("{place}{}", places.note_removed(inner));
-            let said = format!("{problem}; left out");
-            self.warn_of(entry.clone(), pointer, said, removed);
-            match attempt::<T>(&alone) {
-                Err(next) if next.0.len() >= 2 => fault = next,
-                Ok(_) | Err(_) => return taken(alone, name),
+            match Fault::of::<T>(whole, array) {
+                Some(next) => fault = next,
+                None => return true,
             }
         }
-        self.warnings.truncate(before);
+        (_, self.more) = before;
+        self.warnings.truncate(before.0);
         let problem = "too much of it cannot be read; left out";
-        self.warn_of(entry, place, problem.into(), came);
-        None
+        self.warn_of(entry, place.to_owned(), problem.into(), came);
+        false
+    }
+
+    /// Leaves out the part of an entry that a fault names, or all that cannot be read of the array that
+    /// it is in. Says whether there was such a part.
+    fn leave_out<T: DeserializeOwned>(
+        &mut self,
+        whole: &mut Value,
+        array: &[Step],
+        place: &str,
+        fault: &Fault,
+        entry: Option<&str>,
+    ) -> bool {
+        let is_element = |step: &Step| matches!(step, Step::Element(_));
+        let path = [array, &[Step::Element(0)]].concat();
+        if let Some(end) = fault.inner.iter().position(is_element) {
+            let inner = &fault.inner[..end];
+            let place = format!("{place}{}", pointer(inner));
+            self.sift::<T>(whole, &[&path, inner].concat(), &place, &[], entry);
+            return true;
+        }
+        let path = [&path, &*fault.inner].concat();
+        let Some(removed) = remove(whole, &path) else {
+            return false;
+        };
+        let pointer = format!("{place}{}", pointer(&fault.inner));
+        let said = format!("{}; left out", fault.problem);
+        self.warn_of(entry.map(str::to_owned), pointer, said, removed);
+        true
     }
 
     /// Reads a message whose entries can be read.
     fn mend_whole<T: DeserializeOwned>(&mut self, result: JsonObject) -> Option<T> {
         let mut result = Value::Object(result);
-        let mut places = Places::default();
         for _ in 0..MAX_FIXES {
             let (path, problem) = match attempt::<T>(&result) {
                 Ok(read) => return Some(read),
                 Err(fault) => fault,
             };
-            let is_kept =
-                matches!(path.first(), Some(Step::Member(name)) if KEPT.contains(&&**name));
-            if path.is_empty() || is_kept {
+            let Some(Step::Member(first)) = path.first() else {
+                return None;
+            };
+            if KEPT.contains(&&**first) {
                 return None;
             }
+            let is_element = |step: &Step| matches!(step, Step::Element(_));
+            if let Some(end) = path.iter().position(is_element) {
+                // Alone, so that each attempt reads as little as possible.
+                let member = result.get_mut(first).map(Value::take)?;
+                let mut alone = json!({ first: member });
+                self.sift::<T>(&mut alone, &path[..end], &pointer(&path[..end]), &[], None);
+                result[first] = alone[first].take();
+                continue;
+            }
             let removed = remove(&mut result, &path)?;
-            let pointer = places.note_removed(&path);
-            self.warn(pointer, format!("{problem}; left out"), removed);
+            self.warn(pointer(&path), format!("{problem}; left out"), removed);
         }
         None
     }
@@ -374,108 +449,4 @@ fn types_first(value: &mut Value) {
         }
         _ => {}
     }
-}
-
-/// A step on the way to a part of a message.
-#[derive(Debug, PartialEq)]
-enum Step {
-    Member(String),
-    Element(usize),
-}
-
-/// Where parts were when they came: what is taken out of an array moves those that follow.
-#[derive(Default)]
-struct Places {
-    /// The elements that were taken out: the pointer of their array, and the index that they had.
-    removed: BTreeSet<(String, usize)>,
-}
-
-impl Places {
-    /// The pointer that a part had when it came.
-    fn original(&self, path: &[Step]) -> String {
-        path.iter().fold(String::new(), |pointer, step| match step {
-            Step::Element(index) => {
-                let mut index = *index;
-                // They are in order, so that each moves it by one.
-                for (array, removed) in &self.removed {
-                    if *array == pointer && *removed <= index {
-                        index += 1;
-                    }
-                }
-                format!("{pointer}/{index}")
-            }
-            Step::Member(name) => format!("{pointer}/{}", escaped(name)),
-        })
-    }
-
-    /// Notes that a part is taken out, and gives the pointer that it had.
-    fn note_removed(&mut self, path: &[Step]) -> String {
-        let pointer = self.original(path);
-        if let Some(Step::Element(_)) = path.last()
-            && let Some((array, index)) = pointer.rsplit_once('/')
-            && let Ok(index) = index.parse()
-        {
-            self.removed.insert((array.to_owned(), index));
-        }
-        pointer
-    }
-}
-
-/// Reads a value, or says where it cannot be read and why.
-fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step>, String)> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let mut path = Vec::new();
-        for segment in error.path() {
-            path.push(match segment {
-                Segment::Seq { index } => Step::Element(*index),
-                Segment::Map { key } => Step::Member(key.clone()),
-                _ => break,
-            });
-        }
-        // A type that is read from text of its own names places that are not there.
-        while !path.is_empty() && at(value, &path).is_none() {
-            path.pop();
-        }
-        (path, json_problem::describe(error.inner()))
-    })
-}
-
-fn at<'a>(value: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(value, |value, step| match step {
-        Step::Member(name) => value.get(name),
-        Step::Element(index) => value.get(index),
-    })
-}
-
-/// Takes a part out of a message.
-fn remove(value: &mut Value, path: &[Step]) -> Option<Value> {
-    let (last, way) = path.split_last()?;
-    let mut parent = value;
-    for step in way {
-        parent = match step {
-            Step::Member(name) => parent.get_mut(name)?,
-            Step::Element(index) => parent.get_mut(index)?,
-        };
-    }
-    match (parent, last) {
-        (Value::Object(members), Step::Member(name)) => members.shift_remove(name),
-        (Value::Array(elements), Step::Element(index)) if *index < elements.len() => {
-            Some(elements.remove(*index))
-        }
-        _ => None,
-    }
-}
-
-/// The only entry of an array, if it is still there.
-fn taken(mut alone: Value, name: &str) -> Option<Value> {
-    alone[name].as_array_mut().and_then(Vec::pop)
-}
-
-fn pointer(path: &[Step]) -> String {
-    Places::default().original(path)
-}
-
-/// A name as a part of a JSON pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

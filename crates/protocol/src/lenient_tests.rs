@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{
-    CallToolOutcome, Complete, GetPromptResult, InitializeRequestParams, ListPromptsResult,
-    ListResourcesResult, ListRootsResult, ListToolsResult, ReadResourceResult,
+    CallToolOutcome, Complete, CompleteResult, GetPromptResult, InitializeRequestParams,
+    ListPromptsResult, ListResourcesResult, ListRootsResult, ListToolsResult, ReadResourceResult,
     lenient::{self, MAX_WARNINGS},
 };
 
@@ -256,4 +256,41 @@ fn a_client_is_known_by_its_name_whatever_its_version_is() {
         assert_eq!(kept.client_info.version, expected);
         assert_eq!(warnings[0].pointer, "/clientInfo");
     }
+}
+
+// rule: J15
+#[test]
+fn however_many_odd_values_there_are_the_good_ones_stay() {
+    let mut values: Vec<Value> = (0..100).map(Value::from).collect();
+    values.insert(7, json!("good"));
+    values.push(json!("better"));
+    let text = json!({"completion": {"values": values, "total": 2, "hasMore": "no"}}).to_string();
+    let (kept, warnings) = lenient::read::<CompleteResult>("completion/complete", &text).unwrap();
+    assert_eq!(kept.completion.values, ["good", "better"]);
+    assert_eq!(kept.completion.total, Some(2));
+    // Each is named by the place that it had.
+    assert_eq!(warnings[0].pointer, "/completion/values/0");
+    assert_eq!(warnings[7].pointer, "/completion/values/8");
+    assert_eq!(warnings[7].value, 7);
+    let last = warnings.last().unwrap();
+    assert!(last.problem.contains("1 more"), "{last}");
+}
+
+// rule: J15
+#[test]
+fn odd_entries_of_an_array_inside_of_an_entry_count_once() {
+    let mut icons: Vec<Value> = (0..40).map(|size| json!({"sizes": size})).collect();
+    icons.insert(20, json!({"src": "https://a.example/i.png", "sizes": 7}));
+    let tool = json!({"name": "t", "inputSchema": {}, "icons": icons});
+    let text = json!({"tools": [{"name": 7, "inputSchema": {}}, tool]}).to_string();
+    let (kept, warnings) = lenient::read::<ListToolsResult>("tools/list", &text).unwrap();
+    assert_eq!(kept.tools.len(), 1);
+    let icons = kept.tools[0].icons.as_ref().unwrap();
+    assert_eq!(icons.len(), 1);
+    assert_eq!(icons[0].src, "https://a.example/i.png");
+    assert_eq!(warnings.len(), 42);
+    assert_eq!(warnings[0].pointer, "/tools/0");
+    assert_eq!(warnings[1].pointer, "/tools/1/icons/0");
+    assert_eq!(warnings[21].pointer, "/tools/1/icons/20/sizes");
+    assert_eq!(warnings[41].pointer, "/tools/1/icons/40");
 }

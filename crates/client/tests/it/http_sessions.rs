@@ -335,8 +335,7 @@ async fn a_session_whose_pings_have_no_answer_is_opened_anew() {
         .timeout(Duration::from_secs(2))
         .failures(2);
     let server = plain().keep_alive(pings).connect(site.url()).await.unwrap();
-    // Until then calls go out in the old session.
-    site.wait_for("POST notifications/initialized", 2).await;
+    site.wait_for("POST initialize", 2).await;
     let before: Vec<_> = site
         .lines()
         .into_iter()

@@ -1,0 +1,101 @@
+//! Places in a message: the way to a part that cannot be read, and taking it out.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use crate::json_problem;
+
+/// A step on the way to a part of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    Member(String),
+    Element(usize),
+}
+
+/// Reads a value, or says where it cannot be read and why.
+pub(super) fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step>, String)> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let mut path = Vec::new();
+        for segment in error.path() {
+            path.push(match segment {
+                Segment::Seq { index } => Step::Element(*index),
+                Segment::Map { key } => Step::Member(key.clone()),
+                _ => break,
+            });
+        }
+        // A type that is read from text of its own names places that are not there.
+        while !path.is_empty() && at(value, &path).is_none() {
+            path.pop();
+        }
+        (path, json_problem::describe(error.inner()))
+    })
+}
+
+fn at<'a>(value: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Member(name) => value.get(name),
+        Step::Element(index) => value.get(index),
+    })
+}
+
+/// Takes a part out of a message.
+pub(super) fn remove(value: &mut Value, path: &[Step]) -> Option<Value> {
+    let (last, way) = path.split_last()?;
+    let mut parent = value;
+    for step in way {
+        parent = match step {
+            Step::Member(name) => parent.get_mut(name)?,
+            Step::Element(index) => parent.get_mut(index)?,
+        };
+    }
+    match (parent, last) {
+        (Value::Object(members), Step::Member(name)) => members.shift_remove(name),
+        (Value::Array(elements), Step::Element(index)) if *index < elements.len() => {
+            Some(elements.remove(*index))
+        }
+        _ => None,
+    }
+}
+
+/// The array at a path.
+pub(super) fn array_at<'a>(value: &'a mut Value, path: &[Step]) -> Option<&'a mut Vec<Value>> {
+    let found = path.iter().try_fold(value, |value, step| match step {
+        Step::Member(name) => value.get_mut(name),
+        Step::Element(index) => value.get_mut(index),
+    })?;
+    found.as_array_mut()
+}
+
+pub(super) fn pointer(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |pointer, step| match step {
+        Step::Element(index) => format!("{pointer}/{index}"),
+        Step::Member(name) => format!("{pointer}/{}", escaped(name)),
+    })
+}
+
+/// A name as a part of a JSON pointer.
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Where an entry that is alone in its array cannot be read.
+pub(super) struct Fault {
+    /// The way from the entry to the part; empty if it is the entry itself.
+    pub(super) inner: Vec<Step>,
+    pub(super) problem: String,
+}
+
+impl Fault {
+    /// The first fault of the only entry of an array; `None` if what is wrong is not in there.
+    pub(super) fn of<T: DeserializeOwned>(whole: &Value, array: &[Step]) -> Option<Self> {
+        let (path, problem) = attempt::<T>(whole).err()?;
+        let inner = path
+            .strip_prefix(array)?
+            .strip_prefix(&[Step::Element(0)])?;
+        Some(Self {
+            inner: inner.to_vec(),
+            problem,
+        })
+    }
+}
