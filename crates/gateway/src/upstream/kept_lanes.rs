@@ -66,11 +66,15 @@ pub(super) fn make_room_for(
     Ok(None)
 }
 
+/// Takes this session out.
+pub(super) fn take(lanes: &mut Lanes, lane: &Arc<Lane>) -> Option<KeptLane> {
+    let is_it = |kept: &KeptLane| kept.cell.get().is_some_and(|it| Arc::ptr_eq(it, lane));
+    let key = lanes.iter().find(|(_, kept)| is_it(kept))?.0.clone();
+    lanes.remove(&key)
+}
+
 /// Takes the session out that was idle for longest, of those that may go.
-pub(super) fn longest_idle(
-    lanes: &mut Lanes,
-    may_go: impl Fn(&KeptLane) -> bool,
-) -> Option<KeptLane> {
+fn longest_idle(lanes: &mut Lanes, may_go: impl Fn(&KeptLane) -> bool) -> Option<KeptLane> {
     let idle = lanes.iter().filter(|(_, kept)| may_go(kept));
     let idle = idle.filter_map(|(key, kept)| Some((kept.cell.get()?.idle_for()?, key)));
     let (_, key) = idle.max_by_key(|(idle, _)| *idle)?;

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -40,6 +40,15 @@ pub(crate) struct Lane {
     places: Mutex<Vec<OwnedSemaphorePermit>>,
     /// Whether its server was replaced or removed.
     is_retired: AtomicBool,
+    spare: Mutex<Spare>,
+}
+
+/// Those who want the lane only as long as it is in nobody's way.
+#[derive(Default)]
+struct Spare {
+    count: usize,
+    /// The lane itself, which is kept open by this.
+    lane: Option<Arc<Lane>>,
 }
 
 /// A call on a lane, which keeps the lane open.
@@ -57,6 +66,28 @@ impl Drop for LaneUse {
     fn drop(&mut self) {
         *self.0.last_used.lock() = Instant::now();
         self.0.in_use.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Keeps a lane open until its place is needed for another.
+pub(crate) struct SpareUse(Weak<Lane>);
+
+impl SpareUse {
+    /// The lane, if it is still open.
+    pub(crate) fn lane(&self) -> Option<Arc<Lane>> {
+        self.0.upgrade().filter(|lane| !lane.is_over())
+    }
+}
+
+impl Drop for SpareUse {
+    fn drop(&mut self) {
+        let Some(lane) = self.0.upgrade() else { return };
+        let let_go = {
+            let mut spare = lane.spare.lock();
+            spare.count -= 1;
+            spare.lane.take_if(|_| spare.count == 0)
+        };
+        drop(let_go);
     }
 }
 
@@ -80,6 +111,7 @@ impl Lane {
             number,
             places: Mutex::new(places),
             is_retired: AtomicBool::new(false),
+            spare: Mutex::default(),
         }
     }
 
@@ -104,6 +136,24 @@ impl Lane {
     pub(crate) fn enter(self: &Arc<Self>) -> LaneUse {
         self.in_use.fetch_add(1, Ordering::AcqRel);
         LaneUse(Arc::clone(self))
+    }
+
+    /// Keeps it open, and not in use: it ends when a place for another process is needed.
+    pub(crate) fn enter_spare(self: &Arc<Self>) -> SpareUse {
+        let mut spare = self.spare.lock();
+        spare.count += 1;
+        spare.lane = Some(Arc::clone(self));
+        SpareUse(Arc::downgrade(self))
+    }
+
+    /// What keeps it open for those who can do without it.
+    pub(super) fn take_spare(&self) -> Option<Arc<Lane>> {
+        self.spare.lock().lane.take()
+    }
+
+    /// Whether it takes a place that another process could have.
+    pub(super) fn has_places(&self) -> bool {
+        !self.places.lock().is_empty()
     }
 
     pub(crate) fn revision(&self) -> Revision {

@@ -15,7 +15,7 @@ use turnbuckle_server::RelayReply;
 
 use super::{
     Lane, LaneHub, LaneRole, LaneUse, Plan,
-    kept_lanes::{KeptLane, LaneKey, Lanes, longest_idle, make_room_for, tidy},
+    kept_lanes::{KeptLane, LaneKey, Lanes, make_room_for, take, tidy},
     plan::{asked_of, everything},
 };
 use crate::{
@@ -235,8 +235,16 @@ impl Member {
         if self.processes.available_permits() > 0 {
             return;
         }
-        let idle = longest_idle(&mut self.lanes.lock(), |_| true);
-        drop(idle);
+        let open = self.all_open();
+        let idle = open.iter().filter(|lane| lane.has_places());
+        let idle = idle.filter_map(|lane| Some((lane.idle_for()?, lane)));
+        let Some((_, lane)) = idle.max_by_key(|(idle, _)| *idle) else {
+            return;
+        };
+        let kept = take(&mut self.lanes.lock(), lane);
+        let spare = lane.take_spare();
+        // It ends here, unless a call has just begun to use it.
+        drop((kept, spare, open));
     }
 
     async fn places(&self) -> Result<Vec<OwnedSemaphorePermit>, String> {

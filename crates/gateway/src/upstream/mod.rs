@@ -10,7 +10,7 @@ mod plan;
 mod turn;
 
 pub(crate) use hub::{LaneHub, LaneRole};
-pub(crate) use lane::{Lane, LaneUse};
+pub(crate) use lane::{Lane, LaneUse, SpareUse};
 pub(crate) use lane_news::{LaneNews, OnNews, update_of};
 pub(crate) use member::Member;
 pub(crate) use open_call::OpenCall;

@@ -157,6 +157,32 @@ async fn the_process_of_a_task_is_not_ended_to_make_room() {
 }
 
 #[tokio::test]
+async fn the_process_of_a_task_that_is_over_makes_room_when_it_must() {
+    for (era, isolation) in [
+        (Era::Legacy, Isolation::Caller),
+        (Era::Modern, Isolation::Caller),
+        (Era::Legacy, Isolation::Call),
+        (Era::Modern, Isolation::Call),
+    ] {
+        // One is for lists, and one for callers.
+        let settings = UpstreamSettings::new().isolation(isolation);
+        let gateway = gateway(settings.max_processes(2).era(era)).await;
+        let ada = as_caller(&gateway, "ada").await;
+        let adas = begin(&ada, "ada").await;
+        let cancelled = request(&ada, "tasks/cancel", &adas).await;
+        cancelled.expect("it is cancelled");
+        // Nothing needs its place yet.
+        let task = request(&ada, "tasks/get", &adas).await.expect("the task");
+        assert_eq!(task["status"], "cancelled", "{era:?} {isolation:?} {task}");
+        let eve = as_caller(&gateway, "eve").await;
+        let served = tokio::time::timeout(Duration::from_secs(20), pid(&eve)).await;
+        served.unwrap_or_else(|_| panic!("there is no room: {era:?} {isolation:?}"));
+        assert_gone(&request(&ada, "tasks/get", &adas).await);
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_process_that_died_makes_room_though_a_task_was_in_it() {
     let settings = UpstreamSettings::new().isolation(Isolation::Caller);
     let gateway = gateway(settings.max_processes(2).era(Era::Modern)).await;

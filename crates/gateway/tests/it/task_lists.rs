@@ -23,7 +23,7 @@ use turnbuckle_store::{
 };
 
 use crate::{
-    by_hand::{as_legacy_caller, request},
+    by_hand::{as_caller, as_legacy_caller, call, request, text},
     process_tasks::{begin_legacy, gateway, replica},
     site::{self, Door, join, listen},
 };
@@ -198,5 +198,59 @@ async fn servers_of_a_caller_are_not_opened_where_the_caller_has_no_tasks() {
     let created = request(&other, "tools/call", &job).await.expect("a task");
     assert_eq!(listed(&ada).await, [created["task"]["taskId"].clone()]);
     here.close().await;
+    there.close().await;
+}
+
+/// A replica of a gateway with a server inside, whose tasks are in a store of its own.
+async fn mounting(stores: MemoryReplicas, of_server: MemoryReplicas) -> LiveGateway {
+    let job = Tool::new("job", async || "done").task();
+    let server = Server::new("jobs", "1").tool(job);
+    let gateway = Gateway::new("gateway", "1")
+        .mount("jobs", server.replicas(of_server).secret(&SECRET))
+        .expect("a server")
+        .naming(Naming::Prefixed)
+        .secret(&SECRET)
+        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .open()
+        .expect("a gateway");
+    listen(gateway.server().clone()).await;
+    gateway.settled().await;
+    gateway
+}
+
+#[tokio::test]
+async fn a_task_that_mounted_servers_share_outlives_its_replica() {
+    let (stores, of_server) = (MemoryReplicas::default(), MemoryReplicas::default());
+    let here = mounting(stores.clone(), of_server.clone()).await;
+    let there = mounting(stores, of_server).await;
+    let client = Client::new("front", "1").only(Revision::LATEST_LEGACY);
+    let ada = site::join_as(&client, &here, "ada").await;
+    let job = json!({ "name": "jobs__job", "arguments": {}, "task": {} });
+    let created = request(&ada, "tools/call", &job).await.expect("a task");
+    let task = json!({ "taskId": created["task"]["taskId"] });
+    let result = request(&ada, "tasks/result", &task).await;
+    assert_eq!(text(&result.expect("a result")), "done");
+    let (ada, eve) = (
+        site::join_as(&client, &there, "ada").await,
+        site::join_as(&client, &there, "eve").await,
+    );
+    let (modern_ada, meta) = (as_caller(&there, "ada").await, call("", &task));
+    let mut modern = meta;
+    modern["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    for is_here_gone in [false, true] {
+        if is_here_gone {
+            here.close().await;
+        }
+        let known = request(&ada, "tasks/get", &task).await.expect("the task");
+        assert_eq!(known["status"], "completed", "{is_here_gone} {known}");
+        let result = request(&ada, "tasks/result", &task).await;
+        assert_eq!(text(&result.expect("a result")), "done", "{is_here_gone}");
+        let known = request(&modern_ada, "tasks/get", &modern).await;
+        let known = known.unwrap_or_else(|error| panic!("{is_here_gone} {error}"));
+        assert_eq!(known["status"], "completed", "{is_here_gone} {known}");
+        let foreign = request(&eve, "tasks/get", &task).await;
+        foreign.expect_err("it is of another caller");
+    }
     there.close().await;
 }

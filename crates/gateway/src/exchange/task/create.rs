@@ -201,10 +201,10 @@ fn written(result: &LegacyCreateTaskResult) -> RelayReply {
     RelayReply::Result(json!(result).to_string().into_bytes())
 }
 
-/// Whether a server knows its tasks in this session only. A process on a pipe is a session, whatever its
-/// revision: another process of the same server does not have its tasks, or has others under the same ids.
+/// Whether a server knows its tasks in this session only. A process is a session, whatever its revision:
+/// another process of the same server does not have its tasks, or has others under the same ids.
 fn knows_in_session(member: &Member, lane: &Lane) -> bool {
-    !lane.revision().is_modern() || member.plan.spec.is_pipe()
+    !lane.revision().is_modern() || member.plan.spec.is_process()
 }
 
 /// Knows a task from now on. Gives the id that the client sees.
@@ -221,6 +221,9 @@ fn enter(
     } else if knows_in_session(&exchange.member, &exchange.lane) {
         lane = Some(TaskLane::of(&exchange.member, &exchange.lane));
         TaskId::of_session(context, server, &exchange.lane, own)
+    } else if exchange.member.plan.spec.is_pipe() && context.has_replicas() {
+        // A server inside the gateway: each replica has one, and they may share their tasks or not.
+        TaskId::of_mounted(context, server, own)
     } else {
         TaskId::of_server(server, own)
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use turnbuckle_server::Reject;
+use turnbuckle_server::{Front, Reject};
 use turnbuckle_session::round::RequestDigest;
 
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
@@ -15,12 +15,16 @@ const ID_LASTS: Duration = Duration::from_hours(24 * 7);
 /// one session. Real numbers never get this large.
 const NO_SESSION: u64 = u64::MAX;
 
+/// The same for a task that its server may know in every session, also in those of other processes of
+/// the gateway. The process that began it is asked first.
+const ANY_SESSION: u64 = u64::MAX - 1;
+
 /// What the id of a task means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct TaskId {
     pub(super) server: String,
-    /// The session that it runs in, for a legacy server or a server on a pipe: the process of the gateway,
-    /// and the number of the session in it.
+    /// The session that it runs in, for a legacy server or a process: the process of the gateway, and the
+    /// number of the session in it.
     session: Option<(u64, u64)>,
     /// The server's own id.
     pub(super) own: String,
@@ -45,6 +49,16 @@ impl TaskId {
         }
     }
 
+    /// The id of a task that its server knows in every session of this process of the gateway, and perhaps
+    /// in those of others.
+    pub(super) fn of_mounted(context: &Context, server: &str, own: &str) -> Self {
+        Self {
+            server: server.to_owned(),
+            session: Some((context.parked.node(), ANY_SESSION)),
+            own: own.to_owned(),
+        }
+    }
+
     /// The id of a task that no server knows, but this process of the gateway.
     pub(super) fn of_process(context: &Context, server: &str, own: &str) -> Self {
         Self {
@@ -60,10 +74,17 @@ impl TaskId {
         (node != context.parked.node()).then_some(node)
     }
 
+    /// Whether it was begun by a process of the gateway that has ended, and its server may still have it.
+    pub(super) fn is_left_by(&self, context: &Context, node: u64, front: &Front) -> bool {
+        let is_mounted = matches!(self.session, Some((_, ANY_SESSION)));
+        is_mounted && !context.other_replicas(front).contains(&node)
+    }
+
     /// The number of its session, if it has one here. An error if no server can know the task any more.
     pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
         match self.session {
-            None => Ok(None),
+            // Where the process has ended that began it, its server may still have the task.
+            None | Some((_, ANY_SESSION)) => Ok(None),
             Some((node, _)) if node != context.parked.node() => Err(Reject::invalid_params(
                 "the task is gone: the gateway that ran it has ended",
             )),

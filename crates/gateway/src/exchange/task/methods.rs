@@ -86,7 +86,7 @@ pub(super) async fn serve_again(
             }
         }
         // It is asked even if it was silent for a moment: only its end makes the task one that is gone.
-        Some(node) if context.has_replicas() => {
+        Some(node) if context.has_replicas() && !id.is_left_by(&context, node, &request.front) => {
             let task = ModernTask::at_replica(&context, node, &request, &id.server, &sealed);
             return modern_server::serve(task).await;
         }
@@ -147,7 +147,7 @@ impl TaskCall {
         let member = Arc::clone(member.ok_or_else(unknown)?);
         let lane = match id.session(&context)? {
             // It was known to a process that has ended.
-            None if member.plan.spec.is_pipe() => return Err(unknown().into()),
+            None if member.plan.spec.is_process() => return Err(unknown().into()),
             None => member.lane(&request).await?,
             Some(number) => member.lane_of(number).ok_or_else(|| {
                 Reject::invalid_params("the task is gone: the session with its server has ended")

@@ -5,10 +5,14 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 
-use crate::upstream::{Lane, LaneUse, Member};
+use crate::upstream::{Lane, LaneUse, Member, SpareUse};
 
 /// How long the process of a task that is over is kept for it, so that the client can read the result.
 const KEPT_AFTER_END: Duration = Duration::from_mins(1);
+
+/// How long a process is in use by a task that its client does not ask about. After that it makes room for
+/// others.
+const IN_USE_UNASKED: Duration = Duration::from_mins(10);
 
 /// How long a process is kept for a task that its client does not ask about.
 const KEPT_UNASKED: Duration = Duration::from_hours(1);
@@ -20,6 +24,8 @@ pub(super) enum TaskLane {
     /// A process of the server. There are few, so that it is kept while the task needs it, and counts as
     /// used: it makes no room for others.
     Process(LaneUse),
+    /// The process of a task that is over, or that nobody asks about. It makes room for others.
+    Spare(SpareUse),
 }
 
 impl TaskLane {
@@ -51,11 +57,28 @@ impl Held {
         is_open && is_recent(self.asked, KEPT_UNASKED)
     }
 
+    /// Whether the process counts as used.
+    fn is_in_use(&self, now: Instant) -> bool {
+        self.over.is_none() && now.saturating_duration_since(self.asked) < IN_USE_UNASKED
+    }
+
     fn note(&mut self, is_over: bool, now: Instant) {
         self.asked = now;
         if is_over {
             self.over.get_or_insert(now);
         }
+    }
+
+    /// Has the process make room for others, or no longer. Gives what is not needed any more.
+    #[must_use]
+    fn settle(&mut self, now: Instant) -> Option<TaskLane> {
+        let is_in_use = self.is_in_use(now);
+        let settled = match self.lane.as_ref()? {
+            TaskLane::Process(lane) if !is_in_use => TaskLane::Spare(lane.enter_spare()),
+            TaskLane::Spare(spare) if is_in_use => TaskLane::Process(spare.lane()?.enter()),
+            _ => return None,
+        };
+        self.lane.replace(settled)
     }
 }
 
@@ -70,18 +93,26 @@ impl HeldLane {
 
     /// Notes that the client has asked about the task.
     pub(super) fn note(&self, is_over: bool, now: Instant) {
-        self.0.lock().note(is_over, now);
+        let let_go = {
+            let mut held = self.0.lock();
+            held.note(is_over, now);
+            held.settle(now)
+        };
+        drop(let_go);
     }
 
     /// Lets go of a process that the task does not need any more.
     pub(super) fn tidy(&self, now: Instant) {
         let let_go = {
             let held = &mut *self.0.lock();
+            let settled = held.settle(now);
             let is_needed = held.needs_process(now);
-            held.lane.take_if(|lane| match lane {
+            let ended = held.lane.take_if(|lane| match lane {
                 TaskLane::Session(lane) => lane.is_over(),
                 TaskLane::Process(lane) => lane.is_over() || !is_needed,
-            })
+                TaskLane::Spare(spare) => spare.lane().is_none() || !is_needed,
+            });
+            (settled, ended)
         };
         // The process may end here.
         drop(let_go);
@@ -101,12 +132,16 @@ mod tests {
             asked: start,
             over: None,
         };
+        assert!(held.is_in_use(after(9)));
+        assert!(!held.is_in_use(after(10)), "it makes room for others");
         assert!(held.needs_process(after(59)));
         assert!(!held.needs_process(after(60)), "nobody asks");
         held.note(false, after(50));
+        assert!(held.is_in_use(after(59)));
         assert!(held.needs_process(after(109)));
         held.note(true, after(70));
         assert!(held.needs_process(after(70)), "its result may be read");
+        assert!(!held.is_in_use(after(70)), "it makes room for others");
         // To ask again does not keep it for longer.
         held.note(true, after(71));
         assert!(!held.needs_process(after(71)));
