@@ -6,6 +6,7 @@ use serde_json::json;
 use turnbuckle_test_replicas::{Balancer, Lone};
 
 use super::{
+    awake::AwakeProcessors,
     exchange::Plan,
     guest::{Guest, Run, deadline},
     history::History,
@@ -157,7 +158,11 @@ async fn replies(replica: &[String], redis: &Lone) -> Result<Table> {
     let [here, there] = [here_at, there_at].map(|at| guest(at.to_string(), SESSION));
     here.open().await.ok_or("no session was opened")?;
     there.set_session(here.session());
-    let measured = reply_times::measure(&here, &there, redis.server.pid()).await?;
+    let redis = redis.server.pid();
+    let asleep = reply_times::measure(&here, &there, redis).await?;
+    let awake = AwakeProcessors::start()?;
+    let measured = reply_times::measure(&here, &there, redis).await?;
+    drop(awake);
     check(&here)?;
     for process in [one, other] {
         process.end().await?;
@@ -166,19 +171,24 @@ async fn replies(replica: &[String], redis: &Lone) -> Result<Table> {
         "a reply at another replica than the call",
         "p50 ms",
         "p99 ms",
+        "p50 ms, processors asleep between calls",
+        "p99 ms",
     ]);
-    for (name, times) in [
-        ("until it is taken (202)", measured.taken),
-        ("until the call has its result", measured.result),
+    for (name, awake, asleep) in [
+        ("until it is taken (202)", measured.taken, asleep.taken),
+        (
+            "until the call has its result",
+            measured.result,
+            asleep.result,
+        ),
     ] {
-        table.row([
-            name.to_owned(),
-            count(times.quantile(0.5)),
-            count(times.quantile(0.99)),
-        ]);
+        let times = [&awake, &asleep].map(|it| [0.5, 0.99].map(|part| count(it.quantile(part))));
+        let cells = [name.to_owned()].into_iter();
+        table.row(cells.chain(times.into_iter().flatten()));
     }
     let name = "µs of CPU of Redis for each such call".to_owned();
-    table.row([name, count(measured.redis_us), String::new()]);
+    let empty = String::new;
+    table.row([name, count(measured.redis_us), empty(), empty(), empty()]);
     Ok(table)
 }
 

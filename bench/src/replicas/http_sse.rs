@@ -225,8 +225,8 @@ impl Stream {
 
     async fn post(&self, message: &Value) -> Result<(), Trouble> {
         match self.guest.post_to(&self.path, message).await {
-            // The replica that had the stream is gone, and so is the stream.
-            Err(Trouble::NoSession) => Err(Trouble::Broken),
+            // The replica that has the stream has ended, or was silent for so long that it counts as ended.
+            Err(Trouble::NoSession) => Err(Trouble::Told),
             posted => posted,
         }
     }

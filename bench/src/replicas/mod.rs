@@ -5,6 +5,7 @@
 //! `bench replicas` measures what replicas cost.
 
 pub(crate) mod chaos;
+mod awake;
 mod conductor;
 mod event;
 mod exchange;

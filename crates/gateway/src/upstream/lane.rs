@@ -85,7 +85,8 @@ impl Drop for SpareUse {
         let let_go = {
             let mut spare = lane.spare.lock();
             spare.count -= 1;
-            spare.lane.take_if(|_| spare.count == 0)
+            let is_last = spare.count == 0;
+            spare.lane.take_if(|_| is_last)
         };
         drop(let_go);
     }
