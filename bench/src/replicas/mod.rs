@@ -4,8 +4,8 @@
 //! restarted. Each request has a number, and each answer is held to its number and its caller.
 //! `bench replicas` measures what replicas cost.
 
-pub(crate) mod chaos;
 mod awake;
+pub(crate) mod chaos;
 mod conductor;
 mod event;
 mod exchange;
