@@ -36,7 +36,20 @@ const lists = {
     ["who", "tags", "pairs"],
   ),
 };
-const more = [shapes, lists];
+const nests = {
+  name: "nests",
+  inputSchema: object(
+    {
+      shipping_and_billing_address: object({ street_and_house_number_as_printed: text }, [
+        "street_and_house_number_as_printed",
+      ]),
+      orders: { type: "array", items: object({ notes: { type: "array", items: text } }, ["notes"]) },
+      grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
+    },
+    ["shipping_and_billing_address"],
+  ),
+};
+const more = [shapes, lists, nests];
 const given = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const at = (page, path) => page.locator(`[data-path="${path}"]`);
 
@@ -270,5 +283,63 @@ await claim("defaults of optional fields are shown and not sent; a secret is not
   }),
 );
 
+for (const width of [390, 768, 1280]) {
+  await claim(`the star of a long name stays beside its first line at ${width} px`, () =>
+    on({ hash: `#/lab/tools/nests?${given({ shipping_and_billing_address: {} })}`, more, width }, async (page) => {
+      await at(page, "/shipping_and_billing_address/street_and_house_number_as_printed").waitFor();
+      const lines = await page.locator(".field > .label:has(.star)").evaluateAll((all) =>
+        all.map((label) => {
+          const star = label.querySelector(".star").getBoundingClientRect();
+          return [
+            label.innerText,
+            star.top - label.firstElementChild.getBoundingClientRect().top,
+            label.scrollWidth - label.clientWidth,
+          ];
+        }),
+      );
+      if (lines.length !== 2 || lines.some(([, below, over]) => below > 4 || over > 0)) {
+        throw new Error(JSON.stringify(lines));
+      }
+    }),
+  );
+}
+
+await claim("buttons that add to lists in lists say to which one", () =>
+  on({ hash: `#/lab/tools/nests?${given({ orders: [{ notes: ["a"] }], grid: [[1], [2]] })}`, more }, async (page) => {
+    const words = page.locator(".field button", { hasText: "Add item" });
+    await words.first().waitFor();
+    const all = await words.allInnerTexts();
+    const wanted = ["notes", "orders", "grid 1", "grid 2", "grid"].map((name) => `Add item to ${name}`);
+    if (JSON.stringify(all) !== JSON.stringify(wanted)) throw new Error(JSON.stringify(all));
+  }),
+);
+const items = {
+  name: "items",
+  inputSchema: object({
+    grid: { type: "array", items: { type: "array", items: { type: "integer" } } },
+    places: { type: "array", items: { oneOf: [object({ city: text }, ["city"]), object({ lat: text }, ["lat"])] } },
+  }),
+};
+for (const width of [390, 1280]) {
+  await claim(`no button of an item lies above a control inside of it at ${width} px`, () =>
+    on(
+      { hash: `#/lab/tools/items?${given({ grid: [[1, 2]], places: [{ city: "x" }] })}`, more: [items], width },
+      async (page, fake) => {
+        await at(page, "/grid/0/1").waitFor();
+        const over = await page.locator(".items.groups > .item").evaluateAll((all) =>
+          all.flatMap((item) => {
+            const moves = item.querySelector(":scope > .moves").getBoundingClientRect();
+            const inside = [...item.querySelectorAll(":scope > .field :is(button, input, .segments)")];
+            const boxes = inside.map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()]);
+            return boxes.filter(([, box]) => box.top < moves.bottom && box.right > moves.left).map(([html]) => html);
+          }),
+        );
+        if (over.length) throw new Error(over.join("\n"));
+        await at(page, "/grid/0").getByRole("button", { name: "Remove item 1" }).first().click();
+        await sends(page, fake, { grid: [[2]], places: [{ city: "x" }] });
+      },
+    ),
+  );
+}
 await browser.close();
 end();

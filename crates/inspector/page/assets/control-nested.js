@@ -12,6 +12,9 @@ const SHORT_NAME = 6;
 /** Items drawn at once; more are a click away. */
 const BATCH = 50;
 
+/** Kinds of items that are drawn as groups, one below the other. */
+const GROUPS = new Set(["object", "union", "map", "array"]);
+
 /**
  * The members that a schema names, and any others that the value has.
  *
@@ -275,17 +278,33 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
     focusOn(body.querySelector("tr:last-child input, tr:last-child textarea"));
   };
   draw();
-  return h(
-    "div.items",
-    null,
-    table,
-    h(
-      "div.line",
-      null,
-      button("Add item", add, { picture: "plus", look: "bare", "aria-label": `Add item to ${name}` }),
-      count,
-    ),
-  );
+  return h("div.items", null, table, h("div.line", null, addButton(path, add, false), count));
+}
+
+/**
+ * What to call the list at a path: its name, and the number of the item where it is in a list itself.
+ *
+ * @param {string} path
+ */
+function listName(path) {
+  const [, name, numbers] = /([^/]*)((?:\/\d+)*)$/.exec(path) ?? ["", "", ""];
+  const words = numbers.split("/").map((number, index) => (index ? Number(number) + 1 : ""));
+  return `${name.replaceAll("~1", "/").replaceAll("~0", "~")}${words.join(" ")}`;
+}
+
+/**
+ * Adds an item to the list at a path. Where lists are in lists, the buttons of both stand one below the other, and
+ * say which list is meant.
+ *
+ * @param {string} path
+ * @param {() => void} add
+ * @param {boolean} isOfGroups
+ */
+function addButton(path, add, isOfGroups) {
+  const whole = `Add item to ${listName(path)}`;
+  const isInList = /\/\d+(\/|$)/.test(path);
+  const words = isOfGroups || isInList ? whole : "Add item";
+  return button(words, add, { picture: "plus", look: "bare", "aria-label": whole });
 }
 
 /** @param {import("./control.js").Of & { value: Json[] | undefined }} of */
@@ -295,7 +314,6 @@ export function array(of) {
     kind: { schema },
     value,
     path,
-    name,
     emit,
   } = of;
   const table = isObject(schema.items) && !schema.prefixItems ? columns(schema.items, form, value ?? []) : null;
@@ -303,7 +321,8 @@ export function array(of) {
   let items = [...(value ?? [])];
   let shown = BATCH;
   const inside = shape(schema.items && isObject(schema.items) ? schema.items : {}, form.root);
-  const box = h(`div.items${["object", "union", "map", "array"].includes(inside.kind) ? ".groups" : ""}`);
+  const isGroups = GROUPS.has(inside.kind);
+  const box = h(`div.items${isGroups ? ".groups" : ""}`);
   const schemaOf = (/** @type {number} */ index) =>
     schema.prefixItems?.[index] ?? (schema.items && isObject(schema.items) ? schema.items : {});
   const change = (/** @type {Json[]} */ next) => {
@@ -367,15 +386,15 @@ export function array(of) {
       );
     }
     box.append(
-      button(
-        "Add item",
+      addButton(
+        path,
         () => {
           shown = Math.max(shown, items.length + 1);
           change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length), form)]);
           const last = [...box.querySelectorAll(":scope > .item")].at(-1);
           focusOn(last?.querySelector("input, textarea"));
         },
-        { picture: "plus", look: "bare", "aria-label": `Add item to ${name}` },
+        isGroups,
       ),
     );
   };

@@ -128,7 +128,7 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
     h(
       isNested || kind.kind === "enum" ? "span" : "label",
       isNested || kind.kind === "enum" ? { id: `${id}-label` } : { id: `${id}-label`, for: id },
-      name,
+      h("span", null, wrapping(name)),
       isRequired && !isItem && kind.kind !== "const" ? h("span.star", { title: "required" }, " *") : null,
     ),
     isNested ? out : null,
@@ -164,7 +164,7 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
       );
     } else {
       place.replaceChildren(
-        kind.kind === "object" ? summary(kind.schema) : "",
+        kind.kind === "object" || (isItem && isNested) ? summary(kind) : "",
         control({
           form,
           kind,
@@ -190,8 +190,25 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
   return row;
 }
 
-/** @param {Schema} schema */
-const summary = (schema) => h("span.summary", null, plural(Object.keys(schema.properties ?? {}).length, "field"));
+/**
+ * A name that wraps between its words, if it has to: `shipping_` and `address`.
+ *
+ * @param {string} name
+ */
+const wrapping = (name) =>
+  name.split(/(?<=[_.-])(?=[^_.-])|(?<=[a-z])(?=[A-Z])/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
+
+/**
+ * What is below, in the line of a group's name. In a list that line also has the buttons that move and remove the item.
+ *
+ * @param {Kind} kind
+ */
+function summary({ kind, schema }) {
+  const words = kind === "object" ? plural(Object.keys(schema.properties ?? {}).length, "field") : SUMMARIES[kind];
+  return h("span.summary", null, words);
+}
+/** @type {Record<string, string>} */
+const SUMMARIES = { array: "list", map: "entries", union: "one of several kinds", nullable: "may be null" };
 
 /**
  * The fields inside a path that is drawn anew.
