@@ -131,5 +131,37 @@ for (const width of [390, 768, 1280, 1920]) {
     }),
   );
 }
+for (const width of [390, 768]) {
+  await claim(
+    `servers and callers are read without scrolling sideways at ${width} px, and nothing is left out`,
+    at("#/~gateway", { width, height: 844 }, async (page, assert, gateway) => {
+      await page.locator(".map").waitFor();
+      for (const table of await page.locator(".across").all()) {
+        const room = await table.evaluate((one) => one.scrollWidth - one.clientWidth);
+        assert.ok(room <= 0, `${await table.getAttribute("aria-label")}: ${room} px too wide`);
+      }
+      const servers = page.getByRole("region", { name: "Servers behind the gateway, table" });
+      const [desk] = await servers.locator("tbody tr").allInnerTexts();
+      for (const words of ["desk", "https://desk.internal/mcp", "2026-07-28", "Healthy", "40,749", "0.1 %", "2.8 ms"]) {
+        assert.ok(desk.includes(words), `${words} is not in ${desk}`);
+      }
+      const asked = page.waitForRequest((request) => request.url().includes("period=24h"));
+      await page.getByRole("button", { name: "24 h", exact: true }).click();
+      await asked;
+      await page.getByRole("button", { name: "Restart desk" }).click();
+      await page.getByRole("button", { name: "Reload config" }).click();
+      while (gateway.sent.length < 2) await page.waitForTimeout(20);
+      assert.deepEqual(
+        gateway.sent.map((one) => one.room),
+        ["servers", "reload"],
+      );
+      // Dates break between the year and the day only.
+      const tall = await page
+        .locator(".map th")
+        .evaluateAll((all) => all.filter((one) => one.offsetHeight > 48).length);
+      assert.equal(tall, 0);
+    }),
+  );
+}
 await browser.close();
 end();

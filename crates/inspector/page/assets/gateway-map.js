@@ -15,9 +15,9 @@ export function revisionMap(cells) {
   const find = (/** @type {string} */ from, /** @type {string} */ to) =>
     cells.find((cell) => cell.from === from && cell.to === to);
   const date = (/** @type {string} */ revision) => [
-    h("span", null, revision.slice(0, 5)),
+    h("span.whole", null, revision.slice(0, 5)),
     h("wbr"),
-    h("span", null, revision.slice(5)),
+    h("span.whole", null, revision.slice(5)),
   ];
   const gap = () => h("td.gap");
   const cell = (/** @type {string} */ from, /** @type {string} */ to) => {

@@ -100,7 +100,8 @@ const note = (/** @type {string} */ words) => h("span.small.dim.beside", null, "
 const figure = (words, value, below) => h("div", null, h("h2.kind.line", null, words), h("p.big", null, value), below);
 
 /**
- * A table with a head.
+ * A table with a head. Where it is too wide, each row is a block: a cell that needs the word of its head there has it
+ * as `data-head`.
  *
  * @param {[Child, string?][]} columns words and look
  * @param {Child} rows
@@ -167,17 +168,17 @@ export const questions = (waiting) =>
 export function callersTable(callers) {
   if (!callers.length) return h("p.nothing", null, "No client has called yet.");
   return dataTable(
-    [["Caller"], ["Client"], ["Revision"], ["Calls", ".right"], ["Asked", ".right"], ["Last", ".right.wide"]],
+    [["Caller"], ["Client"], ["Revision"], ["Calls", ".right"], ["Asked", ".right"], ["Last", ".right"]],
     callers.map((one) =>
       h(
         "tr",
         null,
-        h("td", null, one.caller ? h("b", null, one.caller) : h("span.dim", null, "no key")),
-        h("td", null, one.client ?? "–"),
+        h("td.first", null, one.caller ? h("b", null, one.caller) : h("span.dim", null, "no key")),
+        h("td.whole", null, one.client ?? "–"),
         h("td.date", null, one.revision),
-        h("td.right", null, count(one.calls)),
-        h("td.right", null, count(one.asked)),
-        h("td.right.wide.dim", null, one.ago < 2000 ? "now" : inOneUnit(one.ago / 1000)),
+        h("td.right", { "data-head": "Calls" }, count(one.calls)),
+        h("td.right", { "data-head": "Asked" }, count(one.asked)),
+        h("td.right.last.dim", null, one.ago < 2000 ? "now" : inOneUnit(one.ago / 1000)),
       ),
     ),
   );

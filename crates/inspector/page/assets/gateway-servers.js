@@ -10,14 +10,14 @@ const LONGEST_REASON = 90;
 /** Columns of the table: words and look. @type {() => [Child, string?][]} */
 const columns = () => [
   ["Server"],
-  ["Target", ".wide"],
+  ["Target"],
   ["Revision"],
   ["Health"],
-  ["Restarts", ".right.wide"],
+  ["Restarts", ".right"],
   ["Calls", ".right"],
-  ["Errors", ".right.wide"],
+  ["Errors", ".right"],
   ["p50", ".right"],
-  [h("span.outside", null, "Latency and actions"), ".wide"],
+  [h("span.outside", null, "Latency and actions")],
 ];
 /** How a state looks, and its word. @type {Record<string, [string, string]>} */
 const STATES = {
@@ -55,27 +55,27 @@ function row(server, open, act) {
   return h(
     "tr",
     null,
-    h("td", null, h("span.line", null, namedTile(id), h("span.cut", { title: title ?? id }, h("b", null, id)))),
+    h("td.first", null, h("span.line", null, namedTile(id), h("span.cut", { title: title ?? id }, h("b", null, id)))),
     h(
-      "td.wide",
+      "td.whole",
       null,
       h("code.dim", null, server.target),
       server.processes > 1 ? h("span.small.dim", null, `, ${server.processes} processes`) : null,
     ),
     h(
       "td.date",
-      null,
+      { "data-head": revision ? null : "Revision" },
       revision ?? "unknown",
       " ",
       revision ? h("span.dim", null, isModern(revision) ? "modern" : "legacy") : null,
     ),
-    h("td", null, health(server)),
-    h("td.right.wide", null, count(server.restarts)),
-    h("td.right", null, count(server.calls)),
-    h("td.right.wide", null, share),
-    h("td.right", null, server.p50 === undefined ? "–" : span(server.p50)),
+    h("td.whole", null, health(server)),
+    h("td.right", { "data-head": "Restarts" }, count(server.restarts)),
+    h("td.right", { "data-head": "Calls" }, count(server.calls)),
+    h("td.right", { "data-head": "Errors" }, share),
+    h("td.right", { "data-head": "p50" }, server.p50 === undefined ? "–" : span(server.p50)),
     h(
-      "td.wide",
+      "td.last",
       null,
       h(
         "span.line.tight",

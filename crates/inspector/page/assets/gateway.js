@@ -61,7 +61,7 @@ export class GatewayView extends View {
   }
   head() {
     const periods = h(
-      "span.segments.notnarrow",
+      "span.segments.keep.periods",
       { role: "group", "aria-label": "Period" },
       Object.entries(PERIODS).map(([id, words]) =>
         h(
@@ -90,7 +90,7 @@ export class GatewayView extends View {
       h("a.plain", { href: "#/~gateway/messages" }, icon("messages"), h("span", null, "Messages")),
       button("Reload config", () => this.act("gateway/reload", {}, "config read again"), {
         picture: "again",
-        look: "plain.notnarrow",
+        look: "plain.reload",
       }),
     );
   }
