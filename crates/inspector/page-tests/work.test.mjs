@@ -157,6 +157,28 @@ await claim("only what is unusual is flagged, and a request with its answer is o
   }),
 );
 
+for (const width of [390, 768, 1280]) {
+  await claim(`an open message is not covered by the list beside it at ${width} px`, () =>
+    on({ rows: 40, hash: "#/~messages", width }, async (page) => {
+      await page.getByText(/^40 messages of 1 server/).waitFor();
+      await page.locator("tb-wire .row").first().click();
+      await page.locator("tb-wire-detail").waitFor();
+      const covered = await page.locator(".wiredetail").evaluate((detail) => {
+        const { left, right, top, bottom } = detail.getBoundingClientRect();
+        const points = [0.1, 0.5, 0.9].flatMap((share) => [
+          [left + (right - left) * share, top + 8],
+          [left + 8, top + (bottom - top) * share],
+        ]);
+        return points.filter(([x, y]) => !detail.contains(document.elementFromPoint(x, y)));
+      });
+      if (covered.length) throw new Error(JSON.stringify(covered));
+      // The filter, where it is in sight, is whole.
+      const filter = await page.locator("tb-wire .filter").boundingBox();
+      if (filter.width < 150) throw new Error(`the filter has ${filter.width} px`);
+    }),
+  );
+}
+
 await claim("a tool is flagged as a task where the server has tasks", () => {
   const capabilities = { ...server().capabilities, extensions: { "io.modelcontextprotocol/tasks": {} } };
   return on({ servers: [{ ...server(), capabilities }] }, async (page) => {

@@ -157,7 +157,7 @@ export function jsonEditor({ text, schema, label, heard }) {
   const tools = h(
     "div.editortools",
     null,
-    h("span.dim.small", null, "Ctrl+Space completes"),
+    h("span.dim.small.onlykeys", null, "Ctrl+Space completes"),
     button("Lay out", layOut, { look: "bare", title: "Break and indent the lines" }),
   );
   return { element: h("div", null, tools, box), area };
