@@ -3,6 +3,7 @@
 //! ```text
 //! bench compare                 everything next to every peer; writes results.json and docs/performance.md
 //! bench compare --quick         the same in three minutes, without growth and profiles; writes neither
+//! bench building                crates and CPU of a debug build of the smallest server, next to rmcp's
 //! bench docs                    docs/performance.md anew, from results.json
 //! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
 //! bench host                    what a host adds to a call of a client, and what a merged list costs
@@ -54,7 +55,7 @@ use crate::{
 /// What a measurement comes to. Whatever fails is told to the person who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | gateway [--quick] [PART…] | chaos [OPTION…] | replicas | listeners | growth | profile | instructions [--check|--record]";
+const USAGE: &str = "usage: bench compare [--quick] | building | docs | asks | host | gateway [--quick] [PART…] | chaos [OPTION…] | replicas | listeners | growth | profile | instructions [--check|--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -79,6 +80,7 @@ async fn run(arguments: &[&str]) -> Result<()> {
     match *arguments {
         ["compare"] => compare::command(Extent::Full).await,
         ["compare", "--quick"] => compare::command(Extent::Quick).await,
+        ["building"] => building::command(),
         ["docs"] => page::write(&Results::open(Extent::Full)?),
         ["asks"] => asks::command().await,
         ["host"] => host::command(),
