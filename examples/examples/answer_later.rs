@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn ask(file: &str) -> Result<(), Box<dyn Error>> {
     let server = connect().await?;
     match server.by_hand(server.call("greet", ())).await? {
-        Round::Done(output) => println!("{}", output.text()),
+        Round::Done(output) => println!("{}", output.ok()?.text()),
         Round::Asked(pending) => {
             println!("{} asks {:?}", pending.subject(), pending.asks().keys());
             fs::write(file, serde_json::to_string(&pending)?)?;
@@ -60,7 +60,7 @@ async fn answer(file: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let answers = keys.map(|key| (key, filled.clone().into())).collect();
     let server = connect().await?;
     match server.resume(pending, answers).await? {
-        Round::Done(output) => println!("{}", output.text()),
+        Round::Done(output) => println!("{}", output.ok()?.text()),
         Round::Asked(pending) => println!("it asks once more: {pending:?}"),
     }
     Ok(())

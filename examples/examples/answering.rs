@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = client
         .connect(Command::new(program).args(arguments))
         .await?;
-    println!("{}", server.call(tool, ()).await?.text());
+    println!("{}", server.call(tool, ()).await?.ok()?.text());
     server.close().await;
     Ok(())
 }

@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .call("boil", json!({ "eggs": 3 }))
         .progress(|report| println!("{} of {}", report.progress, report.total.unwrap_or(0.0)))
         .await?;
-    println!("{}", boiled.text());
+    println!("{}", boiled.ok()?.text());
 
     // Without progress to renew it, the deadline is the end; the server is told to stop.
     let late = kitchen

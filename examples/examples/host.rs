@@ -73,7 +73,7 @@ async fn main() {
     let conversation = host.conversation();
     for text in ["turnbuckle", "again"] {
         let call = conversation.call("mirror__reverse", json!({ "text": text }));
-        match call.await {
+        match call.await.and_then(|output| Ok(output.ok()?)) {
             Ok(output) => println!("{}", output.text()),
             Err(error) => println!("{error}"),
         }

@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let output = server
         .call("reverse", json!({ "text": "turnbuckle" }))
         .await?;
-    println!("{}", output.text());
+    println!("{}", output.ok()?.text());
 
     server.close().await;
     serving.await??;

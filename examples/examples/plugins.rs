@@ -35,6 +35,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("{} tools after the plugin", connection.tools().await?.len());
     let said = connection.call("format", json!({})).await?;
-    println!("{}", said.text());
+    println!("{}", said.ok()?.text());
     Ok(())
 }

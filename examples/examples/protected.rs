@@ -61,9 +61,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let notes = Client::new("robot", "1.0.0")
         .connect(HttpTarget::new(&url).authorize(oauth))
         .await?;
-    println!("{}", notes.call("whoami", ()).await?.text());
+    println!("{}", notes.call("whoami", ()).await?.ok()?.text());
     // This one needs another scope: the client asks for it and tries again.
     let text = serde_json::json!({ "text": "buy milk" });
-    println!("{}", notes.call("note", text).await?.text());
+    println!("{}", notes.call("note", text).await?.ok()?.text());
     Ok(())
 }

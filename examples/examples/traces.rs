@@ -25,7 +25,7 @@ async fn offer(State(prices): State<Connection>, item: String) -> Result<String,
     let price = prices
         .call("price", serde_json::json!({ "item": item }))
         .await?;
-    Ok(format!("we offer {}", price.text()))
+    Ok(format!("we offer {}", price.ok()?.text()))
 }
 
 #[tokio::main]
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answer = client
         .call("offer", serde_json::json!({ "item": "tea" }))
         .await?;
-    println!("{}", answer.text());
+    println!("{}", answer.ok()?.text());
 
     provider.force_flush()?;
     let spans = exporter.get_finished_spans()?;

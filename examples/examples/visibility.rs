@@ -49,9 +49,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .map(|tool| tool.name)
             .collect();
         println!("{name} sees {}", names.join(", "));
-        println!("{name}: {}", house.call("open", ()).await?.text());
+        println!("{name}: {}", house.call("open", ()).await?.ok()?.text());
         match house.call("demolish", ()).await {
-            Ok(output) => println!("{name}: {}", output.text()),
+            Ok(output) => println!("{name}: {}", output.ok()?.text()),
             Err(error) => println!("{name}: {error}"),
         }
     }
