@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use turnbuckle::Connection;
 use turnbuckle::auth::Secret;
 use turnbuckle::auth::client::{
-    AuthorizationRequest, Browser, Enterprise, OAuth, Registered, Visit,
+    AuthorizationRequest, Browser, BrowserVisit, Enterprise, OAuth, Registered,
 };
 use turnbuckle::auth::jose::SigningKey;
 use turnbuckle::transport::http::client::{Address, AgentSettings, BoxError, HeaderMap, Method};
@@ -74,13 +74,13 @@ impl Browser for Straight {
     fn prepare<'a>(
         &'a self,
         _known: &'a [String],
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-        let visit: Box<dyn Visit> = Box::new(Straight);
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
+        let visit: Box<dyn BrowserVisit> = Box::new(Straight);
         Box::pin(ready(Ok(visit)))
     }
 }
 
-impl Visit for Straight {
+impl BrowserVisit for Straight {
     fn redirect_uri(&self) -> &'static str {
         "http://localhost:3000/callback"
     }

@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 use turnbuckle::{
     Answers, ConnectError, Connection, Round,
-    client::{Answerable, Call, Canceller},
+    client::{Answerable, Canceller, ClientCall},
     protocol::{InputRequests, InputResponses, ProgressNotificationParams},
 };
 use turnbuckle_command_line::{
@@ -193,7 +193,7 @@ impl Session {
     /// Makes a call and answers what the server asks in its middle.
     pub(crate) async fn finish<'a, R: Answerable>(
         &'a self,
-        call: Call<'a, R>,
+        call: ClientCall<'a, R>,
         answerer: &Answerer,
         is_json: bool,
     ) -> Outcome<Finished<R>> {

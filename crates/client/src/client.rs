@@ -181,7 +181,7 @@ impl Client {
     }
 
     /// Switches the cache off: every list and every resource is requested from the server. To
-    /// bypass it for one call, use [`Call::fresh`](crate::Call::fresh).
+    /// bypass it for one call, use [`ClientCall::fresh`](crate::ClientCall::fresh).
     pub fn no_cache(self) -> Self {
         self.with(|profile| profile.cache = None)
     }
@@ -248,7 +248,7 @@ impl Client {
     }
 
     /// Sets the deadline of each call that does not set its own with
-    /// [`Call::deadline`](crate::Call::deadline). Defaults to one minute. Each progress
+    /// [`ClientCall::deadline`](crate::ClientCall::deadline). Defaults to one minute. Each progress
     /// notification that the call asked for renews it. It is paused while the server waits for an
     /// answer from the client.
     pub fn deadline(self, deadline: Duration) -> Self {
@@ -256,7 +256,7 @@ impl Client {
     }
 
     /// Sets the longest time of a call, regardless of progress. Defaults to one hour. A call whose
-    /// own deadline is longer may take that long. For longer work, use [tasks](crate::Call::task).
+    /// own deadline is longer may take that long. For longer work, use [tasks](crate::ClientCall::task).
     pub fn longest_call(self, longest: Duration) -> Self {
         self.with(|profile| profile.settings.longest = longest)
     }

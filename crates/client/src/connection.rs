@@ -74,7 +74,7 @@ impl Connection {
 
     /// A stream of the server's log messages, beginning now. Ask for messages with
     /// [`set_log_level`](Self::set_log_level), [`Client::log_level`](crate::Client::log_level) or
-    /// [`Call::log_level`](crate::Call::log_level).
+    /// [`ClientCall::log_level`](crate::ClientCall::log_level).
     pub fn logs(&self) -> LogStream {
         LogStream::new(&self.link().feed)
     }

@@ -63,7 +63,7 @@ pub use answer::{Answers, AskProgress, Refusal, ServerAsk};
 pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
 pub use call::{
-    Call, ExtensionHandle, InputCompletion, List, ListStream, Listed, StartTask, Started,
+    ClientCall, ExtensionHandle, InputCompletion, List, ListStream, Listed, StartTask, Started,
     TaskHandle,
 };
 pub use client::Client;
@@ -86,10 +86,16 @@ pub use task::{TaskStatuses, TaskTicket};
 #[cfg(feature = "http")]
 pub use tool::ExcludedTool;
 pub use tool::ToolOutput;
-pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};
+pub use turnbuckle_session::{Era, Verdict, probe::ProbeFailure, requests::Overdue};
 pub use turnbuckle_transport::KeepAlive;
 
-/// What a [`Failure`] consists of: why no revision was found, and what was tried.
+/// What a [`ProbeFailure`] consists of: why no revision was found, and what was tried.
 pub mod failure {
-    pub use turnbuckle_session::probe::{Asked, Attempt, Outcome, Reason, Refusal, Step};
+    pub use turnbuckle_session::probe::{Asked, Attempt, Outcome, ProbeRefusal, Reason, Step};
+}
+
+/// What a host shares with the client. Not for applications: it changes without notice.
+#[doc(hidden)]
+pub mod shared {
+    pub use crate::call::Arguments;
 }

@@ -8,7 +8,7 @@ use std::sync::{
 use futures_core::future::BoxFuture;
 use turnbuckle::auth::{
     Secret,
-    client::{Browser, FileStore, OAuth, StoreKey, TokenStore, Visit},
+    client::{Browser, BrowserVisit, FileStore, OAuth, StoreKey, TokenStore},
 };
 use turnbuckle_base::lock::Mutex;
 
@@ -103,7 +103,7 @@ pub fn silent() -> Option<OAuth> {
 /// A browser that cannot be opened.
 struct NoBrowser;
 
-type Prepared = Result<Box<dyn Visit>, Box<dyn std::error::Error + Send + Sync>>;
+type Prepared = Result<Box<dyn BrowserVisit>, Box<dyn std::error::Error + Send + Sync>>;
 
 impl Browser for NoBrowser {
     fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Prepared> {

@@ -6,7 +6,7 @@ use turnbuckle_client::CallError;
 
 use crate::{
     consent::{ActionKind, Denied},
-    fleet::Failure,
+    fleet::ServerFailure,
     id::ServerId,
 };
 
@@ -67,7 +67,7 @@ pub enum HostError {
         server: ServerId,
         /// Why.
         #[source]
-        source: Arc<Failure>,
+        source: Arc<ServerFailure>,
     },
     /// The call was made, or could not be sent, and has no result. [`CallError`] tells which: after
     /// [`CallError::Lost`] and [`CallError::Deadline`] the call may have had effects.

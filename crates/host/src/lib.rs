@@ -2,7 +2,7 @@
 //!
 //! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from the
 //! config files that people have or from code, keeps them running, and shows what they offer as one
-//! [`Catalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the user
+//! [`HostCatalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the user
 //! where the policy leaves it to them.
 //!
 //! | to | use |
@@ -35,16 +35,18 @@ mod shown_uri;
 pub use turnbuckle_client as client;
 pub use turnbuckle_protocol as protocol;
 
-pub use catalog::{Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Problem};
+pub use catalog::{
+    CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, HostCatalog, Problem,
+};
 pub use consent::{
     Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, Denied,
     FormAnswer, Grant, GrantFileError, Policy, Request, Requester, Review, Rules, Scope,
-    UserInterface, Visit, VisitAnswer,
+    UserInterface, VisitAnswer, VisitRequest,
 };
 pub use context::Attachment;
 pub use error::HostError;
 pub use fleet::{
-    Failure, FailureKind, InheritedVariables, Pacing, Ready, ServerSpec, ServerState, Start,
+    FailureKind, InheritedVariables, Pacing, Ready, ServerFailure, ServerSpec, ServerState, Start,
     StateChange, StateStream,
 };
 pub use host::{

@@ -11,7 +11,7 @@ use crate::Secret;
 
 /// A request for the user's consent at an authorization server, which the user opens in a browser.
 ///
-/// A [`Visit`](super::Visit) is given it. Its `Debug` output has no query, so that it can be
+/// A [`BrowserVisit`](super::BrowserVisit) is given it. Its `Debug` output has no query, so that it can be
 /// logged.
 pub struct AuthorizationRequest {
     endpoint: Address,

@@ -42,7 +42,7 @@ mod tokens;
 
 pub use assertion::{Assertion, AssertionFile, Enterprise};
 pub use authorization_request::AuthorizationRequest;
-pub use browser::{Browser, Loopback, Paste, Visit, open_in_browser};
+pub use browser::{Browser, BrowserVisit, Loopback, Paste, open_in_browser};
 pub use dpop::Dpop;
 pub use error::{AuthError, Problem, Step};
 pub use identity::Registered;

@@ -21,7 +21,7 @@ pub struct ServerAsk<P> {
     pub request: P,
     /// Reports to the server how far the answer is, if the server asked for that.
     pub progress: AskProgress,
-    /// The [tag](crate::Call::tag) of the call that it belongs to, where that is known: over Streamable
+    /// The [tag](crate::ClientCall::tag) of the call that it belongs to, where that is known: over Streamable
     /// HTTP, where the call's own stream says so, and in 2026-07-28, where its result asks.
     pub tag: Option<u64>,
 }

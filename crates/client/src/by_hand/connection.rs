@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
 use super::{Answerable, Pending, Round};
 use crate::{
     answer::{check_form, invalid_meta_key},
-    call::{Call, ProgressListener, unless_cancelled},
+    call::{ClientCall, ProgressListener, unless_cancelled},
     connection::Connection,
     error::CallError,
     link::Canceller,
@@ -31,7 +31,7 @@ pub struct ByHand<'a, R> {
 }
 
 enum Start<'a, R> {
-    Call(Box<Call<'a, R>>),
+    Call(Box<ClientCall<'a, R>>),
     Resume(Box<Pending<R>>, InputResponses),
 }
 
@@ -64,7 +64,7 @@ impl Connection {
     /// is sent again.
     ///
     /// The capabilities must still be declared with [`Answers`](crate::Answers), as in the example.
-    pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
+    pub fn by_hand<'a, R: Answerable>(&'a self, call: ClientCall<'a, R>) -> ByHand<'a, R> {
         ByHand {
             connection: self,
             canceller: call.options.canceller.clone(),
@@ -135,7 +135,7 @@ impl Connection {
 }
 
 impl<'a, R: Answerable> ByHand<'a, R> {
-    /// Asks for progress notifications of the resumed call, as [`Call::progress`] does for a new
+    /// Asks for progress notifications of the resumed call, as [`ClientCall::progress`] does for a new
     /// one. In a session only a call that asked for them at its beginning has progress.
     pub fn progress(
         mut self,
@@ -145,7 +145,7 @@ impl<'a, R: Answerable> ByHand<'a, R> {
         self
     }
 
-    /// Lets another task cancel the resumed call with a reason, as [`Call::cancel_with`] does for a
+    /// Lets another task cancel the resumed call with a reason, as [`ClientCall::cancel_with`] does for a
     /// new one. In a session the server is told the reason of the canceller that the call was made
     /// with.
     pub fn cancel_with(mut self, canceller: &Canceller) -> Self {

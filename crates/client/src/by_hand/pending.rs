@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadResourceResult};
 
-use crate::{call::Call, connection::Connection, task::TaskTicket, tool::ToolOutput};
+use crate::{call::ClientCall, connection::Connection, task::TaskTicket, tool::ToolOutput};
 
 /// The result of a call by hand, or of resuming one.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub trait Answerable: sealed::Sealed + Send + 'static {
 
     /// The same call once more.
     #[doc(hidden)]
-    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self>
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> ClientCall<'a, Self>
     where
         Self: Sized;
 }
@@ -92,7 +92,7 @@ pub trait Answerable: sealed::Sealed + Send + 'static {
 impl Answerable for ToolOutput {
     const METHOD: &'static str = "tools/call";
 
-    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> ClientCall<'a, Self> {
         connection.call(pending.subject(), &pending.call.arguments)
     }
 }
@@ -100,7 +100,7 @@ impl Answerable for ToolOutput {
 impl Answerable for GetPromptResult {
     const METHOD: &'static str = "prompts/get";
 
-    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> ClientCall<'a, Self> {
         connection.get(pending.subject(), &pending.call.arguments)
     }
 }
@@ -108,7 +108,7 @@ impl Answerable for GetPromptResult {
 impl Answerable for ReadResourceResult {
     const METHOD: &'static str = "resources/read";
 
-    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> ClientCall<'a, Self> {
         connection.read(pending.subject())
     }
 }

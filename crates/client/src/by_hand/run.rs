@@ -13,7 +13,7 @@ use turnbuckle_session::requests::Overdue;
 use super::{Answerable, Round, pending::PendingCall};
 use crate::{
     answer::{MAX_WAIT, ManualCall, ParkedCall},
-    call::{self, Call, Parsed, Retry, Subject, SubjectParams},
+    call::{self, ClientCall, Parsed, Retry, Subject, SubjectParams},
     connection::Connection,
     error::CallError,
     future::{First, race},
@@ -34,7 +34,7 @@ enum Waited {
     Asked,
 }
 
-impl<R: Answerable> Call<'_, R> {
+impl<R: Answerable> ClientCall<'_, R> {
     /// Sends it to a modern server, with answers if there are any.
     pub(crate) async fn run_by_hand(
         mut self,

@@ -35,7 +35,7 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// [`Connect::caller`](crate::Connect::caller). A public result is used by every connection to the
 /// same URL. The results of a process are only used by the connection to that process.
 ///
-/// [`Call::fresh`](crate::Call::fresh) and [`List::fresh`](crate::List::fresh) bypass it.
+/// [`ClientCall::fresh`](crate::ClientCall::fresh) and [`List::fresh`](crate::List::fresh) bypass it.
 #[derive(Clone)]
 pub struct Cache {
     pub(super) store: Arc<Mutex<Store>>,

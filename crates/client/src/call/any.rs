@@ -6,10 +6,7 @@ use turnbuckle_protocol::{
     method::{Method, NotificationMethod},
 };
 
-use super::{
-    Call, Parsed,
-    builder::{Body, object},
-};
+use super::{ClientCall, Parsed, arguments::object, builder::Body};
 use crate::{connection::Connection, error::CallError, link::split_meta};
 
 impl Connection {
@@ -22,13 +19,13 @@ impl Connection {
     /// let page = server.request::<ToolsList>(PaginatedRequestParams::new()).await?.0;
     /// # Ok(()) }
     /// ```
-    pub fn request<M: Method>(&self, mut params: M::Params) -> Call<'_, M::Outcome>
+    pub fn request<M: Method>(&self, mut params: M::Params) -> ClientCall<'_, M::Outcome>
     where
         M::Params: Lower,
     {
         params.lower(self.link().revision());
         let (meta, body) = split(M::NAME, object(M::NAME, &params));
-        Call::new(self.link(), M::NAME, body, |reader, raw| {
+        ClientCall::new(self.link(), M::NAME, body, |reader, raw| {
             reader.parse::<M::Outcome>(&raw).map(Parsed::Done)
         })
         .with_meta(meta)
@@ -40,11 +37,11 @@ impl Connection {
         &self,
         method: impl Into<String>,
         params: Option<Box<RawValue>>,
-    ) -> Call<'_, Box<RawValue>> {
+    ) -> ClientCall<'_, Box<RawValue>> {
         let method = method.into();
         let params = params.map_or(Ok(None), |params| object(&method, &params));
         let (meta, body) = split(&method, params);
-        Call::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)))
+        ClientCall::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)))
             .with_meta_as_it_is(meta)
             .unchecked()
     }

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 };
 
 use super::{
-    Call,
+    ClientCall,
     builder::{Body, Subject},
     list::learn_promises,
 };
@@ -23,7 +23,7 @@ pub(super) enum Begun<R> {
     Task(String, Box<CreateTaskResult>),
 }
 
-impl<'a, R> Call<'a, R> {
+impl<'a, R> ClientCall<'a, R> {
     /// Runs the call, and waits for its task if it becomes one. A call that is dropped, or not
     /// done in its time, gives its task up.
     pub(super) async fn run_to_the_end(mut self, subject: &Subject) -> Result<R, CallError> {

@@ -1,9 +1,8 @@
 //! A call before it is sent: what is asked, and how.
 
-use std::{borrow::Cow, collections::HashSet, future::IntoFuture, time::Duration};
+use std::{borrow::Cow, future::IntoFuture, time::Duration};
 
 use futures_core::future::BoxFuture;
-use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams, grammar::is_meta_key};
 
@@ -41,7 +40,7 @@ use crate::{
 /// Dropping the future cancels the call and tells the server. Effects that the call had until then
 /// are not undone.
 #[must_use = "nothing is sent before it is awaited"]
-pub struct Call<'a, R> {
+pub struct ClientCall<'a, R> {
     pub(crate) link: &'a Link,
     /// Set where a call can become a task, which outlives it.
     pub(crate) connection: Option<&'a Connection>,
@@ -141,7 +140,7 @@ impl Subject {
     }
 }
 
-impl<'a, R> Call<'a, R> {
+impl<'a, R> ClientCall<'a, R> {
     pub(super) fn new(
         link: &'a Link,
         method: impl Into<Cow<'static, str>>,
@@ -279,7 +278,7 @@ impl<'a, R> Call<'a, R> {
     }
 }
 
-impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
+impl<'a, R: Send + 'a> IntoFuture for ClientCall<'a, R> {
     type Output = Result<R, CallError>;
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
@@ -289,90 +288,5 @@ impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
             return Box::pin(async move { in_span(self.span(), self.run_or_cancel()).await });
         }
         Box::pin(self.run_or_cancel())
-    }
-}
-
-/// Serialises what the caller gave as an object; nothing at all for `()` and `None`.
-pub(super) fn object<T: Serialize + ?Sized>(
-    method: &str,
-    value: &T,
-) -> Result<Option<Box<RawValue>>, CallError> {
-    let raw = serde_json::value::to_raw_value(value)
-        .map_err(|source| CallError::unwritable(method, source))?;
-    match raw.get().as_bytes().first() {
-        Some(b'{') => Ok(Some(raw)),
-        Some(b'n') => Ok(None),
-        Some(b'[') => pairs(&raw)
-            .map(Some)
-            .map_err(|source| CallError::unwritable(method, source)),
-        _ => Err(CallError::unwritable(method, no_object())),
-    }
-}
-
-/// Pairs of names and values as an object.
-fn pairs(list: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
-    let pairs: Vec<(String, &RawValue)> =
-        serde_json::from_str(list.get()).map_err(|_| no_object())?;
-    let mut names = HashSet::new();
-    if let Some((twice, _)) = pairs.iter().find(|(name, _)| !names.insert(name)) {
-        let problem = format_args!("argument `{twice}` is given twice");
-        return Err(serde::ser::Error::custom(problem));
-    }
-    let mut object = String::from("{");
-    for (name, value) in &pairs {
-        if object.len() > 1 {
-            object.push(',');
-        }
-        object.push_str(&serde_json::to_string(name)?);
-        object.push(':');
-        object.push_str(value.get());
-    }
-    object.push('}');
-    RawValue::from_string(object)
-}
-
-fn no_object() -> serde_json::Error {
-    serde::ser::Error::custom("an object is wanted, such as a struct, a map or pairs")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_structs_maps_pairs_or_json() {
-        #[derive(Serialize)]
-        struct Seat {
-            row: u8,
-        }
-        let written = |raw: Result<Option<Box<RawValue>>, CallError>| {
-            raw.unwrap().map(|raw| raw.get().to_owned())
-        };
-        let wanted = Some(r#"{"row":12}"#.to_owned());
-        assert_eq!(written(object("m", &Seat { row: 12 })), wanted);
-        assert_eq!(written(object("m", &[("row", 12)])), wanted);
-        assert_eq!(written(object("m", &vec![("row".to_owned(), 12)])), wanted);
-        assert_eq!(
-            written(object("m", &serde_json::json!({"row": 12}))),
-            wanted
-        );
-        let map = std::collections::BTreeMap::from([("row", 12)]);
-        assert_eq!(written(object("m", &map)), wanted);
-        let mixed = [("a", Value::from("x")), ("b", Value::from([1]))];
-        assert_eq!(
-            written(object("m", &mixed)),
-            Some(r#"{"a":"x","b":[1]}"#.to_owned())
-        );
-        assert_eq!(written(object("m", &())), None);
-        for wrong in [
-            serde_json::json!(5),
-            serde_json::json!("row"),
-            serde_json::json!([1, 2]),
-        ] {
-            assert!(object("m", &wrong).is_err(), "{wrong}");
-        }
-        let error = object("m", &[("row", 1), ("row", 2)]).unwrap_err();
-        let source = std::error::Error::source(&error).unwrap().to_string();
-        assert!(source.contains("`row` is given twice"), "{source}");
     }
 }

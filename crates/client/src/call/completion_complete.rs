@@ -2,10 +2,7 @@
 
 use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, Completion, Lower, Reference};
 
-use super::{
-    Call, Parsed,
-    builder::{Body, object},
-};
+use super::{ClientCall, Parsed, arguments::object, builder::Body};
 use crate::connection::Connection;
 
 const METHOD: &str = "completion/complete";
@@ -31,16 +28,16 @@ impl Connection {
         reference: Reference,
         argument: impl Into<String>,
         typed: impl Into<String>,
-    ) -> Call<'_, Completion> {
+    ) -> ClientCall<'_, Completion> {
         self.complete_with(CompleteRequestParams::new(reference, argument, typed))
     }
 
     /// As [`complete`](Self::complete), with the values of other arguments, on which the proposals
     /// may depend. Servers of revisions that do not know them do not get them.
-    pub fn complete_with(&self, mut params: CompleteRequestParams) -> Call<'_, Completion> {
+    pub fn complete_with(&self, mut params: CompleteRequestParams) -> ClientCall<'_, Completion> {
         params.lower(self.link().revision());
         let body = object(METHOD, &params).map(Body::Plain);
-        Call::new(self.link(), METHOD, body, |reader, raw| {
+        ClientCall::new(self.link(), METHOD, body, |reader, raw| {
             reader
                 .complete::<CompleteResult>(&raw)
                 .map(|result| Parsed::Done(result.completion))

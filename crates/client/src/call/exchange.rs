@@ -7,7 +7,7 @@ use turnbuckle_protocol::{InputResponses, TaskMetadata};
 use super::{
     AnswerReader, Parsed,
     begun::Begun,
-    builder::{Body, Call, Check, Subject},
+    builder::{Body, Check, ClientCall, Subject},
     input_required::{self, Retry},
     list::learn_promises,
     only_argument, visit_first,
@@ -38,7 +38,7 @@ pub(crate) struct SubjectParams<'a> {
     task: Option<&'a TaskMetadata>,
 }
 
-impl<'a, R> Call<'a, R> {
+impl<'a, R> ClientCall<'a, R> {
     /// Runs it until it is done, or cancelled from elsewhere.
     pub(super) async fn run_or_cancel(self) -> Result<R, CallError> {
         let canceller = self.options.canceller.clone();

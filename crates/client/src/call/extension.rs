@@ -6,7 +6,7 @@ use turnbuckle_protocol::{
     method::{Method, NotificationMethod},
 };
 
-use super::{Call, Parsed, any::split, builder::object};
+use super::{ClientCall, Parsed, any::split, arguments::object};
 use crate::{connection::Connection, error::CallError};
 
 /// An extension that the server declares. Made by [`Connection::extension`].
@@ -85,15 +85,15 @@ impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
     /// Sends a request of the extension, and returns its result when awaited.
     ///
     /// # Errors
-    /// As any [`Call`]: [`CallError::Rejected`] if the server answers with an error.
-    pub fn call<M: Method>(&self, params: &M::Params) -> Call<'a, M::Result> {
+    /// As any [`ClientCall`]: [`CallError::Rejected`] if the server answers with an error.
+    pub fn call<M: Method>(&self, params: &M::Params) -> ClientCall<'a, M::Result> {
         let link = self.connection.link();
         #[cfg(feature = "http")]
         if let (Some(member), Some(http)) = (M::NAMED_BY, link.wire.http()) {
             http.names.learn(M::NAME, member);
         }
         let (meta, body) = split(M::NAME, object(M::NAME, params));
-        let call = Call::new(link, M::NAME, body, |reader, raw| {
+        let call = ClientCall::new(link, M::NAME, body, |reader, raw| {
             reader.complete::<M::Result>(&raw).map(Parsed::Done)
         });
         // That the extension is declared has been seen.

@@ -21,10 +21,7 @@ use turnbuckle_protocol::{
     lenient::ReadWarning,
 };
 
-use super::{
-    Call, Parsed,
-    builder::{Body, object},
-};
+use super::{ClientCall, Parsed, arguments::object, builder::Body};
 use crate::{
     cache::Freshness, connection::Connection, error::CallError, link::Link, profile::OutputCheck,
 };
@@ -360,7 +357,7 @@ impl<T: Listed> Pages<'_, T> {
             return Err(self.endless(&format!("it has more than {MAX_PAGES} pages")));
         }
         let body = object(T::METHOD, &params).map(Body::Plain);
-        let mut call = Call::new(self.link, T::METHOD, body, |reader, raw| {
+        let mut call = ClientCall::new(self.link, T::METHOD, body, |reader, raw| {
             reader
                 .complete::<T::Page>(&raw)
                 .map(|page| Parsed::Done(T::split(page)))

@@ -2,10 +2,7 @@
 
 use turnbuckle_protocol::{LoggingLevel, SetLevelRequestParams};
 
-use super::{
-    Call, Parsed,
-    builder::{Body, object},
-};
+use super::{ClientCall, Parsed, arguments::object, builder::Body};
 use crate::{connection::Connection, error::CallError, link::Link};
 
 const METHOD: &str = "logging/setLevel";
@@ -41,7 +38,7 @@ impl Connection {
     }
 }
 
-impl<R> Call<'_, R> {
+impl<R> ClientCall<'_, R> {
     /// Sees to it that log messages of this severity come while the call runs.
     pub(super) async fn hear_logs(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         if self.link.revision().is_modern() {
@@ -61,7 +58,7 @@ impl<R> Call<'_, R> {
 /// Sets the level of a session.
 async fn set_level(link: &Link, level: LoggingLevel) -> Result<(), CallError> {
     let body = object(METHOD, &SetLevelRequestParams::new(level)).map(Body::Plain);
-    Call::new(link, METHOD, body, |_, _| Ok(Parsed::Done(()))).await?;
+    ClientCall::new(link, METHOD, body, |_, _| Ok(Parsed::Done(()))).await?;
     link.desired.has_level(level);
     Ok(())
 }

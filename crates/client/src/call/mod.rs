@@ -1,8 +1,9 @@
 //! The requests of a client: each kind, its answer, and their shared parts.
 //!
-//! [`Call`] is a question before it is sent ([`builder`]); [`exchange`] is its course.
+//! [`ClientCall`] is a question before it is sent ([`builder`]); [`exchange`] is its course.
 
 mod any;
+mod arguments;
 mod begun;
 mod builder;
 mod completion_complete;
@@ -23,7 +24,8 @@ mod task_handle;
 mod tools_call;
 mod visit_first;
 
-pub use builder::Call;
+pub use arguments::Arguments;
+pub use builder::ClientCall;
 pub(crate) use builder::{ProgressListener, Subject};
 pub(crate) use exchange::{SubjectParams, unless_cancelled};
 pub use extension::ExtensionHandle;

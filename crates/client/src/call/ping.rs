@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::{Call, Parsed, builder::Body};
+use super::{ClientCall, Parsed, builder::Body};
 use crate::connection::Connection;
 
 impl Connection {
@@ -16,13 +16,13 @@ impl Connection {
     /// }
     /// # }
     /// ```
-    pub fn ping(&self) -> Call<'_, ()> {
+    pub fn ping(&self) -> ClientCall<'_, ()> {
         let method = if self.link().revision().is_modern() {
             "server/discover"
         } else {
             "ping"
         };
-        Call::new(self.link(), method, Ok(Body::Plain(None)), |reader, raw| {
+        ClientCall::new(self.link(), method, Ok(Body::Plain(None)), |reader, raw| {
             reader.parse::<IgnoredAny>(&raw).map(|_| Parsed::Done(()))
         })
     }

@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use turnbuckle_protocol::GetPromptResult;
 
 use super::{
-    Call,
-    builder::{Body, Subject, object},
+    ClientCall,
+    arguments::object,
+    builder::{Body, Subject},
 };
 use crate::{connection::Connection, error::CallError};
 
@@ -33,11 +34,11 @@ impl Connection {
         &self,
         prompt: impl Into<String>,
         arguments: impl Serialize,
-    ) -> Call<'_, GetPromptResult> {
+    ) -> ClientCall<'_, GetPromptResult> {
         let body = object(METHOD, &arguments)
             .and_then(texts)
             .map(|arguments| Body::Subject(Subject::named(prompt.into(), arguments)));
-        Call::new(self.link(), METHOD, body, |reader, raw| {
+        ClientCall::new(self.link(), METHOD, body, |reader, raw| {
             reader.outcome(&raw)
         })
     }

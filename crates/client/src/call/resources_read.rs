@@ -3,7 +3,7 @@
 use turnbuckle_protocol::ReadResourceResult;
 
 use super::{
-    Call,
+    ClientCall,
     builder::{Body, Subject},
 };
 use crate::connection::Connection;
@@ -29,12 +29,12 @@ impl Connection {
     /// [`is_resource_not_found`] recognises it in every revision.
     ///
     /// [`is_resource_not_found`]: turnbuckle_protocol::ErrorObject::is_resource_not_found
-    pub fn read(&self, uri: impl Into<String>) -> Call<'_, ReadResourceResult> {
+    pub fn read(&self, uri: impl Into<String>) -> ClientCall<'_, ReadResourceResult> {
         let subject = Subject {
             uri: Some(uri.into()),
             ..Subject::default()
         };
-        Call::new(
+        ClientCall::new(
             self.link(),
             "resources/read",
             Ok(Body::Subject(subject)),

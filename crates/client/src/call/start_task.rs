@@ -8,14 +8,14 @@ use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::ProgressNotificationParams;
 
 use super::{
-    Call, TaskHandle,
+    ClientCall, TaskHandle,
     begun::Begun,
     exchange::unless_cancelled,
     task_handle::{SharedListener, TaskProgress},
 };
 use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 
-/// The result of a call that may become a task, from [`Call::task`].
+/// The result of a call that may become a task, from [`ClientCall::task`].
 #[derive(Debug)]
 pub enum Started {
     /// The server answered at once: it has no tasks, or the tool was quick. There is no task.
@@ -38,35 +38,35 @@ impl Started {
     }
 }
 
-/// A call that may become a task, made by [`Call::task`]. It is sent when it is awaited, and gives
+/// A call that may become a task, made by [`ClientCall::task`]. It is sent when it is awaited, and gives
 /// [`Started`].
 ///
 /// # Cancel safety
 /// Dropping the future before the server has answered cancels the call.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct StartTask<'a> {
-    call: Call<'a, ToolOutput>,
+    call: ClientCall<'a, ToolOutput>,
     ttl: Option<Duration>,
     listener: Option<SharedListener>,
 }
 
-impl<'a> Call<'a, ToolOutput> {
+impl<'a> ClientCall<'a, ToolOutput> {
     /// Returns the task in place of the result, if the call becomes one.
     ///
     /// In a session the client asks for a task if the server supports them; a modern server decides
     /// by itself. A server without tasks returns the result.
     ///
-    /// A listener of [`progress`](Call::progress) is called until the task has begun; that of
+    /// A listener of [`progress`](ClientCall::progress) is called until the task has begun; that of
     /// [`StartTask::progress`] also while the task runs.
     ///
     /// ```no_run
     /// use turnbuckle_client::Started;
     /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
     /// match server.call("build", ()).task().await? {
-    ///     Started::Done(output) => println!("{}", output.text()),
+    ///     Started::Done(output) => println!("{}", output.ok()?.text()),
     ///     Started::Task(mut task) => {
     ///         // `task.ticket()` is all that another process needs to come back.
-    ///         println!("{}", task.result().await?.text());
+    ///         println!("{}", task.result().await?.ok()?.text());
     ///     }
     /// }
     /// # Ok(()) }

@@ -9,9 +9,9 @@ use turnbuckle_protocol::{
 };
 
 use super::{
-    AnswerReader, Call, Parsed,
-    builder::{Body, Subject, object},
-    only_argument,
+    AnswerReader, ClientCall, Parsed,
+    arguments::Arguments,
+    builder::{Body, Subject},
 };
 use crate::{
     connection::Connection, error::CallError, link::Link, profile::OutputCheck, tool::ToolOutput,
@@ -23,7 +23,8 @@ impl Connection {
     /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON:
     /// anything that serialises to an object, or to a list of pairs; `()` for no arguments. A
     /// string, a number or a boolean is used as the value of the tool's only argument; the tools
-    /// are listed to learn its name.
+    /// are listed to learn its name. Any other list is [`CallError::Unwritable`], and nothing is
+    /// sent.
     ///
     /// A tool that failed is a result too, with
     /// [`is_error`](turnbuckle_protocol::CallToolResult::is_error) set. [`ToolOutput::ok`] and
@@ -33,28 +34,33 @@ impl Connection {
     /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
     /// let output = server.call("greet", [("name", "Ada")]).await?.ok()?;
     /// println!("{}", output.text());
+    /// // Values of different types: a tuple of pairs.
+    /// let sum: i64 = server.call("add", (("a", 2), ("unit", "m"))).await?.parse()?;
     /// # Ok(()) }
     /// ```
     ///
     /// A call that takes long may become a task at the server; awaiting it waits for the task. Use
-    /// [`Call::task`] to get the task in place of its result.
+    /// [`ClientCall::task`] to get the task in place of its result.
     ///
     /// # Errors
     /// [`CallError::Rejected`] for an unknown tool or arguments that the server refuses,
     /// [`CallError::OutputMismatch`] for a result that breaks the tool's output schema, and all
     /// others of [`CallError`].
-    pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
+    pub fn call(
+        &self,
+        tool: impl Into<String>,
+        arguments: impl Serialize,
+    ) -> ClientCall<'_, ToolOutput> {
         let tool = tool.into();
-        let subject = match object(METHOD, &arguments) {
-            Ok(arguments) => Ok(Subject::named(tool, arguments)),
-            Err(error) => match only_argument::plain(&arguments) {
-                Some(value) => Ok(Subject::with_plain(tool, value)),
-                None => Err(error),
-            },
+        let subject = match Arguments::of(&arguments) {
+            Ok(Arguments::Absent) => Ok(Subject::named(tool, None)),
+            Ok(Arguments::Object(object)) => Ok(Subject::named(tool, Some(object))),
+            Ok(Arguments::Plain(value)) => Ok(Subject::with_plain(tool, value)),
+            Err(source) => Err(CallError::unwritable(METHOD, source)),
         };
         let body = subject.map(Body::Subject);
-        let call = Call::new(self.link(), METHOD, body, |reader, raw| read(reader, &raw));
-        Call {
+        let call = ClientCall::new(self.link(), METHOD, body, |reader, raw| read(reader, &raw));
+        ClientCall {
             connection: Some(self),
             ..call
         }

@@ -85,7 +85,7 @@ impl ServerAnswers {
         }
         Event::Refused {
             asked,
-            refusal: probe::Refusal::Error(error.code),
+            refusal: probe::ProbeRefusal::Error(error.code),
             supported: error.data.as_ref().map(supported).unwrap_or_default(),
             message: error.message,
         }
@@ -167,11 +167,14 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
             let source = io::Error::other(source);
             return Err(ConnectError::Unreachable { server, source });
         }
-        CallError::Status { status, text, .. } => refused(probe::Refusal::Status(status), text),
-        // Over HTTP it is known which question an answer is for, also if it makes no sense.
-        error if link.wire.is_http() => {
-            refused(probe::Refusal::NoAnswer, error_chain::in_one_line(&error))
+        CallError::Status { status, text, .. } => {
+            refused(probe::ProbeRefusal::Status(status), text)
         }
+        // Over HTTP it is known which question an answer is for, also if it makes no sense.
+        error if link.wire.is_http() => refused(
+            probe::ProbeRefusal::NoAnswer,
+            error_chain::in_one_line(&error),
+        ),
         _ => Event::Garbage,
     })
 }

@@ -11,7 +11,7 @@ use std::{
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Verdict,
-    probe::{self, Action, Asked, Event, Failure, Probe, Reason},
+    probe::{self, Action, Asked, Event, Probe, ProbeFailure, Reason},
 };
 
 use super::{
@@ -273,7 +273,7 @@ impl RunningSearch<'_> {
         connection
     }
 
-    async fn fail(self, mut failure: Failure) -> ConnectError {
+    async fn fail(self, mut failure: ProbeFailure) -> ConnectError {
         // A server that could not be started again did not close anything: it was silent.
         let mut asked = failure.tried.iter().rev();
         let last = asked.find(|attempt| matches!(attempt.step, probe::Step::Ask(..)));

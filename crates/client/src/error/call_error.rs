@@ -56,7 +56,7 @@ pub enum CallError {
         text: String,
     },
     /// No answer came in time, and the server was told to stop. It may have had effects. Try again,
-    /// or allow more time with [`Call::deadline`](crate::Call::deadline).
+    /// or allow more time with [`ClientCall::deadline`](crate::ClientCall::deadline).
     #[error("server `{server}` did not answer `{method}`: {overdue}")]
     Deadline {
         /// The server.

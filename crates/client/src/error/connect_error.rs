@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use turnbuckle_session::probe::{Failure, Reason};
+use turnbuckle_session::probe::{ProbeFailure, Reason};
 use turnbuckle_transport::SpawnError;
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 /// do.
 ///
 /// Print the whole chain of sources: the cause, such as the answer of the server, is in it.
-/// `Ended`, `TimedOut`, `Unsupported` and `Refused` have a [`Failure`] as their source, which lists
+/// `Ended`, `TimedOut`, `Unsupported` and `Refused` have a [`ProbeFailure`] as their source, which lists
 /// the attempts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -85,7 +85,7 @@ pub enum ConnectError {
         ending: Arc<Ending>,
         /// The attempts.
         #[source]
-        source: Box<Failure>,
+        source: Box<ProbeFailure>,
     },
     /// The server is there, but does not answer: is it an MCP server, and does it wait for
     /// something else?
@@ -97,7 +97,7 @@ pub enum ConnectError {
         ending: Arc<Ending>,
         /// The attempts.
         #[source]
-        source: Box<Failure>,
+        source: Box<ProbeFailure>,
     },
     /// The server speaks no revision that is allowed here. Allow more than
     /// [`Client::only`](crate::Client::only) does, or update one of the two.
@@ -107,7 +107,7 @@ pub enum ConnectError {
         server: Arc<str>,
         /// The revisions of both sides, and the attempts.
         #[source]
-        source: Box<Failure>,
+        source: Box<ProbeFailure>,
     },
     /// The server answered, but with an error, or with something that is not MCP. The source has
     /// the answer.
@@ -119,12 +119,12 @@ pub enum ConnectError {
         ending: Arc<Ending>,
         /// Its answer, and the attempts.
         #[source]
-        source: Box<Failure>,
+        source: Box<ProbeFailure>,
     },
 }
 
 impl ConnectError {
-    pub(crate) fn failed(server: Arc<str>, failure: Failure, ending: Arc<Ending>) -> Self {
+    pub(crate) fn failed(server: Arc<str>, failure: ProbeFailure, ending: Arc<Ending>) -> Self {
         let source = Box::new(failure);
         match source.reason {
             Reason::Closed => Self::Ended {

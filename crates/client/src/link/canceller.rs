@@ -25,7 +25,7 @@ pub struct Canceller(Arc<watch::Sender<Option<Arc<str>>>>);
 
 impl Canceller {
     /// A new canceller, which has cancelled nothing yet. Give it to calls with
-    /// [`Call::cancel_with`](crate::Call::cancel_with).
+    /// [`ClientCall::cancel_with`](crate::ClientCall::cancel_with).
     pub fn new() -> Self {
         Self::default()
     }

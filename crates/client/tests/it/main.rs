@@ -3,6 +3,7 @@
 
 mod agreed;
 mod annotations;
+mod arguments;
 mod ask_rates;
 mod asks_in_results;
 mod asks_in_sessions;

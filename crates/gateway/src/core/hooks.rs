@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use futures_core::future::BoxFuture;
 use turnbuckle_client::{Change, Client, Target};
 use turnbuckle_host::{
-    Failure, ServerState,
+    ServerFailure, ServerState,
     shared::{FleetHooks, Unheard, Upstream},
 };
 
@@ -22,7 +22,7 @@ impl FleetHooks for CoreHooks {
     fn prepare<'a>(
         &'a self,
         server: &'a Arc<Upstream>,
-    ) -> BoxFuture<'a, Result<(Client, Target), Failure>> {
+    ) -> BoxFuture<'a, Result<(Client, Target), ServerFailure>> {
         Box::pin(async move {
             let core = self.0.upgrade();
             let plan = core.and_then(|core| core.plans.read().get(server.id()).cloned());

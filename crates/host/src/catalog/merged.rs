@@ -12,7 +12,7 @@ use crate::{
     names::{Collision, Namer, PROVIDER_LIMIT, Prefix},
 };
 
-/// Something about the catalog that the user should know, from [`Catalog::problems`]. Its `Display`
+/// Something about the catalog that the user should know, from [`HostCatalog::problems`]. Its `Display`
 /// is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ impl fmt::Display for Problem {
 /// With one enabled server, tools and prompts have the server's own names; with several they have a
 /// prefix, as in `git__log`. Names do not change when a server fails.
 #[derive(Debug, Default)]
-pub struct Catalog {
+pub struct HostCatalog {
     tools: Vec<Arc<CatalogTool>>,
     tools_by_name: HashMap<Arc<str>, usize>,
     prompts: Vec<Arc<CatalogPrompt>>,
@@ -81,7 +81,7 @@ pub struct Catalog {
     problems: Vec<Problem>,
 }
 
-impl Catalog {
+impl HostCatalog {
     /// All tools that may be used, in the order of the servers and of their lists. Tools that the
     /// policy denies and tools that the settings of a server exclude are left out.
     ///
@@ -185,8 +185,8 @@ pub(crate) fn merge(
     parts: &[Part<'_>],
     prefix: Prefix,
     may_list: impl Fn(&ServerId, &Tool) -> bool,
-) -> Catalog {
-    let mut catalog = Catalog::default();
+) -> HostCatalog {
+    let mut catalog = HostCatalog::default();
     let mut tools = Namer::new(prefix, PROVIDER_LIMIT);
     let mut prompts = Namer::new(prefix, PROVIDER_LIMIT);
     let count = parts
@@ -224,7 +224,7 @@ pub(crate) fn merge(
     catalog
 }
 
-impl Catalog {
+impl HostCatalog {
     fn add_tool(&mut self, tool: CatalogTool) {
         self.tools_by_name
             .insert(tool.name.clone(), self.tools.len());

@@ -6,5 +6,5 @@ mod search;
 
 pub(crate) use entry::tokens;
 pub use entry::{CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool};
-pub use merged::{Catalog, Problem};
+pub use merged::{HostCatalog, Problem};
 pub(crate) use merged::{Part, merge};

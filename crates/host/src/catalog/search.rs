@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc};
 
 use turnbuckle_protocol::Resource;
 
-use super::{Catalog, CatalogResource};
+use super::{CatalogResource, HostCatalog};
 
 /// How well a resource fits what was typed, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ enum Fit {
     Description,
 }
 
-impl Catalog {
+impl HostCatalog {
     /// The resources whose name, title, URI or description contains every word of the query, best
     /// matches first: by the field that contains the words, then by priority, then by name. An
     /// empty query finds all resources.

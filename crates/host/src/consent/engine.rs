@@ -11,8 +11,8 @@ use turnbuckle_protocol::{
 
 use super::{
     Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, FormAnswer,
-    Policy, Request, Requester, Review, Scope, UserInterface, Visit, VisitAnswer, grant::GrantKey,
-    grants::Grants,
+    Policy, Request, Requester, Review, Scope, UserInterface, VisitAnswer, VisitRequest,
+    grant::GrantKey, grants::Grants,
 };
 use crate::{
     fleet::{Origin, matches},
@@ -230,7 +230,7 @@ impl Consent {
         let action = Action::ShowUrl { visit };
         let user = self.may_show(party, &action)?;
         let _turn = self.turn.lock().await;
-        let answer = user.visit(&party.who(), Visit::new(visit)).await;
+        let answer = user.visit(&party.who(), VisitRequest::new(visit)).await;
         let outcome = match answer {
             VisitAnswer::Accept => "accepted",
             VisitAnswer::Decline => "declined",

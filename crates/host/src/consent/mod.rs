@@ -19,6 +19,6 @@ pub use grant_file::GrantFileError;
 pub(crate) use grants::Grants;
 pub use policy::{Decision, Policy, Rules};
 pub use user::{
-    ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, Scope, UserInterface, Visit,
-    VisitAnswer,
+    ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, Scope, UserInterface,
+    VisitAnswer, VisitRequest,
 };

@@ -161,14 +161,14 @@ pub enum Review<T> {
 /// [`UserInterface::visit`] is given it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Visit<'a> {
+pub struct VisitRequest<'a> {
     /// The server's message, and the URL.
     pub request: &'a ElicitRequestUrlParams,
     /// The host that is visited. Show it: the rest of a URL can say anything.
     pub host: &'a str,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> VisitRequest<'a> {
     pub(crate) fn new(request: &'a ElicitRequestUrlParams) -> Self {
         Self {
             host: host_of(&request.url),
@@ -236,7 +236,11 @@ pub trait UserInterface: Send + Sync + 'static {
     /// the host of the URL, and open it in the user's browser if they agree.
     ///
     /// Defaults to [`VisitAnswer::Decline`].
-    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(
+        &'a self,
+        who: &'a Requester,
+        visit: VisitRequest<'a>,
+    ) -> BoxFuture<'a, VisitAnswer> {
         let _ = (who, visit);
         Box::pin(std::future::ready(VisitAnswer::Decline))
     }
@@ -284,7 +288,11 @@ impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
         (**self).form(who, form)
     }
 
-    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(
+        &'a self,
+        who: &'a Requester,
+        visit: VisitRequest<'a>,
+    ) -> BoxFuture<'a, VisitAnswer> {
         (**self).visit(who, visit)
     }
 

@@ -36,7 +36,7 @@ pub enum FailureKind {
 /// Its `Display` is the reason, followed by the lines of standard error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Failure {
+pub struct ServerFailure {
     /// The kind of failure.
     pub kind: FailureKind,
     /// The reason, as a sentence, with all its causes.
@@ -45,7 +45,7 @@ pub struct Failure {
     pub stderr: Vec<String>,
 }
 
-impl Failure {
+impl ServerFailure {
     pub(crate) fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
         Self {
             kind,
@@ -108,7 +108,7 @@ fn last_lines(ending: &Ending) -> Vec<String> {
     ending.stderr[first..].to_vec()
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ServerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
         if !self.stderr.is_empty() {
@@ -121,4 +121,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl Error for Failure {}
+impl Error for ServerFailure {}

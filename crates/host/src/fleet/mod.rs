@@ -21,7 +21,7 @@ mod unread;
 mod upstream;
 
 use aside::aside;
-pub use failure::{Failure, FailureKind};
+pub use failure::{FailureKind, ServerFailure};
 pub(crate) use filter::{ToolFilter, matches};
 pub use inherited::InheritedVariables;
 pub use listing::{List, Listed};

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{LoggingLevel, Root};
 use turnbuckle_transport::Command;
 
 use super::{
-    Failure, FailureKind, InheritedVariables, ToolFilter,
+    FailureKind, InheritedVariables, ServerFailure, ToolFilter,
     reach::{Custom, Reach},
 };
 use crate::config::{Launch, Settings};
@@ -242,7 +242,7 @@ impl ServerSpec {
 
     /// The way to the server as it is written. A process inherits all variables.
     #[doc(hidden)]
-    pub fn way(&self) -> Result<Target, Failure> {
+    pub fn way(&self) -> Result<Target, ServerFailure> {
         self.target(&Customise {
             inherited: &InheritedVariables::all(),
             #[cfg(feature = "http")]
@@ -253,12 +253,13 @@ impl ServerSpec {
     }
 
     /// The way to the server.
-    pub(crate) fn target(&self, customise: &Customise<'_>) -> Result<Target, Failure> {
+    pub(crate) fn target(&self, customise: &Customise<'_>) -> Result<Target, ServerFailure> {
         match &self.reach {
             Reach::Custom(custom) => Ok((custom.open)()),
-            Reach::Unusable(reason) => {
-                Err(Failure::new(FailureKind::Misconfigured, reason.clone()))
-            }
+            Reach::Unusable(reason) => Err(ServerFailure::new(
+                FailureKind::Misconfigured,
+                reason.clone(),
+            )),
             Reach::Launch(Launch::Command {
                 program,
                 arguments,
@@ -307,7 +308,7 @@ impl Customise<'_> {
         clippy::unnecessary_wraps,
         reason = "without the feature `http` it fails"
     )]
-    fn http(&self, remote: &crate::config::Remote) -> Result<Target, Failure> {
+    fn http(&self, remote: &crate::config::Remote) -> Result<Target, ServerFailure> {
         let mut target = HttpTarget::new(&remote.url);
         for (name, value) in &remote.headers {
             target = target.header(name, value);
@@ -320,8 +321,8 @@ impl Customise<'_> {
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_self, reason = "with the feature `http` it is used")]
-    fn http(&self, _: &crate::config::Remote) -> Result<Target, Failure> {
+    fn http(&self, _: &crate::config::Remote) -> Result<Target, ServerFailure> {
         let reason = "servers at a URL need the feature `http`";
-        Err(Failure::new(FailureKind::Misconfigured, reason))
+        Err(ServerFailure::new(FailureKind::Misconfigured, reason))
     }
 }

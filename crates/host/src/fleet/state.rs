@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 
-use super::Failure;
+use super::ServerFailure;
 use crate::id::ServerId;
 
 /// How many changes of state wait for one reader. Each server changes a few times a minute at most.
@@ -30,7 +30,7 @@ pub enum ServerState {
     /// idle then, unless it is needed. Calls wait for it.
     Restarting {
         /// Why it failed.
-        failure: Arc<Failure>,
+        failure: Arc<ServerFailure>,
         /// The pause.
         pause: Duration,
     },
@@ -39,7 +39,7 @@ pub enum ServerState {
     /// [misconfigured](crate::FailureKind::Misconfigured).
     Failed {
         /// Why.
-        failure: Arc<Failure>,
+        failure: Arc<ServerFailure>,
         /// When it is tried again by itself, counted from the moment it failed.
         retry_after: Option<Duration>,
     },
@@ -62,7 +62,7 @@ impl ServerState {
 
     /// The last failure, while the server is being restarted or has failed. `None` in all other
     /// states.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&ServerFailure> {
         match self {
             Self::Restarting { failure, .. } | Self::Failed { failure, .. } => Some(failure),
             _ => None,

@@ -12,7 +12,7 @@ use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Lis
 use turnbuckle_protocol::Tool;
 
 use super::{
-    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, aside, known,
+    FailureKind, Lists, Pacing, Ready, ServerFailure, ServerState, Start, Upstream, aside, known,
     listing::{self, Kind, List},
     pace::{Attempt, Pace, Pause},
     unread::Unread,
@@ -42,7 +42,7 @@ pub trait FleetHooks: Send + Sync + 'static {
     fn prepare<'a>(
         &'a self,
         server: &'a Arc<Upstream>,
-    ) -> BoxFuture<'a, Result<(Client, Target), Failure>>;
+    ) -> BoxFuture<'a, Result<(Client, Target), ServerFailure>>;
 
     /// The state of a server changed.
     fn state_changed(&self, server: &Upstream, state: &ServerState);
@@ -147,7 +147,7 @@ impl Supervisor<'_> {
     }
 
     /// Waits some time after a failure, or until the server is needed.
-    async fn after(&self, pace: &mut Pace, failure: Failure, attempt: Attempt) {
+    async fn after(&self, pace: &mut Pace, failure: ServerFailure, attempt: Attempt) {
         let kind = failure.kind;
         let failure = Arc::new(failure);
         if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
@@ -182,11 +182,11 @@ impl Supervisor<'_> {
         }
     }
 
-    async fn start(&self) -> Result<Connection, Failure> {
+    async fn start(&self) -> Result<Connection, ServerFailure> {
         let spec = &self.upstream.spec;
         // A user may have to be asked first, and that holds up no other server.
         let (client, target) = self.shared.hooks.prepare(self.upstream).await?;
-        let not_started = |reason: String| Failure::new(FailureKind::NotStarted, reason);
+        let not_started = |reason: String| ServerFailure::new(FailureKind::NotStarted, reason);
         let permit = self.shared.starts.acquire().await;
         let permit = permit.map_err(|_| not_started("the host is closed".to_owned()))?;
         let connecting = client
@@ -207,7 +207,7 @@ impl Supervisor<'_> {
         };
         match connected {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(Failure::connecting(&error)),
+            Ok(Err(error)) => Err(ServerFailure::connecting(&error)),
             Err(_) => Err(not_started(format!(
                 "it did not answer within {:?}; raise its start timeout if it needs longer",
                 spec.start_timeout
@@ -216,7 +216,7 @@ impl Supervisor<'_> {
     }
 
     /// Serves until the connection ends.
-    async fn serve(&self, connection: &Connection) -> Failure {
+    async fn serve(&self, connection: &Connection) -> ServerFailure {
         let name = connection.server().implementation();
         let name = name.map(|implementation| implementation.name.clone());
         self.upstream.origin.introduce(name);
@@ -237,7 +237,7 @@ impl Supervisor<'_> {
                 // In a fixed order, so that a simulation can replay every step. Clients can nudge
                 // without end, so nudges come last.
                 biased;
-                ending = connection.closed() => return Failure::ended(&ending),
+                ending = connection.closed() => return ServerFailure::ended(&ending),
                 () = self.upstream.followed_changed.notified() => {
                     hearing = self.listen(connection).await;
                     // What the old stream had to say of the lists is lost with it.

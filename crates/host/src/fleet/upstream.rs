@@ -16,7 +16,9 @@ use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_client::{Connection, Roots};
 use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Root, Tool};
 
-use super::{Failure, FailureKind, ServerSpec, ServerState, Start, listing::List, origin::Origin};
+use super::{
+    FailureKind, ServerFailure, ServerSpec, ServerState, Start, listing::List, origin::Origin,
+};
 use crate::id::ServerId;
 
 /// Everything that a server lists.
@@ -61,7 +63,7 @@ struct StateRecord {
     changes: u64,
     state: ServerState,
     /// The last failure since the server was last [settled](ServerState::is_settled).
-    failure: Option<Arc<Failure>>,
+    failure: Option<Arc<ServerFailure>>,
 }
 
 impl StateRecord {
@@ -283,7 +285,7 @@ impl Upstream {
     /// Waits until the server has failed and the time that one start may take is over, counted from
     /// `began`. Before its first failure a server may be waiting for the user's consent, which has no
     /// time limit.
-    async fn failed_for_a_start(&self, began: time::Instant) -> Arc<Failure> {
+    async fn failed_for_a_start(&self, began: time::Instant) -> Arc<ServerFailure> {
         time::sleep(self.spec.start_timeout.saturating_sub(began.elapsed())).await;
         self.state_in(|record| record.failure.clone()).await
     }
@@ -293,7 +295,7 @@ impl Upstream {
     /// # Errors
     /// Why the server is not there. While it rests after many failures, that is said at once; while
     /// it fails and is restarted, after the time that one start may take.
-    pub async fn connection(&self) -> Result<Connection, Arc<Failure>> {
+    pub async fn connection(&self) -> Result<Connection, Arc<ServerFailure>> {
         // A server at a URL that did not answer may be back, and if it is not, that is said at once.
         if let Some(connection) = self.live()
             && !connection.has_ended()
@@ -403,6 +405,6 @@ impl Upstream {
     }
 }
 
-fn gone(reason: &str) -> Arc<Failure> {
-    Arc::new(Failure::new(FailureKind::Removed, reason))
+fn gone(reason: &str) -> Arc<ServerFailure> {
+    Arc::new(ServerFailure::new(FailureKind::Removed, reason))
 }

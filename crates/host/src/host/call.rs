@@ -6,7 +6,7 @@ use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use tokio::time::Instant;
-use turnbuckle_client::{Call, CallError, LogStream, Logged, ToolOutput};
+use turnbuckle_client::{CallError, ClientCall, LogStream, Logged, ToolOutput, shared::Arguments};
 use turnbuckle_protocol::{
     LoggingLevel, ProgressNotificationParams, error::name_in_message, grammar::is_meta_key,
 };
@@ -36,7 +36,7 @@ use crate::{
 pub struct HostCall<'a> {
     host: &'a Host,
     name: String,
-    arguments: Result<Option<Box<RawValue>>, serde_json::Error>,
+    arguments: Result<Arguments, serde_json::Error>,
     conversation: Option<ConversationId>,
     deadline: Option<Duration>,
     log_level: Option<LoggingLevel>,
@@ -50,7 +50,8 @@ type CallLogListener<'a> = Box<dyn FnMut(Logged) + Send + 'a>;
 
 impl Host {
     /// Calls a tool by its name in the host, and returns its output when awaited. The arguments are
-    /// anything that serialises to an object; `()` for no arguments. Use
+    /// a struct, a map, pairs of names and values, or JSON; `()` for no arguments. A string, a number
+    /// or a boolean is used as the value of the tool's only argument. Use
     /// [`Conversation::call`](crate::Conversation::call) for a call that belongs to a conversation.
     ///
     /// ```no_run
@@ -58,19 +59,19 @@ impl Host {
     /// use turnbuckle_host::{Host, HostError};
     ///
     /// # async fn run(host: Host) -> Result<(), HostError> {
-    /// let arguments = serde_json::json!({ "repo_path": "." });
     /// let output = host
-    ///     .call("git__git_log", arguments)
+    ///     .call("git__git_log", [("repo_path", ".")])
     ///     .deadline(Duration::from_secs(30))
     ///     .progress(|report| println!("{:?}", report.message))
-    ///     .await?;
+    ///     .await?
+    ///     .ok()?;
     /// println!("{}", output.text());
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     /// Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed is not an
-    /// error here: look at [`is_error`](turnbuckle_protocol::CallToolResult::is_error) of its output.
+    /// error here: [`ToolOutput::ok`] turns its output into one.
     ///
     /// - [`HostError::Unknown`]: no server has a tool of this name. The error has the most similar
     ///   name.
@@ -88,7 +89,7 @@ impl<'a> HostCall<'a> {
         Self {
             host,
             name,
-            arguments: object(arguments),
+            arguments: Arguments::of(arguments),
             conversation: None,
             deadline: None,
             log_level: None,
@@ -160,7 +161,9 @@ impl<'a> HostCall<'a> {
                 unknown("tool", &self.name, names)
             })
         })?;
-        let mut arguments = self.arguments.map_err(|source| CallError::Unwritable {
+        // The policy and the user see what is sent: an object with names.
+        let named = self.arguments.and_then(|given| given.for_tool(tool.tool()));
+        let mut arguments = named.map_err(|source| CallError::Unwritable {
             method: "tools/call".into(),
             source,
         })?;
@@ -231,7 +234,7 @@ const MAX_LATE_LOGS: usize = 1024;
 
 /// Waits for a call, and hands over the log messages that come before its answer.
 async fn with_logs(
-    call: Call<'_, ToolOutput>,
+    call: ClientCall<'_, ToolOutput>,
     mut logs: LogStream,
     mut listener: CallLogListener<'_>,
 ) -> Result<ToolOutput, CallError> {
@@ -253,15 +256,6 @@ async fn with_logs(
         }
     }
     outcome
-}
-
-/// Serialises arguments; nothing at all for `()` and `None`. Whether they are an object is checked
-/// when they are sent.
-pub(super) fn object(
-    arguments: &impl Serialize,
-) -> Result<Option<Box<RawValue>>, serde_json::Error> {
-    let raw = serde_json::value::to_raw_value(arguments)?;
-    Ok((raw.get() != "null").then_some(raw))
 }
 
 /// basic, `_meta`: keys have a grammar. Checked before the user is asked about the call.

@@ -15,7 +15,7 @@ use super::{
     ConfigNote, Conversation, HostBuilder, builder::Watch, plan::Plan, shared::Shared, watch,
 };
 use crate::{
-    catalog::{Catalog, Part, merge},
+    catalog::{HostCatalog, Part, merge},
     config::ConfigError,
     consent::{Action, ActionKind, Denied, Request},
     error::HostError,
@@ -45,7 +45,7 @@ pub(super) struct Inner {
     pub(super) shared: Arc<Shared>,
     pub(super) fleet: Fleet,
     /// The catalog, and what it was made from: see [`Shared::changes`].
-    catalog: RwLock<(u64, Arc<Catalog>)>,
+    catalog: RwLock<(u64, Arc<HostCatalog>)>,
     /// Held while a catalog is made, so that it is made once.
     making: Mutex<()>,
     pub(super) plan: tokio::sync::Mutex<Plan>,
@@ -161,7 +161,7 @@ impl Host {
     /// be used.
     ///
     /// They are those of the last time that the files were read; [`reload`](Self::reload) replaces
-    /// them. Problems with what servers offer are in [`Catalog::problems`].
+    /// them. Problems with what servers offer are in [`HostCatalog::problems`].
     pub fn notes(&self) -> Vec<ConfigNote> {
         self.inner.notes.lock().clone()
     }
@@ -238,7 +238,7 @@ impl Host {
     /// policy denies. Call [`ready`](Self::ready) first if the servers have just been started.
     /// Without a change the same [`Arc`] is returned, so this is cheap to call before every turn of
     /// a model.
-    pub fn catalog(&self) -> Arc<Catalog> {
+    pub fn catalog(&self) -> Arc<HostCatalog> {
         for upstream in self.inner.fleet.all() {
             upstream.nudge_if_stale();
         }
@@ -260,7 +260,7 @@ impl Host {
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
-    pub async fn catalog_after(&self, known: &Arc<Catalog>) -> Arc<Catalog> {
+    pub async fn catalog_after(&self, known: &Arc<HostCatalog>) -> Arc<HostCatalog> {
         let mut changed = self.inner.shared.changed.subscribe();
         loop {
             changed.borrow_and_update();
@@ -278,7 +278,7 @@ impl Host {
     ///
     /// Servers announce changes of their lists, and the host reads them again by itself. This is
     /// for servers that announce nothing, for example behind a button "refresh". A list that cannot
-    /// be read keeps its old entries, and the problem is in [`Catalog::problems`].
+    /// be read keeps its old entries, and the problem is in [`HostCatalog::problems`].
     ///
     /// # Cancel safety
     /// Dropping the future does not stop the reading.
@@ -388,7 +388,7 @@ pub(super) fn denial(
 
 impl Inner {
     /// The catalog of this moment, made again if anything changed.
-    pub(super) fn catalog(&self) -> Arc<Catalog> {
+    pub(super) fn catalog(&self) -> Arc<HostCatalog> {
         let wanted = self.shared.changes.load(Ordering::Acquire);
         if let Some(catalog) = self.known(wanted) {
             return catalog;
@@ -403,13 +403,13 @@ impl Inner {
         catalog
     }
 
-    fn known(&self, wanted: u64) -> Option<Arc<Catalog>> {
+    fn known(&self, wanted: u64) -> Option<Arc<HostCatalog>> {
         let known = self.catalog.read();
         (known.0 >= wanted).then(|| known.1.clone())
     }
 
     /// The catalog of the servers in these states.
-    fn make(&self, is_in: impl Fn(&ServerState) -> bool) -> Catalog {
+    fn make(&self, is_in: impl Fn(&ServerState) -> bool) -> HostCatalog {
         let all = self.fleet.all();
         // By what is configured and not by what runs, so that names stay when a server fails.
         let used = all.iter().filter(|upstream| upstream.spec.is_enabled);

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Host {
-    /// Reads a resource from the server that has it, as [`Catalog::owner`](crate::Catalog::owner)
+    /// Reads a resource from the server that has it, as [`HostCatalog::owner`](crate::HostCatalog::owner)
     /// finds it. Returns its contents: one part or several, text or binary. The server is started
     /// if necessary.
     ///

@@ -17,8 +17,8 @@ use crate::{
     consent::{Action, AuditRecord, Consent, Denied, Party},
     context::Contexts,
     fleet::{
-        AllowedRoot, Customise, Failure, FailureKind, FleetHooks, InheritedVariables, ServerState,
-        Upstream,
+        AllowedRoot, Customise, FailureKind, FleetHooks, InheritedVariables, ServerFailure,
+        ServerState, Upstream,
     },
     id::ServerId,
     roots,
@@ -111,7 +111,7 @@ impl Shared {
 pub(super) struct Hooks(pub(super) Arc<Shared>);
 
 impl Hooks {
-    async fn prepare(&self, server: &Arc<Upstream>) -> Result<(Client, Target), Failure> {
+    async fn prepare(&self, server: &Arc<Upstream>) -> Result<(Client, Target), ServerFailure> {
         let shared = &self.0;
         let launch = server.spec.shown();
         let party = Party {
@@ -126,7 +126,8 @@ impl Hooks {
         } else {
             shared.consent.permit(party, start).await.map(drop)
         };
-        permitted.map_err(|denied| Failure::new(FailureKind::NotAllowed, denied.to_string()))?;
+        permitted
+            .map_err(|denied| ServerFailure::new(FailureKind::NotAllowed, denied.to_string()))?;
         if !shared.consent.is_granted(party, &start) {
             // Allowed once, which holds for restarts too. A grant counts as long as it is there.
             server.allow_start();
@@ -193,7 +194,7 @@ impl FleetHooks for Hooks {
     fn prepare<'a>(
         &'a self,
         server: &'a Arc<Upstream>,
-    ) -> BoxFuture<'a, Result<(Client, Target), Failure>> {
+    ) -> BoxFuture<'a, Result<(Client, Target), ServerFailure>> {
         Box::pin(self.prepare(server))
     }
 

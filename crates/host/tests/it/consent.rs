@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use turnbuckle_host::{
     ActionKind, Audit, ConsentAnswer, Denied, FailureKind, Host, HostBuilder, HostError, Rules,
-    Scope, ServerState, protocol::Root,
+    Scope, ServerState, client::CallError, protocol::Root,
 };
 
 use crate::{
@@ -120,6 +120,41 @@ async fn a_policy_may_look_at_the_arguments() {
         outcome(called.map(|output| output.text())),
         Outcome::ByPolicy
     );
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_policy_sees_pairs_and_a_plain_value_by_name() {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let policy = {
+        let seen = Arc::clone(&seen);
+        move |request: &turnbuckle_host::Request<'_>| {
+            if let turnbuckle_host::Action::Call {
+                arguments: Some(arguments),
+                ..
+            } = request.action
+            {
+                seen.lock().unwrap().push(arguments.get().to_owned());
+            }
+            turnbuckle_host::Decision::Allow
+        }
+    };
+    let host = trusting()
+        .policy(policy)
+        .server("only", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    for call in [host.call("echo", [("text", "a")]), host.call("echo", "a")] {
+        let output = within("a call", call).await.unwrap().ok().unwrap();
+        assert_eq!(output.text(), "a");
+    }
+    let refused = within("a call", host.call("echo", ["a"])).await;
+    assert!(
+        matches!(refused, Err(HostError::Call(CallError::Unwritable { .. }))),
+        "{refused:?}"
+    );
+    assert_eq!(*seen.lock().unwrap(), [r#"{"text":"a"}"#; 2]);
     host.close().await;
 }
 

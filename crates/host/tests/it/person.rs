@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use turnbuckle_host::{
-    ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, UserInterface, Visit,
-    VisitAnswer,
+    ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, UserInterface, VisitAnswer,
+    VisitRequest,
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, ElicitValue,
     },
@@ -105,7 +105,7 @@ impl UserInterface for Person {
         })
     }
 
-    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> Future<'a, VisitAnswer> {
+    fn visit<'a>(&'a self, who: &'a Requester, visit: VisitRequest<'a>) -> Future<'a, VisitAnswer> {
         Box::pin(async move {
             self.hear(who, format!("visit {}", visit.host), None).await;
             self.visit

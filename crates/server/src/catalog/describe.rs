@@ -63,9 +63,10 @@ pub trait DescribeResource {
 
 /// The types that `server.tool(…)` accepts: a function with `#[tool]`, or a [`Tool`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tool",
-    label = "neither a function with `#[tool]` nor a `Tool`",
-    note = "write `#[tool]` above the function, or wrap it: `Tool::new(\"name\", function)`"
+    message = "`{Self}` is not a tool with a handler",
+    label = "neither a function with `#[tool]` nor a `Tool` of the server",
+    note = "write `#[tool]` above the function, or wrap it: `Tool::new(\"name\", function)`",
+    note = "`protocol::Tool` is an entry of a list, which has no handler"
 )]
 pub trait IntoTool<X> {
     /// The tool.
@@ -74,9 +75,10 @@ pub trait IntoTool<X> {
 
 /// The types that `server.prompt(…)` accepts: a function with `#[prompt]`, or a [`Prompt`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a prompt",
-    label = "neither a function with `#[prompt]` nor a `Prompt`",
-    note = "write `#[prompt]` above the function, or wrap it: `Prompt::new(\"name\", function)`"
+    message = "`{Self}` is not a prompt with a handler",
+    label = "neither a function with `#[prompt]` nor a `Prompt` of the server",
+    note = "write `#[prompt]` above the function, or wrap it: `Prompt::new(\"name\", function)`",
+    note = "`protocol::Prompt` is an entry of a list, which has no handler"
 )]
 pub trait IntoPrompt<X> {
     /// The prompt.
@@ -85,10 +87,11 @@ pub trait IntoPrompt<X> {
 
 /// The types that `server.resource(…)` accepts: a function with `#[resource]`, or a [`Resource`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a resource",
-    label = "neither a function with `#[resource]` nor a `Resource`",
+    message = "`{Self}` is not a resource with a handler",
+    label = "neither a function with `#[resource]` nor a `Resource` of the server",
     note = "write `#[resource(\"scheme://{{id}}\")]` above the function, or wrap it: \
-            `Resource::new(\"scheme://{{id}}\", function)`"
+            `Resource::new(\"scheme://{{id}}\", function)`",
+    note = "`protocol::Resource` is an entry of a list, which has no handler"
 )]
 pub trait IntoResource<X> {
     /// The resource.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::Revision;
 
-use super::{Failure, Verdict};
+use super::{ProbeFailure, Verdict};
 
 /// What to do next. A new action ends the wait of the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,5 +62,5 @@ pub enum Action {
     /// have to send `server/discover` again.
     Ready(Verdict),
     /// The search is over and found nothing to speak: close the connection.
-    Fail(Failure),
+    Fail(ProbeFailure),
 }

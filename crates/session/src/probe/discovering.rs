@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{Revision, error::code};
 
-use super::{Action, Asked, Event, Outcome, Probe, Reason, Refusal, memory::Sent};
+use super::{Action, Asked, Event, Outcome, Probe, ProbeRefusal, Reason, memory::Sent};
 use crate::{Era, negotiate::common};
 
 impl Probe {
@@ -63,21 +63,21 @@ impl Probe {
     fn refused_to_discover(
         &mut self,
         asked: Revision,
-        refusal: Refusal,
+        refusal: ProbeRefusal,
         message: &str,
         supported: &[String],
     ) -> Action {
         self.here.discover = Sent::Answered;
         self.trail.settle(&Outcome::refused(refusal, message));
         match refusal {
-            Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
+            ProbeRefusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
                 self.other_version(asked, supported)
             }
             // stdio: a recognised modern error does not lead to `initialize`. What these two miss,
             // the calls to come will say.
-            Refusal::Error(code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY) => {
-                self.ready(asked)
-            }
+            ProbeRefusal::Error(
+                code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY,
+            ) => self.ready(asked),
             _ => self.not_modern(Outcome::refused(refusal, message)),
         }
     }

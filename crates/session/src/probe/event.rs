@@ -45,7 +45,7 @@ pub enum Event {
         /// Which.
         asked: Asked,
         /// The answer that came instead.
-        refusal: Refusal,
+        refusal: ProbeRefusal,
         /// The error's message.
         message: String,
         /// The strings under `supported` in the error's data; empty if they are missing.
@@ -65,7 +65,7 @@ pub enum Event {
 /// The answer in place of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum ProbeRefusal {
     /// An error of JSON-RPC, with its code.
     Error(i64),
     /// A status of HTTP that came without one.

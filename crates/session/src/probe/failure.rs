@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use turnbuckle_protocol::Revision;
 
-use super::{Asked, Refusal};
+use super::{Asked, ProbeRefusal};
 use crate::negotiate::dates;
 
 /// How many of a server's versions a failure keeps, and how many characters of each: enough for a
@@ -18,7 +18,7 @@ const MESSAGE_SHOWN: usize = 300;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}{}", AttemptList(tried))]
 #[non_exhaustive]
-pub struct Failure {
+pub struct ProbeFailure {
     /// The reason.
     pub reason: Reason,
     /// Everything that was tried, in order.
@@ -64,7 +64,7 @@ pub enum Reason {
         /// The request that it refused.
         asked: Asked,
         /// How.
-        refusal: Refusal,
+        refusal: ProbeRefusal,
         /// Its message, shortened if very long.
         message: String,
     },
@@ -108,7 +108,7 @@ pub enum Outcome {
     /// Something else than a result.
     Refused {
         /// What.
-        refusal: Refusal,
+        refusal: ProbeRefusal,
         /// Its message, shortened if very long.
         message: String,
     },
@@ -121,7 +121,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn refused(refusal: Refusal, message: &str) -> Self {
+    pub(super) fn refused(refusal: ProbeRefusal, message: &str) -> Self {
         Self::Refused {
             refusal,
             message: clip(message, MESSAGE_SHOWN),
@@ -177,10 +177,10 @@ impl fmt::Display for Attempt {
         match &self.outcome {
             None | Some(Outcome::Answered) => Ok(()),
             Some(Outcome::Refused { refusal, message }) => match refusal {
-                Refusal::Error(code) => write!(f, ": error {code} ({message})"),
-                Refusal::Status(status) => write!(f, ": HTTP status {status}"),
+                ProbeRefusal::Error(code) => write!(f, ": error {code} ({message})"),
+                ProbeRefusal::Status(status) => write!(f, ": HTTP status {status}"),
                 // What came instead of an answer is told once, with the reason.
-                Refusal::NoAnswer => f.write_str(": not an answer of MCP"),
+                ProbeRefusal::NoAnswer => f.write_str(": not an answer of MCP"),
             },
             Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
             Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),
@@ -192,7 +192,7 @@ impl fmt::Display for Attempt {
 /// A refusal in a sentence.
 struct Told<'a> {
     asked: Asked,
-    refusal: Refusal,
+    refusal: ProbeRefusal,
     message: &'a str,
 }
 
@@ -200,15 +200,15 @@ impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { asked, message, .. } = self;
         match self.refusal {
-            Refusal::Error(code) => write!(
+            ProbeRefusal::Error(code) => write!(
                 f,
                 "the server refused `{asked}` with error {code}: {message}"
             ),
-            Refusal::Status(status) => {
+            ProbeRefusal::Status(status) => {
                 let text = format!("HTTP status {status} {message}");
                 write!(f, "the server refused `{asked}` with {}", text.trim_end())
             }
-            Refusal::NoAnswer => f.write_str(message),
+            ProbeRefusal::NoAnswer => f.write_str(message),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{Revision, error::code};
 
-use super::{Action, Asked, Event, Outcome, Probe, Reason, Refusal, memory::Sent};
+use super::{Action, Asked, Event, Outcome, Probe, ProbeRefusal, Reason, memory::Sent};
 use crate::{Era, negotiate::common};
 
 impl Probe {
@@ -65,14 +65,16 @@ impl Probe {
             Event::Discovered { versions } => common(versions, &self.allowed, Era::Modern),
             Event::Refused {
                 asked: Asked::Discover,
-                refusal: Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION),
+                refusal: ProbeRefusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION),
                 supported,
                 ..
             } => common(supported, &self.allowed, Era::Modern),
             Event::Refused {
                 asked: Asked::Discover,
                 refusal:
-                    Refusal::Error(code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY),
+                    ProbeRefusal::Error(
+                        code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY,
+                    ),
                 ..
             } => self.modern,
             _ => None,

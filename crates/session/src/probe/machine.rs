@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnbuckle_protocol::Revision;
 
 use super::{
-    Action, Asked, Event, Failure, Outcome, Reason, Settings, Verdict,
+    Action, Asked, Event, Outcome, ProbeFailure, Reason, Settings, Verdict,
     memory::{Budget, Here, Sent, Trail},
 };
 use crate::{Era, negotiate::newest};
@@ -14,13 +14,13 @@ use crate::{Era, negotiate::newest};
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;
-/// use turnbuckle_session::probe::{Action, Asked, Event, Probe, Refusal, Settings};
+/// use turnbuckle_session::probe::{Action, Asked, Event, Probe, ProbeRefusal, Settings};
 ///
 /// let mut probe = Probe::new(Settings::new());
 /// assert!(matches!(probe.on(Event::Started), Some(Action::SendDiscover { .. })));
 /// let refused = Event::Refused {
 ///     asked: Asked::Discover,
-///     refusal: Refusal::Error(-32601),
+///     refusal: ProbeRefusal::Error(-32601),
 ///     message: "unknown method".into(),
 ///     supported: vec![],
 /// };
@@ -211,7 +211,7 @@ impl Probe {
 
     pub(super) fn fail(&mut self, reason: Reason) -> Action {
         self.state = State::Done;
-        Action::Fail(Failure {
+        Action::Fail(ProbeFailure {
             reason,
             tried: self.trail.take(),
         })

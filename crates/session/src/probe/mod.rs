@@ -34,8 +34,8 @@ mod settings;
 mod verdict;
 
 pub use action::Action;
-pub use event::{Asked, Event, Refusal};
-pub use failure::{Attempt, Failure, Outcome, Reason, Step};
+pub use event::{Asked, Event, ProbeRefusal};
+pub use failure::{Attempt, Outcome, ProbeFailure, Reason, Step};
 pub use machine::Probe;
 pub use settings::{HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, RevisionChoice, Settings};
 pub use verdict::Verdict;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Asked, Event, Probe, Reason, Refusal, RevisionChoice, Settings, Verdict},
+    probe::{Action, Asked, Event, Probe, ProbeRefusal, Reason, RevisionChoice, Settings, Verdict},
 };
 
 /// Four times `server/discover` (first, other version, second look, after the restart), three
@@ -27,9 +27,9 @@ fn events() -> impl Strategy<Value = Event> {
     let asked = prop_oneof![Just(Asked::Discover), Just(Asked::Initialize)];
     let code = proptest::sample::select(&[-32020, -32021, -32022, -32601, -32602, -32603, 1][..]);
     let refusal = prop_oneof![
-        6 => code.prop_map(Refusal::Error),
-        1 => Just(Refusal::Status(404)),
-        1 => Just(Refusal::NoAnswer),
+        6 => code.prop_map(ProbeRefusal::Error),
+        1 => Just(ProbeRefusal::Status(404)),
+        1 => Just(ProbeRefusal::NoAnswer),
     ];
     let version = versions().prop_map(|it| it.into_iter().next().unwrap_or_default());
     prop_oneof![

@@ -12,7 +12,7 @@ use std::{
 use turnbuckle::{
     auth::{
         Secret,
-        client::{AuthorizationRequest, Browser, Visit},
+        client::{AuthorizationRequest, Browser, BrowserVisit},
     },
     transport::http::client::{
         Address, AgentSettings, BoxError, HeaderMap, HeaderValue, Method, Reply,
@@ -51,13 +51,16 @@ impl Visitor {
 }
 
 impl Browser for Visitor {
-    fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-        let visitor: Box<dyn Visit> = Box::new(self.clone());
+    fn prepare<'a>(
+        &'a self,
+        _: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
+        let visitor: Box<dyn BrowserVisit> = Box::new(self.clone());
         Box::pin(async { Ok(visitor) })
     }
 }
 
-impl Visit for Visitor {
+impl BrowserVisit for Visitor {
     fn redirect_uri(&self) -> &str {
         BACK
     }

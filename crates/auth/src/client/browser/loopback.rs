@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use turnbuckle_transport::http::client::{Address, BoxError, BoxFuture};
 
-use super::{AuthorizationRequest, Browser, Visit, launch::open_in_browser};
+use super::{AuthorizationRequest, Browser, BrowserVisit, launch::open_in_browser};
 use crate::Secret;
 
 /// The path that browsers are sent back to, unless it is set.
@@ -149,12 +149,12 @@ impl Browser for Loopback {
     fn prepare<'a>(
         &'a self,
         known: &'a [String],
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
         Box::pin(async move {
             let listener = self.bind(known).await?;
             let port = listener.local_addr()?.port();
             let redirect_uri = format!("http://{}:{port}{}", self.host, self.path);
-            let visit: Box<dyn Visit> = Box::new(Waiting {
+            let visit: Box<dyn BrowserVisit> = Box::new(Waiting {
                 listener,
                 redirect_uri,
                 loopback: self.clone(),
@@ -171,7 +171,7 @@ struct Waiting {
     loopback: Loopback,
 }
 
-impl Visit for Waiting {
+impl BrowserVisit for Waiting {
     fn redirect_uri(&self) -> &str {
         &self.redirect_uri
     }

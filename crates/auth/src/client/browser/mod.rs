@@ -25,7 +25,7 @@ use crate::Secret;
 ///
 /// ```
 /// use turnbuckle_auth::Secret;
-/// use turnbuckle_auth::client::{AuthorizationRequest, Browser, Visit};
+/// use turnbuckle_auth::client::{AuthorizationRequest, Browser, BrowserVisit};
 /// use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 ///
 /// /// A desktop application whose system hands `my-app` links to it.
@@ -35,13 +35,13 @@ use crate::Secret;
 ///     fn prepare<'a>(
 ///         &'a self,
 ///         _known: &'a [String],
-///     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-///         let visit: Box<dyn Visit> = Box::new(Self);
+///     ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
+///         let visit: Box<dyn BrowserVisit> = Box::new(Self);
 ///         Box::pin(std::future::ready(Ok(visit)))
 ///     }
 /// }
 ///
-/// impl Visit for AppWindow {
+/// impl BrowserVisit for AppWindow {
 ///     fn redirect_uri(&self) -> &str {
 ///         "https://my-app.example.com/signed-in"
 ///     }
@@ -56,7 +56,7 @@ use crate::Secret;
 /// }
 /// ```
 pub trait Browser: Send + Sync {
-    /// Gets ready to receive an answer, for example by opening a port, and returns the [`Visit`].
+    /// Gets ready to receive an answer, for example by opening a port, and returns the [`BrowserVisit`].
     /// It is called before each question, as the question says where to come back to.
     ///
     /// `known` are the redirect URIs that the client is registered with already; one of them saves
@@ -68,7 +68,7 @@ pub trait Browser: Send + Sync {
     fn prepare<'a>(
         &'a self,
         known: &'a [String],
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>>;
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>>;
 
     /// Whether the user may be asked for more scopes in the middle of a request, because the server says
     /// that it needs them (step-up). If not, the request fails and the tokens stay in use;
@@ -80,7 +80,7 @@ pub trait Browser: Send + Sync {
 
 /// One visit of the user to an authorization server. Made by [`Browser::prepare`]; it holds what
 /// receives the redirect, such as an open port, until it is dropped.
-pub trait Visit: Send {
+pub trait BrowserVisit: Send {
     /// Where the authorization server sends the user back to.
     ///
     /// It is `https` or of this machine: anything else is refused. It must stay the same until

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
-use super::{AuthorizationRequest, Browser, Visit};
+use super::{AuthorizationRequest, Browser, BrowserVisit};
 use crate::Secret;
 
 /// Where the browser is sent back to. Nothing listens there: the page does not load, and its
@@ -82,13 +82,13 @@ impl Browser for Paste {
     fn prepare<'a>(
         &'a self,
         _known: &'a [String],
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-        let visit: Box<dyn Visit> = Box::new(self.clone());
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
+        let visit: Box<dyn BrowserVisit> = Box::new(self.clone());
         Box::pin(std::future::ready(Ok(visit)))
     }
 }
 
-impl Visit for Paste {
+impl BrowserVisit for Paste {
     fn redirect_uri(&self) -> &str {
         &self.redirect_uri
     }

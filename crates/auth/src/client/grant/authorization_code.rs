@@ -15,7 +15,7 @@ use super::super::pkce::Pkce;
 use super::super::registration::{Introduction, register};
 use super::super::token_request::endpoint_of;
 use super::super::tokens::Tokens;
-use super::super::{AuthError, Problem, Step, Visit};
+use super::super::{AuthError, BrowserVisit, Problem, Step};
 use crate::Secret;
 
 /// 10 min for a user to sign in, with a second factor that has to be found first.
@@ -73,7 +73,10 @@ impl Engine {
         tokens
     }
 
-    async fn visit(&self, server: &AuthorizationServer) -> Result<Box<dyn Visit>, AuthError> {
+    async fn visit(
+        &self,
+        server: &AuthorizationServer,
+    ) -> Result<Box<dyn BrowserVisit>, AuthError> {
         let made = self.load_registration(&server.issuer).await;
         let known = made.map(|made| made.redirect_uris).unwrap_or_default();
         let prepared = self.settings.browser.prepare(&known).await;
@@ -182,7 +185,7 @@ impl Engine {
 }
 
 async fn ask(
-    visit: Box<dyn Visit>,
+    visit: Box<dyn BrowserVisit>,
     request: &AuthorizationRequest,
     server: &AuthorizationServer,
 ) -> Result<Secret, AuthError> {

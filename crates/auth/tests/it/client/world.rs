@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use turnbuckle_auth::Secret;
-use turnbuckle_auth::client::{AuthorizationRequest, Browser, OAuth, Visit};
+use turnbuckle_auth::client::{AuthorizationRequest, Browser, BrowserVisit, OAuth};
 use turnbuckle_transport::http::client::{
     Address, AgentSettings, BoxError, BoxFuture, HeaderMap, HttpError, Method, Reply,
 };
@@ -357,13 +357,13 @@ impl Browser for Straight {
     fn prepare<'a>(
         &'a self,
         _known: &'a [String],
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
-        let visit: Box<dyn Visit> = Box::new(self.clone());
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
+        let visit: Box<dyn BrowserVisit> = Box::new(self.clone());
         Box::pin(ready(Ok(visit)))
     }
 }
 
-impl Visit for Straight {
+impl BrowserVisit for Straight {
     fn redirect_uri(&self) -> &'static str {
         "http://127.0.0.1:9/callback"
     }

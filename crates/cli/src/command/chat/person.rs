@@ -6,7 +6,7 @@ use futures_core::future::BoxFuture;
 use turnbuckle::{
     host::{
         ActionKind, ConsentAnswer, ConsentQuestion, FormAnswer, Requester, Review, Scope,
-        UserInterface, Visit, VisitAnswer,
+        UserInterface, VisitAnswer, VisitRequest,
     },
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
@@ -76,7 +76,11 @@ impl UserInterface for Person {
         })
     }
 
-    fn visit<'a>(&'a self, who: &'a Requester, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+    fn visit<'a>(
+        &'a self,
+        who: &'a Requester,
+        visit: VisitRequest<'a>,
+    ) -> BoxFuture<'a, VisitAnswer> {
         Box::pin(async move {
             match ask_visit(who.server.as_str(), visit.request, false).await {
                 Ok(result) => match result.action {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnbuckle::{
-    host::{Catalog, Conversation},
+    host::{Conversation, HostCatalog},
     models::format::attachment,
     protocol::{ContentBlock, PromptArgument, SamplingContent, SamplingMessage},
 };
@@ -18,7 +18,7 @@ use crate::{ask::read_line, show::tell};
 const MAX_SUGGESTIONS: usize = 8;
 
 /// The prompts there are, one a line.
-pub(super) fn list(catalog: &Catalog) -> Vec<String> {
+pub(super) fn list(catalog: &HostCatalog) -> Vec<String> {
     let prompts = catalog.prompts().iter().map(|prompt| {
         let arguments = prompt.prompt().arguments.iter().flatten();
         let arguments: Vec<_> = arguments

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{Answerable, Call},
+    client::{Answerable, ClientCall},
     protocol::Tool,
 };
 use turnbuckle_command_line::{
@@ -243,7 +243,7 @@ async fn problems(
 async fn outcome<'s, R: Answerable>(
     session: &'s Session,
     answerer: &Answerer,
-    call: Call<'s, R>,
+    call: ClientCall<'s, R>,
     written: impl FnOnce(&R) -> Value,
 ) -> Outcome<Value> {
     match session.finish(call, answerer, false).await {

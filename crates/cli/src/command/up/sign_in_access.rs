@@ -14,7 +14,7 @@ use turnbuckle::{
     Caller,
     auth::{
         Secret,
-        client::{AuthorizationRequest, Browser, MemoryStore, OAuth, Scopes, Visit},
+        client::{AuthorizationRequest, Browser, BrowserVisit, MemoryStore, OAuth, Scopes},
     },
     client::HttpTarget,
     gateway::personal::{CallerAccess, SignIn, SignInState},
@@ -277,13 +277,16 @@ struct CallbackVisit {
 }
 
 impl Browser for CallbackBrowser {
-    fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+    fn prepare<'a>(
+        &'a self,
+        _: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
         let visit = self.0.clone();
-        Box::pin(async move { Ok(Box::new(visit) as Box<dyn Visit>) })
+        Box::pin(async move { Ok(Box::new(visit) as Box<dyn BrowserVisit>) })
     }
 }
 
-impl Visit for CallbackVisit {
+impl BrowserVisit for CallbackVisit {
     fn redirect_uri(&self) -> &str {
         &self.redirect
     }
@@ -333,7 +336,10 @@ impl NoBrowser {
 }
 
 impl Browser for NoBrowser {
-    fn prepare<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+    fn prepare<'a>(
+        &'a self,
+        _: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>> {
         self.note(|_| Needed::Tokens);
         Box::pin(async { Err("the caller has to sign in again".into()) })
     }

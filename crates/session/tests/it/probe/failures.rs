@@ -48,7 +48,7 @@ fn a_server_that_cannot_be_started_again_fails_with_everything_that_was_tried() 
 fn the_servers_own_words_are_the_reason_even_if_more_was_tried_after_them() {
     let refused = |asked| Event::Refused {
         asked,
-        refusal: Refusal::Error(-32603),
+        refusal: ProbeRefusal::Error(-32603),
         message: "API_KEY is not set".to_owned(),
         supported: Vec::new(),
     };
@@ -74,7 +74,7 @@ fn what_a_server_says_cannot_make_a_failure_long() {
     let supported = Vec::new();
     let refused = Event::Refused {
         asked: Asked::Initialize,
-        refusal: Refusal::Error(1),
+        refusal: ProbeRefusal::Error(1),
         message,
         supported,
     };
@@ -89,7 +89,7 @@ fn what_a_server_says_cannot_make_a_failure_long() {
 fn versions_that_were_not_named_are_said_to_be_so() {
     let refused = Event::Refused {
         asked: Asked::Discover,
-        refusal: Refusal::Error(-32022),
+        refusal: ProbeRefusal::Error(-32022),
         message: String::new(),
         supported: Vec::new(),
     };
@@ -104,25 +104,25 @@ fn versions_that_were_not_named_are_said_to_be_so() {
 fn an_error_is_told_as_one_whatever_its_code_and_its_words() {
     for (refusal, message, reason, tried) in [
         (
-            Refusal::Error(0),
+            ProbeRefusal::Error(0),
             "boom",
             "the server refused `initialize` with error 0: boom",
             ": error 0 (boom)",
         ),
         (
-            Refusal::Error(-32603),
+            ProbeRefusal::Error(-32603),
             "HTTP status 502 from upstream",
             "with error -32603: HTTP status 502 from upstream",
             ": error -32603 (HTTP status 502 from upstream)",
         ),
         (
-            Refusal::Status(502),
+            ProbeRefusal::Status(502),
             "",
             "the server refused `initialize` with HTTP status 502 (tried",
             ": HTTP status 502",
         ),
         (
-            Refusal::NoAnswer,
+            ProbeRefusal::NoAnswer,
             "a page of HTML",
             "a page of HTML (tried",
             ": not an answer of MCP",

@@ -12,7 +12,7 @@ use std::time::Duration;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Asked, Event, Probe, Reason, Refusal, RevisionChoice, Settings, Verdict},
+    probe::{Action, Asked, Event, Probe, ProbeRefusal, Reason, RevisionChoice, Settings, Verdict},
 };
 
 /// Plays the events of a transcript and compares what follows each of them.
@@ -53,7 +53,7 @@ fn event_of(text: &str) -> Event {
                 "initialize" => Asked::Initialize,
                 other => panic!("no question is called {other}"),
             },
-            refusal: Refusal::Error(code.parse().expect("a code")),
+            refusal: ProbeRefusal::Error(code.parse().expect("a code")),
             message: "no".to_owned(),
             supported: owned(supported),
         },
