@@ -157,6 +157,14 @@ await claim("only what is unusual is flagged, and a request with its answer is o
   }),
 );
 
+await claim("all tabs of a server are in sight at 768 px", () =>
+  on({ hash: "#/lab/tools", width: 768, tools: 240 }, async (page) => {
+    await page.locator(".views .count").nth(2).waitFor();
+    const hidden = await page.locator(".views").evaluate((one) => one.scrollWidth - one.clientWidth);
+    if (hidden > 0) throw new Error(`${hidden} px of the tabs are hidden`);
+  }),
+);
+
 for (const width of [390, 768, 1280]) {
   await claim(`an open message is not covered by the list beside it at ${width} px`, () =>
     on({ rows: 40, hash: "#/~messages", width }, async (page) => {

@@ -36,7 +36,7 @@ export class LogsTab extends View {
     );
     this.filter = h("input.filter", {
       type: "search",
-      placeholder: "filter",
+      placeholder: "Filter",
       "aria-label": "Filter log lines",
       oninput: () => this.read(),
     });

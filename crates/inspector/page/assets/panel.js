@@ -417,7 +417,7 @@ export class Panel extends View {
         null,
         h("p", null, h("code", null, this.subject.name), " is marked as destructive. It is called with:"),
         h("pre.text", { tabindex: "0" }, print(this.form.value, 2, 2000)),
-        h("div.actions", null, yes, no, h("label.check", null, never, "do not ask again until the page is closed")),
+        h("div.actions", null, yes, no, h("label.check", null, never, "Do not ask again until the page is closed")),
       ),
     );
     yes.focus();
