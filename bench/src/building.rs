@@ -60,6 +60,10 @@ pub(crate) fn command() -> Result<()> {
         for (server, crates, seconds) in all {
             let mut known = results.building.iter_mut();
             if let Some(building) = known.find(|it| it.server == server) {
+                if building.crates != crates {
+                    // The release build was one of other crates.
+                    building.seconds = None;
+                }
                 building.crates = crates;
                 building.debug_cpu_seconds = Some(seconds);
             }
