@@ -1,5 +1,7 @@
 //! Errors of the protocol: their codes, and the data some of them carry.
 
+mod read;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -61,6 +63,9 @@ impl fmt::Display for ErrorObject {
 /// How much of a name is part of a message.
 const SHOWN_CHARS: usize = 128;
 
+/// How much of the problem with JSON is part of a message. It may quote what came.
+const PROBLEM_CHARS: usize = 256;
+
 /// A name as a part of a message, which is one line whatever the name is: control characters, and those
 /// that end a line or turn the direction of text, are escaped.
 ///
@@ -70,8 +75,12 @@ const SHOWN_CHARS: usize = 128;
 /// assert_eq!(name_in_message("none\nsuch"), "none\\nsuch");
 /// ```
 pub fn name_in_message(name: &str) -> String {
+    in_one_line(name, SHOWN_CHARS)
+}
+
+fn in_one_line(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
-    for character in name.chars().take(SHOWN_CHARS) {
+    for character in text.chars().take(max_chars) {
         match character {
             '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 shown.extend(character.escape_unicode());
@@ -84,13 +93,14 @@ pub fn name_in_message(name: &str) -> String {
 }
 
 /// Why JSON cannot be read, as a part of a message. Lines and columns are those of a text that the
-/// peer has not sent like this, so they are left out.
+/// peer has not sent like this, so they are left out. It is one line, whatever the JSON holds.
 pub fn problem_in_message(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((problem, _)) => problem.to_owned(),
-        None => text,
-    }
+    let problem = match text.rsplit_once(" at line ") {
+        Some((problem, _)) => problem,
+        None => &text,
+    };
+    in_one_line(problem, PROBLEM_CHARS)
 }
 
 impl ErrorObject {

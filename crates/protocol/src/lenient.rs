@@ -4,6 +4,7 @@
 //! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
 //! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
 
+mod capabilities;
 mod path;
 mod readable;
 
@@ -161,6 +162,11 @@ pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<Rea
     Some((read, mender.finish()))
 }
 
+/// The members of an object that can be parsed, where the whole cannot be.
+pub(crate) fn readable_members(text: &str) -> Option<JsonObject> {
+    readable::members(text).map(|readable| readable.members)
+}
+
 struct Mender<'a> {
     method: &'a str,
     warnings: Vec<ReadWarning>,
@@ -247,7 +253,9 @@ impl Mender<'_> {
                     self.warn(String::new(), problem.into(), Value::Null);
                 }
             }
+            "server/discover" => self.mend_capabilities(result),
             "initialize" => {
+                self.mend_capabilities(result);
                 for name in ["clientInfo", "serverInfo"] {
                     let info = result.get_mut(name).and_then(Value::as_object_mut);
                     let Some(info) = info.filter(|info| info.contains_key("name")) else {
@@ -277,6 +285,12 @@ impl Mender<'_> {
             }
             _ => {}
         }
+    }
+
+    fn mend_capabilities(&mut self, message: &mut JsonObject) {
+        capabilities::mend(message, |place, problem, came| {
+            self.warn(place, problem.to_owned(), came);
+        });
     }
 
     /// Looks at each entry of each array by itself, so that the work grows with their number only.

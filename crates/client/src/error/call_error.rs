@@ -2,12 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    ErrorObject, InputRequiredResult, Meta, Revision,
-    error::{code, name_in_message},
-    revision::Raise,
+    ErrorObject, InputRequiredResult, Meta, Revision, error::name_in_message, revision::Raise,
 };
 use turnbuckle_session::requests::Overdue;
 
@@ -346,23 +343,16 @@ impl CallError {
         method: &str,
         error: &RawValue,
     ) -> Self {
-        match serde_json::from_str::<Box<ErrorObject>>(error.get()) {
+        match ErrorObject::read(error.get()) {
             Ok(mut error) => {
                 error.raise(revision);
                 Self::Rejected {
                     server,
                     method: method.into(),
-                    error,
+                    error: Box::new(error),
                 }
             }
-            Err(source) => match odd_error(error) {
-                Some(error) => Self::Rejected {
-                    server,
-                    method: method.into(),
-                    error: Box::new(error),
-                },
-                None => Self::malformed(server, method, source),
-            },
+            Err(source) => Self::malformed(server, method, source),
         }
     }
 
@@ -418,32 +408,6 @@ impl CallError {
             None => Ok(()),
         }
     }
-}
-
-/// An error with a message and without a code that is an integer. It counts as internal, and the message
-/// has what came for the code.
-fn odd_error(error: &RawValue) -> Option<ErrorObject> {
-    #[derive(Deserialize)]
-    struct Odd {
-        code: Option<Value>,
-        message: String,
-        data: Option<Value>,
-    }
-    let odd: Odd = serde_json::from_str(error.get()).ok()?;
-    let (code, message) = match odd.code {
-        Some(Value::String(code)) => {
-            if let Ok(code) = code.parse() {
-                (code, odd.message)
-            } else {
-                let shown = name_in_message(&code);
-                (code::INTERNAL_ERROR, format!("{}: {shown}", odd.message))
-            }
-        }
-        _ => (code::INTERNAL_ERROR, odd.message),
-    };
-    let mut error = ErrorObject::new(code, message);
-    error.data = odd.data;
-    Some(error)
 }
 
 pub(super) fn after_colon(text: &str) -> String {

@@ -149,7 +149,11 @@ impl Http {
             Err(malformed) if malformed.kind == MalformedKind::TooManyNodes => {
                 malformed.id.as_ref()?;
             }
-            Err(_) => return None,
+            // The call is told that its answer cannot be read, if this is it.
+            Err(_) => {
+                self.receive(message, Some(post.id));
+                return post.slot.is_settled().then_some(Answered::Landed);
+            }
             Ok(_) => {}
         }
         self.receive(message, Some(post.id));

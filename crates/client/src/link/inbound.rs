@@ -20,7 +20,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::{LineFault, Receive};
 
-use super::{Link, oversized, serving::Serving};
+use super::{Link, serving::Serving};
 #[cfg(feature = "http")]
 use crate::http::ReceiveFrom;
 use crate::{
@@ -33,6 +33,8 @@ use crate::{
 
 /// How much of a line that is not a message is logged, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// How long the params of a notification may be that is read without the members that cannot be read,
 /// in bytes.
@@ -229,9 +231,9 @@ impl Inbound {
     /// common.
     fn take_malformed(&mut self, message: &[u8], malformed: &Malformed<'_>) {
         let filler = match (&malformed.kind, &malformed.id) {
-            (MalformedKind::NoAnswer, Some(id)) => self.complete(id),
+            (MalformedKind::NoAnswer | MalformedKind::NoOutcome, Some(id)) => self.complete(id),
             (MalformedKind::NotJson, _) => {
-                oversized::id_of(message).and_then(|id| self.complete(&id.as_ref()))
+                envelope::id_of_broken_answer(message).and_then(|id| self.complete(&id.as_ref()))
             }
             _ => None,
         };
@@ -245,6 +247,10 @@ impl Inbound {
 
     fn take_message(&mut self, message: &[u8], call: Option<&Id>) {
         self.link.ends.show(Direction::In, message);
+        self.read_message(message, call);
+    }
+
+    fn read_message(&mut self, message: &[u8], call: Option<&Id>) {
         let limits = &self.link.profile().settings.limits;
         let max_nodes = limits.nodes_of(message.len());
         match envelope::parse_within(message, max_nodes) {
@@ -266,9 +272,21 @@ impl Inbound {
                     None => self.ignore(message, &malformed.message),
                 }
             }
-            Err(malformed) => self.take_malformed(message, &malformed),
+            Err(malformed) => match without_mark(message) {
+                Some(message) => self.read_message(message, call),
+                None => self.take_malformed(message, &malformed),
+            },
         }
     }
+}
+
+/// A message without the byte order mark before it, which some libraries write; `None` if there is none.
+fn without_mark(mut message: &[u8]) -> Option<&[u8]> {
+    let length = message.len();
+    while let Some(rest) = message.strip_prefix(BYTE_ORDER_MARK) {
+        message = rest;
+    }
+    (message.len() < length).then_some(message)
 }
 
 #[cfg(feature = "http")]
@@ -308,7 +326,7 @@ impl Receive for Inbound {
         match fault {
             LineFault::TooLong { head, limit } => {
                 let filler =
-                    oversized::id_of(head).and_then(|id| self.link.pending.complete(&id.as_ref()));
+                    envelope::id_of_broken_answer(head).and_then(|id| self.complete(&id.as_ref()));
                 match filler {
                     Some(filler) => filler.fill(RequestOutcome::Oversized(limit)),
                     None => self.ignore(head, "it is longer than the limit"),

@@ -17,7 +17,6 @@ mod lifecycle;
 mod loss;
 mod offered;
 mod outgoing;
-mod oversized;
 mod own_tasks;
 mod parts;
 mod pipe;

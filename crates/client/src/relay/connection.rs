@@ -133,7 +133,7 @@ async fn in_span(span: Span, work: impl Future<Output = RelayEvent>) -> RelayEve
     let event = work.instrument(span.clone()).await;
     match &event {
         RelayEvent::Error(raw) => {
-            if let Ok(error) = serde_json::from_str::<ErrorObject>(raw.get()) {
+            if let Ok(error) = ErrorObject::read(raw.get()) {
                 record_error(&span, error.code, &error.message);
             }
         }

@@ -410,3 +410,43 @@ async fn an_address_may_be_of_ipv6_with_a_query_and_in_capitals() {
         assert!(!chain(&error).contains("sesame"), "{}", chain(&error));
     }
 }
+
+// rule: J15
+#[tokio::test]
+async fn a_broken_answer_ends_its_call_at_once_as_a_body_and_on_a_stream() {
+    let broken = [
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"x":NaN}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}"#,
+        r#"{"id":ID,"result":{"content":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":ID}"#,
+    ];
+    for text in broken {
+        for is_stream in [true, false] {
+            let site = modern(move |heard, answer| {
+                Box::pin(async move {
+                    let text = text.replace("ID", &heard.body["id"].to_string());
+                    if is_stream {
+                        answer.events().await;
+                        answer.chunk("data: a line of a log\n\n").await;
+                        answer.chunk(&format!("data: {text}\n\n")).await;
+                        // The stream stays open.
+                        answer.hung_up().await;
+                    } else {
+                        let kind = [("content-type", "application/json")];
+                        answer.full(200, &kind, &text).await;
+                    }
+                })
+            })
+            .await;
+            let server = plain().connect(site.url()).await.unwrap();
+            let called = tokio::time::timeout(Duration::from_secs(20), async {
+                server.call("t", ()).await
+            });
+            let error = called.await.expect("it ends").expect_err("it is broken");
+            assert!(
+                matches!(error, CallError::Malformed { .. }),
+                "{text}: {error:?}"
+            );
+        }
+    }
+}

@@ -196,6 +196,10 @@ async fn answers_that_are_nearly_right_are_read_or_end_their_call_at_once() {
         let read = [
             json!({ "jsonrpc": "2.0", "result": result, "error": null }),
             json!({ "jsonrpc": "2.0", "id": "text", "result": result }),
+            json!({ "jsonrpc": "2.0", "method": null, "result": result }),
+            json!({
+                "jsonrpc": "2.0", "method": null, "params": null, "result": result, "error": null,
+            }),
         ];
         for mut answer in read {
             let serve = async {
@@ -213,6 +217,11 @@ async fn answers_that_are_nearly_right_are_read_or_end_their_call_at_once() {
             r#"{"id":ID,"result":{"content":[]}}"#,
             r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":NaN}}"#,
             r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","id":ID}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"method":null,"params":null}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"method":null,"result":null,"error":null}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"te"#,
+            r#"{"jsonrpc":"2.0","result":{"content":[],"structuredContent":NaN},"id":ID}"#,
         ] {
             let began = tokio::time::Instant::now();
             let serve = async {
@@ -234,6 +243,80 @@ async fn answers_that_are_nearly_right_are_read_or_end_their_call_at_once() {
         let (called, ()) = tokio::join!(async { connection.call("t", ()).await }, serve);
         let error = called.expect_err("an error");
         assert!(error.rejection().is_some(), "{error:?}");
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn answers_behind_a_byte_order_mark_or_with_a_fraction_in_their_id_are_read() {
+    for &revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let result = complete(json!({ "content": [] }), revision);
+        for (before, after) in [("\u{feff}", ""), ("", ".0")] {
+            let serve = async {
+                let id = server.expect(json!({ "method": "tools/call" })).await["id"].clone();
+                let answer =
+                    format!(r#"{before}{{"jsonrpc":"2.0","id":{id}{after},"result":{result}}}"#);
+                server.babble(&answer).await;
+            };
+            let (called, ()) = tokio::join!(async { connection.call("t", ()).await }, serve);
+            called.unwrap_or_else(|error| panic!("{before:?} {after}: {error}"));
+        }
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn a_capability_that_is_no_object_is_still_declared() {
+    for &revision in Revision::ALL {
+        for (capabilities, expected) in [
+            (json!({ "tools": [], "prompts": true, "logging": [] }), 2),
+            (json!({ "tools": true, "prompts": [], "resources": 7 }), 2),
+            (json!([]), 0),
+            (json!(null), 0),
+            (json!("none"), 0),
+            (
+                json!({ "tools": {}, "prompts": {}, "tasks": { "list": [], "cancel": true } }),
+                2,
+            ),
+        ] {
+            let (mut server, end) = Server::new();
+            let client = plain().only(revision);
+            let opening = async {
+                if revision.is_modern() {
+                    server.expect(json!({ "method": "server/discover" })).await;
+                    let result = json!({
+                        "resultType": "complete", "supportedVersions": [revision.as_str()],
+                        "capabilities": capabilities,
+                    });
+                    server.answer(result).await;
+                } else {
+                    server.expect(json!({ "method": "initialize" })).await;
+                    let result = json!({
+                        "protocolVersion": revision.as_str(), "capabilities": capabilities,
+                        "serverInfo": { "name": "odd", "version": "1" },
+                    });
+                    server.answer(result).await;
+                    server
+                        .expect(json!({ "method": "notifications/initialized" }))
+                        .await;
+                }
+            };
+            let (connection, ()) = tokio::join!(client.connect(end).into_future(), opening);
+            let connection = connection.unwrap_or_else(|error| panic!("{capabilities}: {error}"));
+            let server = connection.server();
+            let declared = server.capabilities().expect("capabilities");
+            let count =
+                usize::from(declared.tools.is_some()) + usize::from(declared.prompts.is_some());
+            assert_eq!(count, expected, "{revision}: {capabilities}");
+            if let Some(tasks) = &declared.tasks {
+                assert!(tasks.list.is_some() && tasks.cancel.is_some());
+            }
+            assert!(
+                !warned(&connection).is_empty(),
+                "{revision}: {capabilities}"
+            );
+        }
     }
 }
 
@@ -305,5 +388,31 @@ async fn the_message_of_an_error_is_shown_whatever_its_code_is() {
             );
             assert_eq!(rejection.data, Some(json!({"a": 1})));
         }
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn the_message_of_an_error_is_shown_whatever_else_is_odd() {
+    let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    for (error, message) in [
+        (
+            r#"{"code":-32000,"message":"boom \ud83d"}"#.to_owned(),
+            "boom \u{fffd}",
+        ),
+        (
+            format!(r#"{{"code":-32000,"message":"boom","data":{deep}}}"#),
+            "boom",
+        ),
+    ] {
+        let (called, ()) = tokio::join!(connection.call("t", ()).into_future(), async {
+            let id = server.hear().await.unwrap()["id"].clone();
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+            server.babble(&answer).await;
+        });
+        let failed = called.unwrap_err();
+        let rejection = failed.rejection().unwrap_or_else(|| panic!("{failed:?}"));
+        assert_eq!((rejection.code, &*rejection.message), (-32000, message));
     }
 }

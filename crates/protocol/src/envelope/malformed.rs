@@ -26,6 +26,8 @@ pub enum MalformedKind {
     TooManyNodes,
     /// A request whose `params` are not an object: −32602.
     BadParams,
+    /// An id and nothing else: −32600, unless the id is that of a request which waits for an answer.
+    NoOutcome,
     /// A broken response or notification. JSON-RPC has no answer to either, so it is dropped.
     NoAnswer,
 }
@@ -35,7 +37,7 @@ impl MalformedKind {
     pub fn code(self) -> Option<i64> {
         match self {
             Self::NotJson => Some(-32700),
-            Self::NotARequest | Self::TooManyNodes => Some(-32600),
+            Self::NotARequest | Self::NoOutcome | Self::TooManyNodes => Some(-32600),
             Self::BadParams => Some(-32602),
             Self::NoAnswer => None,
         }

@@ -4,6 +4,7 @@
 //! unparsed until the code that knows their type reads them. The `write_*` functions append whole
 //! messages to a buffer. Nothing here panics on input, and nothing recurses into it.
 
+mod broken_answer;
 mod edit;
 mod find;
 mod id;
@@ -23,6 +24,7 @@ mod tests;
 mod text;
 mod write;
 
+pub use broken_answer::id_of_broken_answer;
 pub use edit::{Edit, NotAnObject};
 pub use id::{Id, IdRef};
 pub use malformed::{Malformed, MalformedKind};

@@ -188,7 +188,10 @@ impl<'a> Draft<'a> {
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
             return self.finish_response(id);
         }
-        let kind = if self.id.is_none() && self.method.is_some() {
+        let Some(method) = self.method.and_then(text_of) else {
+            return self.finish_without_method(id);
+        };
+        let kind = if self.id.is_none() {
             MalformedKind::NoAnswer
         } else {
             MalformedKind::NotARequest
@@ -197,18 +200,9 @@ impl<'a> Draft<'a> {
         if let Some(name) = self.duplicate {
             return refuse(&format!("duplicate member `{name}`"));
         }
-        if self
-            .version
-            .is_none_or(|version| version.get() != r#""2.0""#)
-        {
+        if !self.has_version() {
             return refuse(r#"member `jsonrpc` must be "2.0""#);
         }
-        let Some(method) = self.method else {
-            return refuse("member `method` is missing");
-        };
-        let Some(method) = text_of(method) else {
-            return refuse("member `method` must be a string");
-        };
         if self.result.is_some() || self.error.is_some() {
             return refuse("a request carries no `result` and no `error`");
         }
@@ -235,6 +229,47 @@ impl<'a> Draft<'a> {
         })
     }
 
+    fn has_version(&self) -> bool {
+        self.version
+            .is_some_and(|version| version.get() == r#""2.0""#)
+    }
+
+    /// A message whose method is not text. Some libraries write each member of every message, with
+    /// `null` for those that it does not have, and others leave out a result that is `null`.
+    #[cold]
+    fn finish_without_method(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
+        let has_method = self.method.is_some_and(|method| !method.is_null());
+        let has_outcome = self.result.is_some() || self.error.is_some();
+        if !has_method && has_outcome {
+            return self.finish_response(id);
+        }
+        let has_params = match &self.params {
+            None => false,
+            Some(Params::Object(members)) => members.raw().is_some(),
+            Some(_) => true,
+        };
+        let is_named = self.version.is_some() || !self.has_others;
+        let kind = if !has_method && !has_params && id.is_some() && is_named {
+            MalformedKind::NoOutcome
+        } else if self.id.is_none() && self.method.is_some() {
+            MalformedKind::NoAnswer
+        } else {
+            MalformedKind::NotARequest
+        };
+        let message = if let Some(name) = self.duplicate {
+            &format!("duplicate member `{name}`")
+        } else if !self.has_version() {
+            r#"member `jsonrpc` must be "2.0""#
+        } else if kind == MalformedKind::NoOutcome {
+            "it has neither `method` nor `result` nor `error`"
+        } else if has_method {
+            "member `method` must be a string"
+        } else {
+            "member `method` is missing"
+        };
+        Err(Malformed::new(kind, id, message))
+    }
+
     fn finish_response(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
         // Programs log objects with an `id` and an `error` of their own, which answer nothing.
         let id = id.filter(|_| self.version.is_some() || !self.has_others);
@@ -243,10 +278,7 @@ impl<'a> Draft<'a> {
         if let Some(name) = self.duplicate {
             return refuse(&format!("duplicate member `{name}` in a response"));
         }
-        if self
-            .version
-            .is_none_or(|version| version.get() != r#""2.0""#)
-        {
+        if !self.has_version() {
             return refuse(r#"member `jsonrpc` of a response must be "2.0""#);
         }
         // Some libraries write both members, one of them as `null`.

@@ -20,7 +20,7 @@ use turnbuckle_transport::Outbox;
 use super::{
     Introduction,
     cancel::CancelFlag,
-    requests::{ClientAnswer, OnProgress, Waiting},
+    requests::{self, ClientAnswer, OnProgress, Waiting},
     roots_cache::RootsCache,
     roots_watch::RootsWatch,
     session::{Opened, Session},
@@ -255,13 +255,16 @@ impl Peer {
     }
 
     /// Handles a message that cannot be read. If it is the answer to a question, the question fails: no
-    /// other answer will come.
-    pub(crate) fn unreadable(&self, malformed: &envelope::Malformed<'_>) {
-        if let (envelope::MalformedKind::NoAnswer, Some(id), Some(session)) =
-            (malformed.kind, &malformed.id, &self.session)
-        {
-            session.requests.fail(id, &malformed.message);
-        }
+    /// other answer will come. Says whether it was that.
+    pub(crate) fn unreadable(&self, malformed: &envelope::Malformed<'_>, message: &[u8]) -> bool {
+        let id = requests::unreadable_answer(malformed, message);
+        id.is_some_and(|id| self.unanswered(&id, &malformed.message))
+    }
+
+    /// Ends a question whose answer cannot be read; says whether there was one.
+    pub(crate) fn unanswered(&self, id: &Id, problem: &str) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.requests.fail(&id.as_ref(), problem))
     }
 
     /// Asks a legacy client, and waits for its answer; `None` if it went away.

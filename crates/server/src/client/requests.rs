@@ -6,7 +6,10 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{ErrorObject, Id, IdRef, ProgressNotificationParams, envelope};
+use turnbuckle_protocol::{
+    ErrorObject, Id, IdRef, ProgressNotificationParams,
+    envelope::{self, MalformedKind},
+};
 use turnbuckle_session::{
     RequestTable,
     progress::{Coalesced, Pace},
@@ -111,19 +114,39 @@ impl Requests {
         };
         let outcome = match response.outcome {
             Ok(result) => Ok(result.value().to_owned()),
-            Err(error) => Err(serde_json::from_str(error.get())
+            Err(error) => Err(ErrorObject::read(error.get())
                 .unwrap_or_else(|_| ErrorObject::internal("the client's error cannot be read"))),
         };
         // The future that asked may have been dropped in the meantime.
         sender.send(outcome).is_ok()
     }
 
-    /// Ends a request whose answer cannot be read. Nothing else would come for it.
-    pub(crate) fn fail(&self, id: &IdRef<'_>, problem: &str) {
-        if let Some(sender) = self.table().complete(id) {
-            let message = format!("the client's answer cannot be read: {problem}");
-            let _ = sender.send(Err(ErrorObject::internal(message)));
+    /// Ends a request whose answer cannot be read. Nothing else would come for it. Says whether there
+    /// was such a request.
+    pub(crate) fn fail(&self, id: &IdRef<'_>, problem: &str) -> bool {
+        let Some(sender) = self.table().complete(id) else {
+            return false;
+        };
+        let _ = sender.send(Err(unreadable(problem)));
+        true
+    }
+}
+
+/// What a question ends with whose answer cannot be read.
+pub(crate) fn unreadable(problem: &str) -> ErrorObject {
+    ErrorObject::internal(format!("the client's answer cannot be read: {problem}"))
+}
+
+/// The id of the question that a message which cannot be read may be the answer to.
+pub(crate) fn unreadable_answer(malformed: &envelope::Malformed<'_>, message: &[u8]) -> Option<Id> {
+    match malformed.kind {
+        MalformedKind::NoAnswer | MalformedKind::NoOutcome => {
+            malformed.id.clone().map(IdRef::into_owned)
         }
+        MalformedKind::NotJson | MalformedKind::TooManyNodes => {
+            envelope::id_of_broken_answer(message)
+        }
+        _ => None,
     }
 }
 

@@ -69,6 +69,8 @@ impl BatchContext<'_> {
                 Ok(Message::Response(response)) => {
                     self.session.answer(&response);
                 }
+                // It is JSON, or the batch were none.
+                Err(malformed) if self.session.unreadable(&malformed, b"") => {}
                 Err(malformed) => {
                     refuse_malformed(&malformed, unreadable(self.session), &mut answer);
                 }

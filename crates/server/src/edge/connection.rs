@@ -156,7 +156,9 @@ impl Connection {
         let (frame, nodes) = match parsed {
             Ok(parsed) => parsed,
             Err(malformed) => {
-                self.peer.unreadable(&malformed);
+                if self.peer.unreadable(&malformed, message) {
+                    return;
+                }
                 let unreadable = batch::unreadable(&self.peer);
                 return batch::refuse_malformed(&malformed, unreadable, &mut self.outbox.clone());
             }
@@ -343,6 +345,9 @@ impl Receive for Connection {
         match fault {
             // A peer that only left out the last line end has sent a whole message.
             LineFault::Unterminated { rest } => self.receive(rest),
+            LineFault::TooLong { head, .. }
+                if envelope::id_of_broken_answer(head)
+                    .is_some_and(|id| self.peer.unanswered(&id, &fault.to_string())) => {}
             fault => {
                 let error = ErrorObject::invalid_request(fault.to_string());
                 let id = match &fault {

@@ -64,7 +64,8 @@ pub(crate) fn admit<'a>(
     request: &'a Request<'a>,
 ) -> Result<Incoming<'a>, Inadmissible> {
     let meta = request.params.meta();
-    if meta.is_none() && request.params.get("_meta").is_some() {
+    let is_odd = |meta: Raw<'_>| !meta.is_null();
+    if meta.is_none() && request.params.get("_meta").is_some_and(is_odd) {
         let reject = Reject::invalid_params("`params._meta` must be an object");
         let revision = peer.session_revision().unwrap_or(Revision::LATEST);
         return Err(Inadmissible { revision, reject });

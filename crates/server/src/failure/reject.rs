@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use turnbuckle_protocol::{ErrorObject, error::code};
 
 /// An error response (JSON-RPC error) for a request that cannot be served. Return it from handlers
@@ -55,11 +55,7 @@ impl Reject {
     /// The resource was not found. Each revision has its own code for this; the right one is sent.
     /// Return it from handlers of templates whose variables match nothing.
     pub fn resource_not_found(uri: &str) -> Self {
-        Self::new(
-            code::INVALID_PARAMS,
-            format!("resource `{uri}` was not found"),
-        )
-        .with_data(json!({ "uri": uri }))
+        Self::of(ErrorObject::resource_not_found(uri))
     }
 
     /// Adds structured data about the error, for programs. The client gets it as `data`.

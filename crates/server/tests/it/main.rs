@@ -30,6 +30,7 @@ mod layers;
 mod lists;
 mod logging;
 mod mutations;
+mod odd_clients;
 mod outcomes;
 mod output_schemas;
 mod prompts;

@@ -22,6 +22,7 @@ use super::{
     site::Site,
 };
 use crate::{
+    client::requests,
     edge::batch as edge_batch,
     engine::{
         admission,
@@ -100,6 +101,10 @@ async fn begin(
         Ok((Frame::Batch(_), _)) => return batch::unknown().into(),
         Err(malformed) => {
             let session = named_session::find(site, parts).await.ok().flatten();
+            let question = requests::unreadable_answer(&malformed, body);
+            if let (Some(session), Some(id)) = (&session, question) {
+                session_post::unanswered(site, session, &id, &malformed.message).await;
+            }
             let unreadable = session.map_or(Revision::LATEST.rules().unreadable_id, |session| {
                 edge_batch::unreadable(&session.peer)
             });

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
 use turnbuckle_protocol::{
-    envelope::{Message, Request},
+    Id,
+    envelope::{self, Message, Raw, Request},
     http::header::SESSION_ID,
 };
 use turnbuckle_session::Era;
@@ -27,6 +28,7 @@ use crate::{
     client::{
         Peer, Session,
         keep_alive::{self as pings, Reach},
+        requests,
     },
     edge::notification,
     engine::{
@@ -175,6 +177,20 @@ pub(super) async fn accept(
         Message::Request(_) => {}
     }
     reply::empty(StatusCode::ACCEPTED)
+}
+
+/// Ends the question that an answer is for which cannot be read, at whichever replica it was asked.
+pub(super) async fn unanswered(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    id: &Id,
+    problem: &str,
+) {
+    let error = requests::unreadable(problem);
+    if let Ok(error) = serde_json::value::to_raw_value(&error) {
+        let response = envelope::Response::new(Some(id.as_ref()), Err(Raw::from(&*error)));
+        accept(site, session, &Message::Response(response)).await;
+    }
 }
 
 /// Pings the client from now on while it listens, if the settings say so. One that has failed loses

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use turnbuckle_protocol::{CompleteRequestParams, CompleteResult};
+use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, error::name_in_message};
 
 use crate::{
     Completing, Failure, Fault, Reject,
@@ -76,6 +76,7 @@ fn check_argument<'a>(
         [] => "it has none".to_owned(),
         known => format!("it has `{}`", known.join("`, `")),
     };
+    let name = name_in_message(name);
     Err(Reject::invalid_params(format!(
         "{kind} `{owner}` has no {what} `{name}`: {known}"
     )))

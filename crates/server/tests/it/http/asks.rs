@@ -209,3 +209,36 @@ async fn a_client_that_cannot_be_asked_is_told_what_is_missing() {
     let answer = raw.ask(round(json!({}), json!({}))).await;
     assert_eq!((answer.status(), answer.code()), (400, -32021));
 }
+
+// rule: J15
+#[tokio::test]
+async fn a_question_whose_answer_cannot_be_read_ends_at_once() {
+    let site = site().await;
+    let capabilities = json!({ "elicitation": {} });
+    let session = Session::open_with(&site, Revision::V2025_11_25, capabilities).await;
+    for (number, answer) in [
+        r#"{"id":ID,"result":{"action":"decline"}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}"#,
+        r#"{"jsonrpc":"2.0","id":ID}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"method":null,"params":null}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"action":"accept","content":{"row":NaN}}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"action":"acc"#,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut stream = session.stream(call(number, "book")).await;
+        let question = stream.message().await;
+        assert_eq!(question["method"], "elicitation/create");
+        let answer = answer.replace("ID", &question["id"].to_string());
+        let refused = session.ask(Ask::post(&answer)).await;
+        assert_eq!(refused.status(), 400, "{answer}");
+        let ended = tokio::time::timeout(Duration::from_secs(20), stream.message());
+        let ended = ended.await.expect("in time");
+        assert_eq!(ended["id"], number, "{answer}: {ended}");
+        assert!(
+            ended.to_string().contains("cannot be read"),
+            "{answer}: {ended}"
+        );
+    }
+}
