@@ -3,7 +3,10 @@
 use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_host::{ServerId, ServerState};
-use turnbuckle_protocol::envelope::{self, Raw};
+use turnbuckle_protocol::{
+    envelope::{self, Raw},
+    error::name_in_message,
+};
 use turnbuckle_server::Reject;
 
 use super::Core;
@@ -71,7 +74,10 @@ impl Core {
         };
         let by_name = |kind, path: &'static [&'static str]| {
             let name = wanted(path)?;
-            let unknown = || Reject::invalid_params(format!("there is no `{name}` here"));
+            let unknown = || {
+                let name = name_in_message(&name);
+                Reject::invalid_params(format!("there is no `{name}` here"))
+            };
             let routes = self.routes();
             if let Some((kind, server, own)) = routes.withheld(kind, &name) {
                 return Err(withheld(kind, server.as_str(), own));

@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use turnbuckle_client::{RelayCall, RelayEvent, RelayRequest};
+use turnbuckle_client::{RelayEvent, RelayRequest};
 use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
 use turnbuckle_server::{Changes, Front, Reject, RelayReply};
 
 use super::{
     ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
-    task::TaskTable,
+    task::TaskTable, upstream_call::UpstreamCall,
 };
 use crate::{
     seal::{Sealer, Ticket},
@@ -311,7 +311,7 @@ impl Exchange {
     }
 
     /// Prepares the request to the server. It is sent when its events are awaited.
-    pub(super) fn start(&self, round: &Round) -> Result<RelayCall, RelayReply> {
+    pub(super) fn start(&self, round: &Round) -> Result<UpstreamCall, RelayReply> {
         let name = self
             .name
             .as_ref()
@@ -339,7 +339,7 @@ impl Exchange {
             request
         };
         let call = self.lane.connection.relay(request);
-        call.map_err(|error| {
+        call.map(UpstreamCall::from).map_err(|error| {
             self.loss.note_unsent(&error);
             translate::lost(self.server(), &error)
         })
@@ -353,7 +353,7 @@ impl Exchange {
     }
 
     /// The next event of a call, with questions that came without a stream.
-    pub(super) async fn next(call: &mut RelayCall, open: &mut Option<OpenCall>) -> RelayEvent {
+    pub(super) async fn next(call: &mut UpstreamCall, open: &mut Option<OpenCall>) -> RelayEvent {
         let Some(open) = open else {
             return call.next().await;
         };

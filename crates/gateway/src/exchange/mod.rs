@@ -8,6 +8,7 @@ mod repeat;
 mod rounds;
 mod session_asks;
 mod task;
+mod upstream_call;
 mod visit;
 
 pub(crate) use call::{Context, Route, serve};

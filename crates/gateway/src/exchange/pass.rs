@@ -2,7 +2,10 @@
 //! sealed once more, because the server cannot tell the users of a gateway apart.
 
 use turnbuckle_client::RelayEvent;
-use turnbuckle_protocol::envelope::{Edit, Raw};
+use turnbuckle_protocol::{
+    envelope::{Edit, Raw},
+    error::name_in_message,
+};
 use turnbuckle_server::{Reject, RelayReply};
 
 use super::{call::Exchange, task};
@@ -41,7 +44,7 @@ fn seal(exchange: &Exchange, raw: Raw<'_>) -> Result<RelayReply, Reject> {
         let is_declared = question
             .is_some_and(|question| question.is_declared(&request.capabilities, request.revision));
         if !is_declared {
-            let server = exchange.server();
+            let (server, key) = (exchange.server(), name_in_message(&key));
             return Err(Reject::internal(format!(
                 "server `{server}` asks for something (`{key}`) that the client did not declare"
             )));

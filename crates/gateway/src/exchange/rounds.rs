@@ -9,6 +9,7 @@ use turnbuckle_client::RelayEvent;
 use turnbuckle_protocol::{
     CallToolResult, ErrorObject,
     envelope::{Edit, Raw, RawText},
+    error::name_in_message,
 };
 use turnbuckle_server::{Reject, RelayReply};
 
@@ -155,7 +156,7 @@ fn unaskable(exchange: &Exchange, key: &str, question: Option<&Question>) -> Rel
         || "something unknown".to_owned(),
         |it| json!(it).to_string(),
     );
-    let server = exchange.server();
+    let (server, key) = (exchange.server(), name_in_message(key));
     let message = format!(
         "server `{server}` asks for something (`{key}`) that this client does not support: {needed}"
     );

@@ -12,6 +12,9 @@ use turnbuckle_session::round::{Need, NotOffered, check_method, check_offered};
 
 use crate::observe::waiting_text;
 
+/// What servers may ask of clients.
+const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
 /// Something that a server asks: a method, and its params as they came.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
@@ -143,6 +146,11 @@ pub(crate) fn not_offered(
     revision: Revision,
 ) -> ErrorObject {
     let method = &*question.method;
+    let is_known = QUESTIONS.contains(&method);
+    // A client of a session may have declared what its revision does not have.
+    if !is_known || (!revision.is_modern() && !available(method, revision, Direction::ToClient)) {
+        return ErrorObject::method_not_found(method);
+    }
     let offered = check_method(client, method);
     let Some(request) = question.read() else {
         return match offered {
@@ -154,10 +162,6 @@ pub(crate) fn not_offered(
     };
     match offered.and_then(|()| check_offered(client, &request)) {
         Err(part) => part.to_error(),
-        // The client declared what its revision does not have.
-        Ok(()) if !revision.is_modern() && !available(method, revision, Direction::ToClient) => {
-            ErrorObject::method_not_found(method)
-        }
         Ok(()) => NotOffered::Part("questions of this kind").to_error(),
     }
 }
@@ -187,5 +191,30 @@ pub(crate) fn expired(question: &Question) -> Result<Box<RawValue>, ErrorObject>
             "the client did not answer in time",
         )),
         _ => Err(ErrorObject::internal("the client did not answer in time")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_no_client_has_is_not_found() {
+        let all = ClientCapabilities::new()
+            .with_form_elicitation()
+            .with_sampling();
+        for (method, revision, code) in [
+            ("nope/x", Revision::LATEST, -32601),
+            ("nope/x", Revision::LATEST_LEGACY, -32601),
+            ("tasks/list", Revision::V2025_11_25, -32601),
+            // Declared, though the revision does not have it.
+            ("elicitation/create", Revision::V2025_03_26, -32601),
+            ("elicitation/create", Revision::V2025_11_25, -32602),
+        ] {
+            let params = Raw::from(RawValue::NULL);
+            let question = Question::new(method, Some(params));
+            let refused = not_offered(&question, &all, revision);
+            assert_eq!(refused.code, code, "{method} {revision}: {refused:?}");
+        }
     }
 }

@@ -51,6 +51,10 @@ pub(crate) fn result(
     let text: &RawValue = serde_json::from_str(text).unwrap_or(raw);
     let info;
     let mut edit = Edit::new(Raw::from(text));
+    // Some libraries write what they do not have as `null`, or an empty object as a list.
+    let has_odd_meta = Raw::from(text)
+        .member("_meta")
+        .is_some_and(|meta| !meta.is_object());
     match (from.is_modern(), to.is_modern()) {
         (false, true) => {
             edit = edit.set(&["resultType"], r#""complete""#);
@@ -61,7 +65,11 @@ pub(crate) fn result(
             }
             if let Some(server) = server {
                 info = json!(server).to_string();
-                edit = edit.set(&["_meta", SERVER_INFO], info);
+                edit = if has_odd_meta {
+                    edit.set(&["_meta"], format!(r#"{{"{SERVER_INFO}":{info}}}"#))
+                } else {
+                    edit.set(&["_meta", SERVER_INFO], info)
+                };
             }
         }
         (true, false) => {
@@ -74,8 +82,10 @@ pub(crate) fn result(
             edit = edit
                 .drop(&["resultType"])
                 .drop(&["ttlMs"])
-                .drop(&["cacheScope"])
-                .drop(&["_meta", SERVER_INFO]);
+                .drop(&["cacheScope"]);
+            if !has_odd_meta {
+                edit = edit.drop(&["_meta", SERVER_INFO]);
+            }
         }
         _ => {}
     }
@@ -229,6 +239,22 @@ mod tests {
             ),
             r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#
         );
+    }
+
+    #[test]
+    fn a_meta_that_is_not_an_object_loses_nothing() {
+        let server = Implementation::new("odd", "1");
+        for meta in ["null", "[]", "7"] {
+            let text = format!(r#"{{"content":[],"_meta":{meta}}}"#);
+            let raw = RawValue::from_string(text).unwrap();
+            let read = result("tools/call", &raw, LEGACY, MODERN, Some(&server)).unwrap();
+            let read: serde_json::Value = serde_json::from_slice(&read).unwrap();
+            assert_eq!(read["content"], json!([]), "{meta}");
+            assert_eq!(read["_meta"][SERVER_INFO]["name"], "odd", "{meta}");
+            let text = format!(r#"{{"resultType":"complete","content":[],"_meta":{meta}}}"#);
+            let legacy = translated("tools/call", &text, MODERN, LEGACY);
+            assert_eq!(legacy, format!(r#"{{"content":[],"_meta":{meta}}}"#));
+        }
     }
 
     #[test]

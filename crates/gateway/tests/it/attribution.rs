@@ -2,10 +2,37 @@
 
 use std::time::Duration;
 
+use turnbuckle_client::RelayRequest;
+use turnbuckle_protocol::envelope::Raw;
+
 use crate::{
-    by_hand::{as_caller, keys, send, text},
-    raw_site::{begin, shared, tell, until, yes},
+    by_hand::{as_caller, as_legacy_caller, keys, send, text},
+    raw_site::{begin, params, shared, tell, until, yes},
 };
+
+#[tokio::test]
+async fn a_server_is_told_why_a_call_was_given_up() {
+    let gateway = shared(Duration::from_mins(1)).await;
+    let operator = as_caller(&gateway, "operator").await;
+    for (client, who, reason) in [
+        (as_caller(&gateway, "ada").await, "ada", "enough"),
+        (as_legacy_caller(&gateway, "eve").await, "eve", "late"),
+    ] {
+        let params = serde_json::value::to_raw_value(&params("later", who)).expect("JSON");
+        let request = RelayRequest::new("tools/call", Some(Raw::from(&params).into()));
+        let mut call = client.relay(request).expect("sent");
+        let (is_there, because) = (format!("is {who}"), format!("because {reason}"));
+        tokio::select! {
+            event = call.next() => panic!("{event:?}"),
+            () = until(&operator, &is_there) => {}
+        }
+        call.cancel(reason);
+        let told = until(&operator, &because);
+        let told = tokio::time::timeout(Duration::from_secs(20), told).await;
+        told.unwrap_or_else(|_| panic!("{who}: the reason was not told"));
+    }
+    gateway.close().await;
+}
 
 #[tokio::test]
 async fn a_question_of_a_call_that_was_given_up_is_not_shown_to_another_caller() {

@@ -115,6 +115,8 @@ async fn a_call_that_is_not_answered_in_time_ends() {
     while gateway.parked() > 0 {
         tokio::task::yield_now().await;
     }
+    // The state was sealed a moment after the time for answers began.
+    tokio::time::sleep(Duration::from_millis(100)).await;
     let late = send(&ada, &retry("form", &asked, &keys(&asked)))
         .await
         .unwrap_err();

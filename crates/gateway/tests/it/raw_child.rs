@@ -25,6 +25,7 @@ fn serves_by_hand() {
             passed: HashMap::new(),
             next: 0,
             cancelled: 0,
+            reason: String::new(),
         }
         .run();
     }
@@ -52,6 +53,8 @@ struct Raw {
     next: usize,
     /// How many calls were given up. They go on all the same.
     cancelled: usize,
+    /// Why the last one was given up.
+    reason: String,
 }
 
 fn say(message: &Value) {
@@ -123,7 +126,11 @@ impl Raw {
             }
             "tools/call" => self.call(id, params),
             "ping" | "resources/subscribe" | "resources/unsubscribe" => answer(id, &json!({})),
-            "notifications/cancelled" => self.cancelled += 1,
+            "notifications/cancelled" => {
+                self.cancelled += 1;
+                let reason = params["reason"].as_str().unwrap_or_default();
+                reason.clone_into(&mut self.reason);
+            }
             _ if !id.is_null() => say(&json!({
                 "jsonrpc": "2.0", "id": id,
                 "error": { "code": -32601, "message": "no such method" },
@@ -176,11 +183,13 @@ impl Raw {
 
     /// `ask WHO`: asks in the call of that name. `end WHO`: ends it. `is WHO`: says whether it waits.
     /// `cancelled N`: says whether so many calls were given up.
+    /// `because REASON`: says whether this was the reason of the last one.
     fn go_on(&mut self, what: &str) -> bool {
         let (verb, who) = what.split_once(' ').unwrap_or((what, ""));
         match verb {
             "is" => return self.waiting.contains_key(who),
             "cancelled" => return self.cancelled.to_string() == who,
+            "because" => return self.reason == who,
             "ask" => {
                 self.next += 1;
                 let question = format!("q{}", self.next);

@@ -4,7 +4,7 @@
 //! written again: a gateway can pass on the original text.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     hash::{Hash, Hasher},
     sync::Arc,
     time::Duration,
@@ -16,7 +16,7 @@ use turnbuckle_client::{CallError, Connection};
 use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool, lenient};
 
 use super::aside;
-use super::page::{Entries, MAX_ENTRIES, OddPage, Page, PageText};
+use super::page::{Entries, MAX_ENTRIES, Page, PageText};
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
 const MAX_PAGES: usize = 200;
@@ -244,16 +244,17 @@ pub(super) fn take_page<T: Kind>(
     names: &mut HashSet<ByKey<T>>,
     raw: &Arc<RawValue>,
 ) -> Result<Option<String>, serde_json::Error> {
-    let text = Arc::new(PageText::new(raw.clone()));
+    let text = Arc::new(PageText::new(raw.clone(), T::MEMBER));
     list.pages.push(text.clone());
     // Most pages can be read as they are. Only one that cannot is read entry by entry.
-    let (next, ttl, scope) = if let Ok(page) = serde_json::from_str::<Page<Entries<T>>>(raw.get()) {
+    let read = Page::<Entries<T>>::read(raw.get(), T::MEMBER);
+    let (next, ttl, scope) = if let Ok(page) = read {
         for (index, value) in page.entries.0.into_iter().enumerate() {
             list.add(names, &text, index, value);
         }
         (page.next_cursor, page.ttl_ms, page.cache_scope)
     } else {
-        let page: OddPage<'_> = serde_json::from_str(raw.get())?;
+        let page = Page::<Vec<&RawValue>>::read(raw.get(), T::MEMBER)?;
         for (index, entry) in page.entries.iter().enumerate() {
             if list.entries.len() >= MAX_ENTRIES {
                 break;
@@ -263,12 +264,11 @@ pub(super) fn take_page<T: Kind>(
                 Err(error) => list.mend(names, entry, &error),
             }
         }
-        (
-            list.member("nextCursor", page.next_cursor),
-            list.member("ttlMs", page.ttl_ms),
-            list.member("cacheScope", page.cache_scope),
-        )
+        (page.next_cursor, page.ttl_ms, page.cache_scope)
     };
+    let next = list.member("nextCursor", next);
+    let ttl: Option<f64> = list.member("ttlMs", ttl);
+    let scope = list.member("cacheScope", scope);
     if let Some(ttl) = ttl.filter(|ttl| *ttl >= 0.0) {
         let ttl = Duration::try_from_secs_f64(ttl / 1_000.0).unwrap_or(Duration::MAX);
         list.ttl = Some(list.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
@@ -288,9 +288,9 @@ impl<T> List<T> {
         T: Kind,
     {
         let alone = format!(r#"{{"{}":[{}]}}"#, T::MEMBER, entry.get());
-        let mended = lenient::mend::<Page<Vec<T>>>(T::METHOD, &alone);
+        let mended = lenient::mend::<HashMap<String, Vec<T>>>(T::METHOD, &alone);
         let (value, warnings) = match mended {
-            Some((mut page, warnings)) => (page.entries.pop(), warnings),
+            Some((mut page, warnings)) => (page.get_mut(T::MEMBER).and_then(Vec::pop), warnings),
             None => (None, Vec::new()),
         };
         let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
@@ -311,7 +311,7 @@ impl<T> List<T> {
         }
         let written = serde_json::json!({ T::MEMBER: [&value] });
         if let Ok(raw) = serde_json::value::to_raw_value(&written) {
-            let page = Arc::new(PageText::new(raw.into()));
+            let page = Arc::new(PageText::new(raw.into(), T::MEMBER));
             self.add(names, &page, 0, Arc::new(value));
         }
     }
@@ -436,6 +436,25 @@ mod tests {
         assert_eq!(list.entries[1].text(), r#"{"name":"b","inputSchema":{}}"#);
         assert_eq!(list.problems.len(), 8, "{:?}", list.problems);
         assert_eq!((list.ttl, list.scope), (None, None));
+    }
+
+    #[test]
+    fn members_beside_the_entries_may_have_any_name() {
+        let tool = r#"{"name":"a","inputSchema":{}}"#;
+        for other in [
+            r#""prompts":[]"#,
+            r#""resources":{}"#,
+            r#""entries":7"#,
+            r#""tools":[],"nextCursor":"m""#,
+        ] {
+            let text = format!(r#"{{{other},"tools":[{tool}],"nextCursor":"n"}}"#);
+            let mut list = List::<Tool>::default();
+            let next = take_page(&mut list, &mut HashSet::new(), &page(&text)).unwrap();
+            assert_eq!(next.as_deref(), Some("n"), "{other}");
+            assert_eq!(list.problems, Vec::<String>::new(), "{other}");
+            assert_eq!(list.entries.len(), 1, "{other}");
+            assert_eq!(list.entries[0].text(), tool, "{other}");
+        }
     }
 
     #[test]

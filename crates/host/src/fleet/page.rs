@@ -1,6 +1,7 @@
 //! One page of a list: its entries, and the text of each as the server wrote it.
 
 use std::{
+    borrow::Cow,
     fmt,
     marker::PhantomData,
     ops::Range,
@@ -9,10 +10,9 @@ use std::{
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
-use turnbuckle_protocol::CacheScope;
 
 /// How many entries of one list are kept. No model chooses among more.
 pub(super) const MAX_ENTRIES: usize = 2_000;
@@ -22,13 +22,16 @@ pub(super) const MAX_ENTRIES: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct PageText {
     raw: Arc<RawValue>,
+    /// The member that has the entries.
+    member: &'static str,
     spans: OnceLock<Vec<Range<usize>>>,
 }
 
 impl PageText {
-    pub(super) fn new(raw: Arc<RawValue>) -> Self {
+    pub(super) fn new(raw: Arc<RawValue>, member: &'static str) -> Self {
         Self {
             raw,
+            member,
             spans: OnceLock::new(),
         }
     }
@@ -39,7 +42,7 @@ impl PageText {
 
     /// The text of an entry.
     pub(super) fn entry(&self, index: usize) -> &str {
-        let spans = self.spans.get_or_init(|| spans(self.get()));
+        let spans = self.spans.get_or_init(|| spans(self.get(), self.member));
         let span = spans.get(index).cloned();
         span.and_then(|span| self.get().get(span))
             .unwrap_or_default()
@@ -47,8 +50,8 @@ impl PageText {
 }
 
 /// Where the entries of a page are in its text.
-fn spans(text: &str) -> Vec<Range<usize>> {
-    let page: Result<OddPage<'_>, _> = serde_json::from_str(text);
+fn spans(text: &str, member: &'static str) -> Vec<Range<usize>> {
+    let page = Page::<Vec<&RawValue>>::read(text, member);
     let entries = page.map(|page| page.entries).unwrap_or_default();
     let spans = entries.into_iter().map(|entry| {
         // The entry is borrowed from the page, so its place there is the distance between the two.
@@ -58,45 +61,57 @@ fn spans(text: &str) -> Vec<Range<usize>> {
     spans.collect()
 }
 
-/// A page, with its entries in one form or another.
-#[derive(Deserialize)]
-#[serde(
-    rename_all = "camelCase",
-    bound(deserialize = "E: Deserialize<'de> + Default")
-)]
-pub(super) struct Page<E> {
-    #[serde(
-        default,
-        alias = "tools",
-        alias = "prompts",
-        alias = "resources",
-        alias = "resourceTemplates"
-    )]
+/// A page, with its entries in one form or another. What is beside them is not read yet.
+pub(super) struct Page<'a, E> {
     pub(super) entries: E,
-    pub(super) next_cursor: Option<String>,
-    pub(super) ttl_ms: Option<f64>,
-    pub(super) cache_scope: Option<CacheScope>,
+    pub(super) next_cursor: Option<&'a RawValue>,
+    pub(super) ttl_ms: Option<&'a RawValue>,
+    pub(super) cache_scope: Option<&'a RawValue>,
 }
 
-/// A page of which not everything can be read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct OddPage<'a> {
-    #[serde(
-        borrow,
-        default,
-        alias = "tools",
-        alias = "prompts",
-        alias = "resources",
-        alias = "resourceTemplates"
-    )]
-    pub(super) entries: Vec<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) next_cursor: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) ttl_ms: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) cache_scope: Option<&'a RawValue>,
+impl<'a, E: Deserialize<'a> + Default> Page<'a, E> {
+    /// Reads a page whose entries are in this member. Other members may have any names: results are open.
+    pub(super) fn read(text: &'a str, member: &'static str) -> Result<Self, serde_json::Error> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let page = (&mut deserializer).deserialize_map(PageVisitor {
+            member,
+            entries: PhantomData,
+        })?;
+        deserializer.end()?;
+        Ok(page)
+    }
+}
+
+struct PageVisitor<E> {
+    member: &'static str,
+    entries: PhantomData<E>,
+}
+
+impl<'de, E: Deserialize<'de> + Default> Visitor<'de> for PageVisitor<E> {
+    type Value = Page<'de, E>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<'de, E>, A::Error> {
+        let mut page = Page {
+            entries: E::default(),
+            next_cursor: None,
+            ttl_ms: None,
+            cache_scope: None,
+        };
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            match &*name {
+                name if name == self.member => page.entries = map.next_value()?,
+                "nextCursor" => page.next_cursor = Some(map.next_value()?),
+                "ttlMs" => page.ttl_ms = Some(map.next_value()?),
+                "cacheScope" => page.cache_scope = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(page)
+    }
 }
 
 /// The entries of a page, each of which can be read. There are no more of them than a list has.

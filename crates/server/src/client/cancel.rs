@@ -53,7 +53,7 @@ impl CancelFlag {
     }
 
     /// Why the future that is being dropped on this thread was cancelled, if the other end said so.
-    pub(super) fn dropped_because() -> Option<Arc<str>> {
+    pub(crate) fn dropped_because() -> Option<Arc<str>> {
         DROPPED_BECAUSE.with_borrow(Clone::clone)
     }
 

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 
 use crate::{
     Caller,
-    client::Peer,
+    client::{CancelFlag, Peer},
     subscription::{Subject, TooMany},
 };
 
@@ -45,6 +45,13 @@ impl Front {
         self.caller()
             .get::<crate::client::caller::AtAnotherReplica>()
             .is_some()
+    }
+
+    /// Why the request was cancelled whose future is being dropped on this thread; `None` if its client
+    /// gave no reason, or nothing was cancelled. It is for the `drop` of what the future of a
+    /// [`Relay`](super::Relay) holds.
+    pub fn cancelled_because() -> Option<Arc<str>> {
+        CancelFlag::dropped_because()
     }
 
     /// The log level of the session; `None` before the client sets one, and for a client of

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::{self, Instant};
-use turnbuckle_client::{RelayCall, RelayEvent};
+use turnbuckle_client::RelayEvent;
 use turnbuckle_server::RelayReply;
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     run::{admitted, failed},
 };
 use crate::{
-    exchange::{call::Exchange, ear},
+    exchange::{call::Exchange, ear, upstream_call::UpstreamCall},
     translate::{Answer, answer, expired, unavailable},
     upstream::OpenCall,
 };
@@ -71,7 +71,7 @@ impl Keeper {
         }
     }
 
-    pub(super) async fn keep(mut self, mut call: RelayCall) {
+    pub(super) async fn keep(mut self, mut call: UpstreamCall) {
         let mut debounce = Some(Debounce::new());
         let parked = Arc::clone(&self.parked);
         let outcome = loop {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
-use turnbuckle_client::{RelayAsk, RelayCall, RelayEvent};
+use turnbuckle_client::{RelayAsk, RelayEvent};
 use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::RelayReply;
 
@@ -11,6 +11,7 @@ use super::{keeper::Keeper, parked_call::ParkedCall, waiting::Waiting};
 use crate::{
     exchange::{
         call::{Context, Exchange},
+        upstream_call::UpstreamCall,
         visit,
     },
     translate::{Answer, FrontRequest, Question, Round, not_offered, refusal, unavailable},
@@ -75,7 +76,7 @@ pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<(Question, 
 /// Parks a call, and waits for the first thing to tell the client.
 async fn park(
     exchange: Exchange,
-    call: RelayCall,
+    call: UpstreamCall,
     open: Option<OpenCall>,
     first: (Question, RelayAsk),
 ) -> RelayReply {

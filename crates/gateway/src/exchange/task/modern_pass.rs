@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 use turnbuckle_client::RelayEvent;
-use turnbuckle_protocol::envelope::Raw;
+use turnbuckle_protocol::{envelope::Raw, error::name_in_message};
 use turnbuckle_server::{Reject, RelayReply};
 
 use super::{
@@ -19,7 +19,7 @@ pub(super) async fn serve(call: TaskCall) -> RelayReply {
     match send(&call, &call.request.method, &Round::None).await {
         Ok(Answer::Result(raw)) => {
             if let Some(key) = undeclared(&call, &raw) {
-                let server = &call.id.server;
+                let (server, key) = (&call.id.server, name_in_message(&key));
                 return Reject::internal(format!(
                     "server `{server}` asks for something (`{key}`) that the client did not declare"
                 ))

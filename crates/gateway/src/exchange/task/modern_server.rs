@@ -9,6 +9,7 @@ use tokio::time;
 use turnbuckle_protocol::{
     LegacyTask, Revision, Task, TaskStatus,
     envelope::{Edit, Raw, RawText},
+    error::name_in_message,
 };
 use turnbuckle_server::{Reject, RelayReply};
 
@@ -219,9 +220,9 @@ async fn ask(
             related_to(params.raw(), call.sealed)
         });
         let (Some(question), Some(params)) = (declared, params) else {
+            let (server, key) = (call.server, name_in_message(&key));
             return Err(Reject::internal(format!(
-                "server `{}` asks for something (`{key}`) that this client does not support",
-                call.server
+                "server `{server}` asks for something (`{key}`) that this client does not support"
             ))
             .into());
         };

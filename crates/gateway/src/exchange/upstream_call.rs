@@ -1,0 +1,49 @@
+//! A call to a server, which is given up for the reason that its client said.
+
+use std::ops::{Deref, DerefMut};
+
+use turnbuckle_client::RelayCall;
+use turnbuckle_server::Front;
+
+/// A call to a server. Dropping it gives it up, and tells the server why, if the client of the request said
+/// so.
+pub(crate) struct UpstreamCall(Option<RelayCall>);
+
+impl UpstreamCall {
+    /// Gives it up for a reason of the gateway.
+    pub(crate) fn cancel(mut self, reason: &str) {
+        if let Some(call) = self.0.take() {
+            call.cancel(reason);
+        }
+    }
+}
+
+impl From<RelayCall> for UpstreamCall {
+    fn from(call: RelayCall) -> Self {
+        Self(Some(call))
+    }
+}
+
+impl Deref for UpstreamCall {
+    type Target = RelayCall;
+
+    fn deref(&self) -> &RelayCall {
+        self.0.as_ref().expect("it is taken out when it is dropped")
+    }
+}
+
+impl DerefMut for UpstreamCall {
+    fn deref_mut(&mut self) -> &mut RelayCall {
+        self.0.as_mut().expect("it is taken out when it is dropped")
+    }
+}
+
+impl Drop for UpstreamCall {
+    fn drop(&mut self) {
+        if let Some(call) = self.0.take()
+            && let Some(reason) = Front::cancelled_because()
+        {
+            call.cancel(&reason);
+        }
+    }
+}
