@@ -5,6 +5,7 @@
 //! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
 
 mod capabilities;
+mod missing;
 mod path;
 mod readable;
 
@@ -214,83 +215,6 @@ impl Mender<'_> {
                 .push(ReadWarning::new(self.method, "", problem, Value::Null));
         }
         self.warnings
-    }
-
-    /// Adds required members that are often left out and whose meaning without them is plain.
-    fn add_missing(&mut self, result: &mut JsonObject) {
-        let is_absent = |value: Option<&Value>| value.is_none_or(Value::is_null);
-        // Some languages write an empty object as an empty array.
-        let is_empty = |value: Option<&Value>| {
-            let elements = value.and_then(Value::as_array);
-            elements.is_some_and(Vec::is_empty)
-        };
-        match self.method {
-            "tools/list" => {
-                let tools = result.get_mut("tools").and_then(Value::as_array_mut);
-                for (index, tool) in tools.into_iter().flatten().enumerate() {
-                    let came = tool.clone();
-                    let Some(tool) = tool.as_object_mut() else {
-                        continue;
-                    };
-                    let schema = tool.get("inputSchema");
-                    let problem = match (is_absent(schema), is_empty(schema)) {
-                        (true, _) => "`inputSchema` is missing; read as an object of any members",
-                        (_, true) => "`inputSchema` is an array; read as an object of any members",
-                        _ => continue,
-                    };
-                    tool.insert("inputSchema".into(), json!({ "type": "object" }));
-                    let place = format!("/tools/{index}");
-                    self.warn_of(name_of(&came), place, problem.into(), came);
-                }
-            }
-            "tools/call" | "tasks/result" => {
-                let is_result = !["task", "taskId", "inputRequests", "requestState"]
-                    .iter()
-                    .any(|name| result.contains_key(*name));
-                if is_result && is_absent(result.get("content")) {
-                    result.insert("content".into(), json!([]));
-                    let problem = "`content` is missing; read as empty";
-                    self.warn(String::new(), problem.into(), Value::Null);
-                }
-            }
-            "server/discover" => self.mend_capabilities(result),
-            "initialize" => {
-                self.mend_capabilities(result);
-                for name in ["clientInfo", "serverInfo"] {
-                    let info = result.get_mut(name).and_then(Value::as_object_mut);
-                    let Some(info) = info.filter(|info| info.contains_key("name")) else {
-                        continue;
-                    };
-                    let (read, problem) = match info.get("version") {
-                        None | Some(Value::Null) => {
-                            (String::new(), "`version` is missing; read as empty")
-                        }
-                        Some(Value::Number(number)) => {
-                            (number.to_string(), "`version` is a number; read as text")
-                        }
-                        Some(_) => continue,
-                    };
-                    let came = Value::Object(info.clone());
-                    info.insert("version".into(), read.into());
-                    self.warn(format!("/{name}"), problem.into(), came);
-                }
-            }
-            // One block may stand without its list: what cannot be read of it is left out all the same.
-            "sampling/createMessage" => {
-                if let Some(content) = result.get_mut("content")
-                    && content.is_object()
-                {
-                    *content = json!([content.take()]);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn mend_capabilities(&mut self, message: &mut JsonObject) {
-        capabilities::mend(message, |place, problem, came| {
-            self.warn(place, problem.to_owned(), came);
-        });
     }
 
     /// Looks at each entry of each array by itself, so that the work grows with their number only.

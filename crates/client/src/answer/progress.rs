@@ -107,6 +107,8 @@ pub(crate) fn token_of(request: &InputRequest) -> Option<ProgressToken> {
 
 impl Reporter {
     fn report(self: &Arc<Self>, progress: f64, total: Option<f64>, message: Option<&str>) {
+        // JSON has no form for a total that is not finite.
+        let total = total.filter(|total| total.is_finite());
         let mut report = ProgressNotificationParams::new(self.token.clone(), progress);
         report.total = total;
         report.message = message.map(str::to_owned);

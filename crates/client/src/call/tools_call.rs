@@ -98,7 +98,12 @@ fn outcome(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<CallToolOutcome,
     for name in ["resultType", "requestState", "inputRequests"] {
         edit = edit.drop(&[name]);
     }
-    if members.member("task").is_some_and(|task| !task.is_object()) {
+    // A task without an id is none where there is a result.
+    let is_no_task = |task: Raw<'_>| {
+        let has_result = members.member("content").is_some();
+        !task.is_object() || (has_result && task.member("taskId").is_none())
+    };
+    if members.member("task").is_some_and(is_no_task) {
         edit = edit.drop(&["task"]);
     }
     match edit.finish() {

@@ -84,7 +84,8 @@ impl Subscription<'_> {
             Ok(request) => request,
             Err(error) => return error,
         };
-        self.queue.begin(request.id().clone());
+        self.queue
+            .begin(request.id().clone(), &self.params.notifications);
         let mut answer = pin!(request.answer(None));
         let timeout = link.profile().settings.deadline;
         let acknowledged = tokio::time::timeout(

@@ -11,11 +11,11 @@ use std::{
 };
 
 use futures_core::Stream;
-use serde::Deserialize as _;
-use serde_json::{json, value::RawValue};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
-    JsonObject, LoggingLevel, LoggingMessageNotificationParams, envelope::Members, lenient,
+    LoggingLevel, LoggingMessageNotificationParams, Meta, envelope::Members, lenient,
     method::NotificationMethod,
 };
 
@@ -124,19 +124,33 @@ fn updated_uri(params: &Members<'_>) -> Option<String> {
     serde_json::from_str(params.get("uri")?.get()).ok()
 }
 
-/// A log message, without what cannot be read of it. One of an unknown level is information.
+/// A log message whose members may be odd.
+#[derive(Deserialize)]
+struct OddLog {
+    #[serde(default)]
+    level: Value,
+    logger: Option<String>,
+    data: Option<Value>,
+    #[serde(rename = "_meta")]
+    meta: Option<Meta>,
+}
+
+/// A log message, without what cannot be read of it. One of an unknown level is information, and of data
+/// that cannot be read there is the beginning.
 fn log_message(params: &Members<'_>) -> Option<LoggingMessageNotificationParams> {
     if let Ok(message) = params.parse() {
         return Some(message);
     }
-    let raw = params.to_raw();
-    let mut members: JsonObject = serde_json::from_str(raw.get()).ok()?;
-    let level = members.get("level").map(LoggingLevel::deserialize);
-    if !matches!(level, Some(Ok(_))) {
-        members.insert("level".to_owned(), json!(LoggingLevel::Info));
-    }
-    let mended = lenient::mend("notifications/message", &json!(members).to_string());
-    mended.map(|(message, _)| message)
+    let (odd, warnings) = lenient::mend::<OddLog>("notifications/message", params.to_raw().get())?;
+    let level = LoggingLevel::deserialize(odd.level).unwrap_or(LoggingLevel::Info);
+    let data = odd.data.or_else(|| {
+        let left_out = warnings.into_iter().find(|it| it.pointer == "/data");
+        left_out.map(|it| it.value)
+    });
+    let mut message = LoggingMessageNotificationParams::new(level, data.unwrap_or_default());
+    message.logger = odd.logger;
+    message.meta = odd.meta;
+    Some(message)
 }
 
 /// A stream of the notifications of a server, beginning when it was made. It ends with the

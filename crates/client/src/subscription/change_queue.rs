@@ -32,6 +32,8 @@ struct QueueState {
     waker: Option<Waker>,
     /// The `subscriptions/listen` request that is open now.
     subscription: Option<Id>,
+    /// What it asked for.
+    asked: SubscriptionFilter,
     /// The acknowledged subscriptions.
     granted: SubscriptionFilter,
     subscribed: SubscriptionState,
@@ -76,8 +78,9 @@ pub(crate) enum NextChange {
 
 impl ChangeQueue {
     /// Another `subscriptions/listen` request takes the place of the one before.
-    pub(crate) fn begin(&self, id: Id) {
+    pub(crate) fn begin(&self, id: Id, asked: &SubscriptionFilter) {
         let mut state = self.state.lock();
+        state.asked = asked.clone();
         state.subscription = Some(id);
         state.subscribed = SubscriptionState::Asked;
     }
@@ -92,11 +95,16 @@ impl ChangeQueue {
         self.state.lock().granted.clone()
     }
 
-    /// The server has acknowledged a subscription, if it is this one.
-    pub(crate) fn acknowledge(&self, id: Option<&Id>, filter: &SubscriptionFilter) {
+    /// The server has acknowledged a subscription, if it is this one. `granted` is given what was asked
+    /// for, and says what the server agreed to.
+    pub(crate) fn acknowledge(
+        &self,
+        id: Option<&Id>,
+        granted: impl Fn(&SubscriptionFilter) -> SubscriptionFilter,
+    ) {
         let mut state = self.state.lock();
         if state.is_meant(id) && state.subscribed == SubscriptionState::Asked {
-            state.granted = filter.clone();
+            state.granted = granted(&state.asked);
             state.subscribed = SubscriptionState::Acknowledged;
             drop(state);
             self.turned.notify_one();
@@ -106,7 +114,10 @@ impl ChangeQueue {
     /// The server has ended a subscription; says whether it is this one.
     pub(crate) fn dismiss(&self, id: &Id) -> bool {
         let mut state = self.state.lock();
-        let is_meant = state.subscription.as_ref() == Some(id);
+        let is_meant = state
+            .subscription
+            .as_ref()
+            .is_some_and(|own| is_same(id, own));
         if is_meant {
             state.subscribed = SubscriptionState::Dismissed;
             drop(state);
@@ -139,7 +150,7 @@ impl ChangeQueue {
         let state = self.state.lock();
         match (id, &state.subscription) {
             // The server has decided whom it is for.
-            (Some(id), Some(own)) => (id == own).then_some(Fit::Exact),
+            (Some(id), Some(own)) => is_same(id, own).then_some(Fit::Exact),
             (Some(_), None) => None,
             (None, _) => change.fit(&state.granted),
         }
@@ -214,10 +225,18 @@ impl QueueState {
     /// must not, can only be for the one that waits.
     fn is_meant(&self, id: Option<&Id>) -> bool {
         match (id, &self.subscription) {
-            (Some(id), Some(own)) => id == own,
+            (Some(id), Some(own)) => is_same(id, own),
             (None, Some(_)) => true,
             (_, None) => false,
         }
+    }
+}
+
+/// Whether an id that came is this one. Some servers write the id, which is a number, as a text.
+fn is_same(id: &Id, own: &Id) -> bool {
+    match (id, own) {
+        (Id::Text(text), Id::Int(number)) => text.parse() == Ok(*number),
+        _ => id == own,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, Id, Meta, SubscriptionsAcknowledgedNotificationParams,
-    envelope::Members,
+    CancelledNotificationParams, Id, JsonObject, Meta, SubscriptionFilter,
+    SubscriptionsAcknowledgedNotificationParams, envelope::Members,
 };
 
 use super::{Change, ChangeQueue, Missed};
@@ -62,11 +62,23 @@ impl ChangeQueues {
     /// Takes `notifications/subscriptions/acknowledged`.
     pub(crate) fn acknowledge(&self, params: &Members<'_>) {
         let Ok(acknowledged) = params.parse::<SubscriptionsAcknowledgedNotificationParams>() else {
-            return;
+            return self.acknowledge_odd(params);
         };
         let id = acknowledged.meta.as_ref().and_then(Meta::subscription_id);
         for queue in self.all() {
-            queue.acknowledge(id.as_ref(), &acknowledged.notifications);
+            queue.acknowledge(id.as_ref(), |_| acknowledged.notifications.clone());
+        }
+    }
+
+    /// Takes an acknowledgement that cannot be read as a whole. What cannot be read of it counts as what
+    /// was asked for: the subscription is there, and says more by itself.
+    #[cold]
+    fn acknowledge_odd(&self, params: &Members<'_>) {
+        let said = params.get("notifications");
+        let said = said.and_then(|said| serde_json::from_str::<JsonObject>(said.get()).ok());
+        let id = subscription_id(params);
+        for queue in self.all() {
+            queue.acknowledge(id.as_ref(), |asked| odd_grant(said.as_ref(), asked));
         }
     }
 
@@ -116,6 +128,33 @@ impl ChangeQueues {
         let open = self.open.lock();
         open.queues.iter().filter_map(Weak::upgrade).collect()
     }
+}
+
+fn odd_grant(said: Option<&JsonObject>, asked: &SubscriptionFilter) -> SubscriptionFilter {
+    fn member<T: DeserializeOwned + Clone>(
+        said: &JsonObject,
+        name: &str,
+        asked: Option<&T>,
+    ) -> Option<T> {
+        let granted = Option::<T>::deserialize(said.get(name)?);
+        granted.unwrap_or_else(|_| asked.cloned())
+    }
+
+    let Some(said) = said else {
+        return asked.clone();
+    };
+    let flag = |name, asked: Option<bool>| member(said, name, asked.as_ref());
+    let texts = |name, asked: Option<&Vec<String>>| member(said, name, asked);
+    let mut granted = SubscriptionFilter::new();
+    granted.tools_list_changed = flag("toolsListChanged", asked.tools_list_changed);
+    granted.prompts_list_changed = flag("promptsListChanged", asked.prompts_list_changed);
+    granted.resources_list_changed = flag("resourcesListChanged", asked.resources_list_changed);
+    granted.resource_subscriptions = texts(
+        "resourceSubscriptions",
+        asked.resource_subscriptions.as_ref(),
+    );
+    granted.task_ids = texts("taskIds", asked.task_ids.as_ref());
+    granted
 }
 
 /// subscriptions: what comes on a subscription carries the id of the request that opened it.

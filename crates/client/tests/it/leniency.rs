@@ -4,7 +4,10 @@
 use std::future::IntoFuture;
 
 use serde_json::{Value, json};
-use turnbuckle_client::{CallError, Connection, protocol::Revision};
+use turnbuckle_client::{
+    CallError, Connection, ServerNotification,
+    protocol::{LoggingLevel, Reference, Revision},
+};
 
 use crate::script::{Server, complete, meet, plain};
 
@@ -328,6 +331,7 @@ async fn members_of_other_revisions_say_nothing_in_a_session() {
         json!({ "resultType": "done" }),
         json!({ "resultType": "input_required" }),
         json!({ "task": "x" }),
+        json!({ "task": { "name": "x" } }),
         json!({ "requestState": 7 }),
     ] {
         let mut result = json!({ "content": [{ "type": "text", "text": "t" }] });
@@ -414,5 +418,79 @@ async fn the_message_of_an_error_is_shown_whatever_else_is_odd() {
         let failed = called.unwrap_err();
         let rejection = failed.rejection().unwrap_or_else(|| panic!("{failed:?}"));
         assert_eq!((rejection.code, &*rejection.message), (-32000, message));
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn content_that_is_no_list_does_not_lose_the_result() {
+    for &revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        for (content, text) in [
+            (json!({ "type": "text", "text": "t" }), "t"),
+            (json!("t"), "t"),
+            (json!(7), ""),
+        ] {
+            let result = json!({ "content": content, "_meta": { "com.example/a": 1 } });
+            let called = asked(
+                &mut server,
+                "tools/call",
+                complete(result, revision),
+                async { connection.call("t", ()).await },
+            );
+            let called = called
+                .await
+                .unwrap_or_else(|error| panic!("{content}: {error}"));
+            assert_eq!(called.text(), text, "{revision}: {content}");
+            assert!(called.into_result().meta.is_some());
+            assert_eq!(warned(&connection), ["/content"]);
+        }
+        let values = complete(
+            json!({ "completion": { "values": null, "total": 3 } }),
+            revision,
+        );
+        let reference = Reference::prompt("p");
+        let completed = asked(&mut server, "completion/complete", values, async {
+            connection.complete(reference, "a", "b").await
+        });
+        assert!(completed.await.expect("it can be read").values.is_empty());
+    }
+}
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn odd_log_messages_are_heard() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let mut news = connection.notifications();
+        let deep = format!("{}7{}", r#"{"a":"#.repeat(200), "}".repeat(200));
+        for (params, begin) in [
+            (
+                r#"{"level":"info","data":"cut \ud83d"}"#.to_owned(),
+                "cut \u{fffd}",
+            ),
+            (
+                r#"{"level":"info","data":"d","logger":"\ud83d"}"#.to_owned(),
+                "d",
+            ),
+            (r#"{"level":"loud","data":"d"}"#.to_owned(), "d"),
+            (
+                format!(r#"{{"level":"info","data":{deep}}}"#),
+                r#"{"a":{"a":"#,
+            ),
+            (r#"{"level":"info"}"#.to_owned(), ""),
+        ] {
+            let message = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{params}}}"#
+            );
+            server.babble(&message).await;
+            let heard = news.next().await.expect("a notification");
+            let ServerNotification::Log(log) = heard else {
+                panic!("{params}: {heard:?}");
+            };
+            assert_eq!(log.level, LoggingLevel::Info);
+            let data = log.data.as_str().unwrap_or_default();
+            assert!(data.starts_with(begin), "{params}: {data}");
+        }
     }
 }

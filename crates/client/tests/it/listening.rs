@@ -388,3 +388,43 @@ async fn giving_up_before_it_has_begun_is_told() {
         .expect(json!({"method": "resources/unsubscribe"}))
         .await;
 }
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn an_odd_acknowledgement_does_not_lose_the_subscription() {
+    let wish = Listen::new().tools().resource("a:b");
+    for (filter, granted) in [
+        (
+            json!({"toolsListChanged": "yes", "resourceSubscriptions": ["a:b"]}),
+            2,
+        ),
+        (
+            json!({"toolsListChanged": true, "resourceSubscriptions": ["a:b", 7]}),
+            2,
+        ),
+        (json!({"resourceSubscriptions": ["a:b", 7]}), 1),
+        (json!(null), 2),
+        (json!([]), 2),
+    ] {
+        for id_is_text in [false, true] {
+            let (connection, mut server) = meet(Revision::LATEST, listening()).await;
+            let (changes, ()) = tokio::join!(connection.listen(wish.clone()), async {
+                let asked = server
+                    .expect(json!({"method": "subscriptions/listen"}))
+                    .await;
+                let id = if id_is_text {
+                    json!(asked["id"].to_string())
+                } else {
+                    asked["id"].clone()
+                };
+                server.say(acknowledged(&id, filter.clone())).await;
+                server.say(on(&id, updated("a:b"))).await;
+            });
+            let mut changes = changes.unwrap_or_else(|error| panic!("{filter}: {error}"));
+            let heard = changes.acknowledged();
+            let count = usize::from(heard.wants_tools()) + heard.resources().len();
+            assert_eq!(count, granted, "{filter}");
+            assert_eq!(updated_uri(&mut changes).await, "a:b", "{filter}");
+        }
+    }
+}

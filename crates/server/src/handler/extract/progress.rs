@@ -150,6 +150,8 @@ impl Progress {
         let Some(recipient) = self.0.as_ref().filter(|recipient| recipient.call.is_open()) else {
             return;
         };
+        // JSON has no form for a total that is not finite.
+        let total = total.filter(|total| total.is_finite());
         let report = Reported {
             progress,
             total,
