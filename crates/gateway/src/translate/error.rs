@@ -1,6 +1,6 @@
 //! Errors of servers, as the client's revision has them.
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{json, value::RawValue};
 use turnbuckle_client::CallError;
 use turnbuckle_protocol::{
     ErrorObject, Lower, Revision,
@@ -22,7 +22,11 @@ const MODERN_CODES: std::ops::RangeInclusive<i64> = -32_099..=-32_020;
 /// An error as the client reads it. `uri` is the resource that was asked for, if one was.
 pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&str>) -> RelayReply {
     let Ok(read) = serde_json::from_str::<ErrorObject>(raw.get()) else {
-        return odd(Raw::from(raw)).into();
+        let unreadable = "the server answered with an error that cannot be read";
+        let read = ErrorObject::read(raw.get());
+        return read
+            .unwrap_or_else(|_| ErrorObject::internal(unreadable))
+            .into();
     };
     if from == to {
         return RelayReply::Error(read.code, RawText::from(Raw::from(raw)));
@@ -50,19 +54,6 @@ pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&s
     match edit.finish() {
         Ok(text) => RelayReply::Error(lowered.code, text),
         Err(_) => Reject::new(lowered.code, lowered.message).into(),
-    }
-}
-
-/// An error that is not as the protocol wants it, with what it says.
-fn odd(error: Raw<'_>) -> Reject {
-    let Some(message) = error.member("message").and_then(super::text_of) else {
-        return Reject::internal("the server answered with an error that cannot be read");
-    };
-    let code: Option<Value> = error.member("code").and_then(|code| code.parse().ok());
-    let reject = Reject::internal(message);
-    match code {
-        Some(code) if !code.is_null() => reject.with_data(json!({ "code": code })),
-        _ => reject,
     }
 }
 
@@ -105,20 +96,22 @@ mod tests {
 
     #[test]
     fn what_an_odd_error_says_is_kept() {
-        for (code, shown) in [
-            (r#""code":"E_X","#, r#","data":{"code":"E_X"}"#),
-            (r#""code":0.5,"#, r#","data":{"code":0.5}"#),
-            (r#""code":null,"#, ""),
-            ("", ""),
+        for (code, message) in [
+            (r#""code":"E_X","#, "boom: E_X"),
+            (r#""code":0.5,"#, "boom"),
+            (r#""code":null,"#, "boom"),
+            ("", "boom"),
         ] {
             let text = format!(r#"{{{code}"message":"boom"}}"#);
             let (code, said) = translated(&text, LEGACY, LEGACY, None);
             assert_eq!(code, -32603);
             assert_eq!(
                 said,
-                format!(r#"{{"code":-32603,"message":"boom"{shown}}}"#)
+                json!({ "code": -32603, "message": message }).to_string()
             );
         }
+        let (_, said) = translated("{}", LEGACY, LEGACY, None);
+        assert!(said.contains("cannot be read"), "{said}");
     }
 
     #[test]
