@@ -87,7 +87,8 @@ impl Trouble {
             Self::Broken => &[Killed, Ending],
             Self::Refused(_) | Self::Missed => &[Killed, Ending, Stopped, Redis, Failover],
             Self::Told => &[Killed, Ending, Stopped],
-            Self::Error(_) => &[Redis, Failover],
+            // What a replica waits for is late when it was stopped itself.
+            Self::Error(_) => &[Redis, Failover, Stopped],
             Self::Failed(_) => &[Killed, Ending, Stopped, Failover],
             Self::NotTakenOver(_) | Self::Forgotten(_) | Self::NoSession => &[Failover],
             Self::NotCancelled => &[Killed, Stopped, Redis, Failover],

@@ -199,7 +199,7 @@ impl Stream {
             "jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": { "requestId": number, "reason": "enough" },
         });
-        self.post(&message).await?;
+        self.insist_on(&message).await?;
         if let Ok(Ok(answer)) = timeout(NO_ANSWER_WITHIN, answer).await {
             let problem = format!("an answer after it was cancelled: {answer}");
             self.guest.fault(Fault::Doubled, &problem);
@@ -223,10 +223,29 @@ impl Stream {
         }
     }
 
+    /// Posts a cancellation until it is taken: a call that nobody cancels goes on.
+    async fn insist_on(&self, message: &Value) -> Result<(), Trouble> {
+        let last = deadline();
+        loop {
+            let began = Instant::now();
+            match self.post(message).await {
+                Err(trouble @ (Trouble::Refused(_) | Trouble::Broken)) if began < last => {
+                    self.guest.note(Kind::Cancel, &trouble, began);
+                }
+                taken => return taken,
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     async fn post(&self, message: &Value) -> Result<(), Trouble> {
         match self.guest.post_to(&self.path, message).await {
-            // The replica that has the stream has ended, or was silent for so long that it counts as ended.
-            Err(Trouble::NoSession) => Err(Trouble::Told),
+            // The replica that has the stream has ended, or was silent for so long that it counts as
+            // ended. As the refusal says, the client opens another stream.
+            Err(Trouble::NoSession) => {
+                self.reading.abort();
+                Err(Trouble::Told)
+            }
             posted => posted,
         }
     }
