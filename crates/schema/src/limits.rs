@@ -29,6 +29,11 @@ pub const MAX_PATTERN_BYTES: usize = 8 * 1024;
 /// Bytes of one compiled pattern, as its automaton counts them.
 pub const MAX_PATTERN_SIZE: usize = 1024 * 1024;
 
+/// States of one pattern with look-around, word boundaries or back-references, all its parts
+/// together: each part is compiled alone, and [`MAX_PATTERN_SIZE`] does not bound how many there
+/// are.
+pub const MAX_PATTERN_STATES: usize = 50_000;
+
 /// Different patterns in one schema document; with [`MAX_PATTERN_SIZE`] this bounds what a schema
 /// can occupy.
 pub const MAX_PATTERNS: usize = 128;

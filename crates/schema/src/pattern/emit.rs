@@ -18,6 +18,13 @@ const BOUNDARY: &str =
 const NO_BOUNDARY: &str =
     r"(?:(?<=[0-9A-Za-z\x{5F}])(?=[0-9A-Za-z\x{5F}])|(?<![0-9A-Za-z\x{5F}])(?![0-9A-Za-z\x{5F}]))";
 
+/// States that a character of nearly any kind takes, as the engine's automata read bytes of UTF-8.
+const STATES_OF_DOT: usize = 10;
+/// States of a property such as `\p{L}`.
+const STATES_OF_PROPERTY: usize = 400;
+/// States of a word boundary, which is four look-arounds.
+const STATES_OF_BOUNDARY: usize = 8;
+
 pub(super) fn emit(tree: &Alternatives) -> String {
     let mut text = String::new();
     alternatives(tree, &mut text);
@@ -39,6 +46,47 @@ fn is_costly(term: &Term) -> bool {
         Term::Repeat(repeated, _) => is_costly(repeated),
         _ => false,
     }
+}
+
+/// About how many states the engine's automata of a pattern have, with repeated parts written out.
+///
+/// The engine builds one automaton for each part of a pattern with look-around, and those for
+/// look-behind without a limit, so that a few bytes of pattern could take gigabytes.
+pub(super) fn states(tree: &Alternatives) -> usize {
+    let terms = tree.iter().flatten().map(states_of);
+    terms.fold(tree.len(), usize::saturating_add)
+}
+
+fn states_of(term: &Term) -> usize {
+    match term {
+        Term::Char(one) => one.len_utf8(),
+        Term::Dot => STATES_OF_DOT,
+        Term::Class(class) => states_of_class(class),
+        Term::Start | Term::End | Term::Flag(_) | Term::Back(_) => 1,
+        Term::WordBoundary(_) => STATES_OF_BOUNDARY,
+        Term::Group(_, body) | Term::Look(_, body) => states(body),
+        // The engine counts these, and does not write them out.
+        Term::Repeat(repeated, _) if is_costly(repeated) => states_of(repeated),
+        Term::Repeat(repeated, repeat) => {
+            let times = repeat.most.unwrap_or(repeat.least).max(1) as usize;
+            states_of(repeated).saturating_mul(times)
+        }
+    }
+}
+
+fn states_of_class(class: &Class) -> usize {
+    let members = class.members.iter().map(|member| match member {
+        Member::Range(_, last) if last.is_ascii() => 0,
+        Member::Digit(Sense::Is) | Member::Word(Sense::Is) => 0,
+        Member::Property(..) => STATES_OF_PROPERTY,
+        _ => STATES_OF_DOT,
+    });
+    let outside = match class.sense {
+        Sense::Is => 1,
+        Sense::IsNot => STATES_OF_DOT,
+    };
+    // Members of one class share states.
+    outside + members.max().unwrap_or(0)
 }
 
 fn alternatives(tree: &Alternatives, text: &mut String) {

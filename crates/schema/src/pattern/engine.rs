@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use fancy_regex::{Regex, RegexBuilder};
+use fancy_regex::{CompileError, Regex, RegexBuilder};
 
-use super::{Engine, Exhausted, Pattern, emit, parse, sample};
-use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE};
+use super::{Cost, Engine, Exhausted, Pattern, emit, parse, sample};
+use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE, MAX_PATTERN_STATES};
 
 /// Steps back allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
 /// costly strings from adding up.
@@ -26,6 +26,12 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     }
     let tree = parse::parse(source)?;
     let cost = emit::cost(&tree);
+    if cost == Cost::Backtracking && emit::states(&tree) > MAX_PATTERN_STATES {
+        return Err(format!(
+            "written out, its repeated parts need more than {MAX_PATTERN_STATES} states; allow \
+             fewer repetitions, or leave out the look-around"
+        ));
+    }
     let regex = build(&emit::emit(&tree), FEW_BACKTRACKS)?;
     Ok(Pattern {
         source: source.into(),
@@ -61,5 +67,12 @@ fn build(pattern: &str, backtracks: usize) -> Result<Regex, String> {
         .delegate_size_limit(MAX_PATTERN_SIZE)
         .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
         .build()
-        .map_err(|error| error.to_string())
+        .map_err(|error| match &error {
+            fancy_regex::Error::CompileError(cause)
+                if matches!(&**cause, CompileError::InnerError(cause) if cause.size_limit().is_some()) =>
+            {
+                format!("compiled, it takes more than {MAX_PATTERN_SIZE} bytes; allow fewer repetitions")
+            }
+            _ => error.to_string(),
+        })
 }
