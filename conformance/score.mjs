@@ -18,7 +18,7 @@ const isTable = process.argv.includes("--table");
 const only = process.argv[2]?.replace("--table", "gateway") ?? "";
 
 // Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
-const PATIENCE = "60000";
+const TIMEOUT = "60000";
 // Milliseconds for one run of the suite. The longest leg needs two minutes on a busy machine.
 const LONGEST = 900_000;
 // How often a callback server is started at another port, should somebody take the one that was free.
@@ -41,8 +41,8 @@ const OF_HTTP = new Set([
 // The name of a folder of results ends in the time of its run.
 const TIMESTAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
 
-const client = ["client", "--command", join(programs, "conformance-client"), "--timeout", PATIENCE];
-const server = (url) => ["server", "--url", url, "--timeout", PATIENCE];
+const client = ["client", "--command", join(programs, "conformance-client"), "--timeout", TIMEOUT];
+const server = (url) => ["server", "--url", url, "--timeout", TIMEOUT];
 
 /// Every leg with the number of its scenarios, and those that are passed over.
 /** @typedef {[string, number, string[], Set<string>?]} Leg */
@@ -232,7 +232,7 @@ async function gatewayLegs(url) {
     });
     try {
       for (const [leg, count, revision] of wanted) {
-        const args = ["server", "--url", gateway.found[1], "--timeout", PATIENCE, "--requirements", `${revision}`];
+        const args = ["server", "--url", gateway.found[1], "--timeout", TIMEOUT, "--requirements", `${revision}`];
         const isTranslated = era === "legacy" && revision === "2026-07-28";
         const lost = new Set(isTranslated ? [...HIDDEN, ...UNSAID] : HIDDEN);
         await suiteLeg([`${leg}`, Number(count), args], { lost });
@@ -305,7 +305,7 @@ async function gatewayClientLegs() {
     const leg = clientLeg(behind, front);
     if (!leg.includes(only)) continue;
     const command = `${join(programs, "conformance-client")} --through-gateway ${front}`;
-    await suiteLeg([leg, count, ["client", "--command", command, "--timeout", PATIENCE, "--requirements", behind]]);
+    await suiteLeg([leg, count, ["client", "--command", command, "--timeout", TIMEOUT, "--requirements", behind]]);
   }
 }
 

@@ -21,7 +21,7 @@ const COMMANDS = [
 /** The address that the pictures show; a free port is used in its place. */
 const ADDRESS = "127.0.0.1:7250";
 /** Milliseconds that a command may take. */
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 /** The commands that go on until the end, with what they print last before others are typed. */
 const LASTING = { "turnbuckle up": /ready [^]*ready .*ms/ };
 /** The screen in characters, and a character in px. */
@@ -95,7 +95,7 @@ function run(line) {
       });
     }
     child.stdin.end();
-    setTimeout(() => failed(new Error(`\`${line}\` took too long; it printed: ${text}`)), PATIENCE).unref();
+    setTimeout(() => failed(new Error(`\`${line}\` took too long; it printed: ${text}`)), TIMEOUT).unref();
     if (until) lasting.push(child);
     child.on("close", () => done(lines()));
   });

@@ -27,7 +27,7 @@ const CALLS: u32 = 200;
 const SERVERS: [Peer; 4] = [Peer::Turnbuckle, Peer::Rmcp, Peer::Node, Peer::Python];
 
 /// How long all turns of one server may take.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// What asks cost one server: microseconds of CPU for a call that asks once, turn by turn, and for
 /// two plain calls.
@@ -99,8 +99,7 @@ pub(crate) async fn measure(extent: Extent) -> Result<Vec<Asks>> {
                 "HTTP" => Caller::http(server).await?,
                 _ => Caller::stdio(server)?,
             };
-            let measured =
-                timeout(PATIENCE, caller.turn_by_turn(extent.share(turns, server))).await;
+            let measured = timeout(TIMEOUT, caller.turn_by_turn(extent.share(turns, server))).await;
             let (asking, plain) = measured.map_err(|_| "asks took too long")??;
             all.push(Asks {
                 server: server.name().to_owned(),

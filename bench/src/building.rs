@@ -47,7 +47,7 @@ const HELLOS: [Hello; 2] = [
     },
 ];
 
-/// Measures crates and debug builds anew, and changes the page.
+/// Measures crates and debug builds again, and changes the page.
 pub(crate) fn command() -> Result<()> {
     let mut all = Vec::new();
     for hello in HELLOS {

@@ -34,7 +34,7 @@ const FILES: usize = LISTENERS + 2_000;
 const CHANGES: usize = 41;
 
 /// How long a change may take until the last listener has heard of it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long streams are left alone before the first change.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -108,7 +108,7 @@ pub(crate) async fn measure() -> Result<Listeners> {
                 sleep(LOOKING).await;
             }
         };
-        let told = timeout(PATIENCE, all).await;
+        let told = timeout(TIMEOUT, all).await;
         told.map_err(|_| format!("{} of {LISTENERS} heard of a change", heard.get()))?;
         if change > 0 {
             changes.push(Ran::of(process.pid).since(&ran) * 1e3);

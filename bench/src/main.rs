@@ -4,7 +4,7 @@
 //! bench compare                 everything next to every peer; writes results.json and docs/performance.md
 //! bench compare --quick         the same in three minutes, without growth and profiles; writes neither
 //! bench building                crates and CPU of a debug build of the smallest server, next to rmcp's
-//! bench docs                    docs/performance.md anew, from results.json
+//! bench docs                    docs/performance.md again, from results.json
 //! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
 //! bench host                    what a host adds to a call of a client, and what a merged list costs
 //! bench gateway                 what gateways add to a call, next to a direct connection and to each other

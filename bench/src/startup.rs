@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long a server may take to its first answer. Python under load needs seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The smallest server that each SDK allows, or the server of the comparison where nothing is
 /// linked into it.
@@ -99,8 +99,8 @@ async fn first_answer(command: &[String]) -> Result<f64> {
     let mut input = child.stdin.take().ok_or("the input is a pipe")?;
     let mut lines = Lines::new(child.stdout.take().ok_or("the output is a pipe")?);
     input.write_all(&opening).await?;
-    let answer = timeout(PATIENCE, lines.next()).await;
-    let answer = answer.map_err(|_| format!("no answer of {command:?} within {PATIENCE:?}"))??;
+    let answer = timeout(TIMEOUT, lines.next()).await;
+    let answer = answer.map_err(|_| format!("no answer of {command:?} within {TIMEOUT:?}"))??;
     let took = began.elapsed();
     let answer: serde_json::Value = serde_json::from_slice(&answer)?;
     if answer.get("result").is_none() {

@@ -42,8 +42,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .roots(vec![Root::new("file:///home/ada").with_name("home")]);
 
+    // The name that people see. A server may call itself anything.
+    let name = program.clone();
     let server = client
         .connect(Command::new(program).args(arguments))
+        .named(name)
         .await?;
     println!("{}", server.call(tool, ()).await?.ok()?.text());
     server.close().await;

@@ -1,6 +1,6 @@
 // A real OpenID provider on this machine. It prints where it listens.
 //
-// Tokens for a resource whose path is `/opaque` are opaque, all others are JWTs. Whoever comes can
+// Tokens for a resource whose path is `/opaque` are opaque, all others are JWTs. Every client can
 // sign in under any name, on the provider's own pages for development.
 
 import { createServer } from "node:http";

@@ -40,7 +40,7 @@ class Trouble(Exception):
 
 
 class Closed(Exception):
-    """The session cannot be used on, which is nobody's fault."""
+    """The session can no longer be used, and neither side is at fault."""
 
 
 class Run:

@@ -2,16 +2,16 @@
 
 import anyio
 
-PATIENCE = 20
+TIMEOUT = 20
 """The longest that a check may take, in seconds: far more than any of them needs."""
 
 
 async def check(name, body):
     """Runs a check, and says how it went."""
-    with anyio.move_on_after(PATIENCE) as scope:
+    with anyio.move_on_after(TIMEOUT) as scope:
         await unguarded(name, body)
     if scope.cancelled_caught:
-        print(f"FAIL\t{name}\tnothing happened for {PATIENCE} s", flush=True)
+        print(f"FAIL\t{name}\tnothing happened for {TIMEOUT} s", flush=True)
 
 
 async def unguarded(name, body):

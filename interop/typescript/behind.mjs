@@ -78,7 +78,7 @@ export async function behind(peer, client) {
     peer.reports();
     const onprogress = () => {};
     same(text(await peer.call("slow", { steps: 5 }, { onprogress })), "done");
-    // Reports that older SDKs send past the call may come after its end, and a newer one stands for those before it.
+    // Reports that older SDKs send past the call may come after its end, and a newer one replaces those before it.
     const steps = peer.reports().map(([progress]) => progress);
     holds(steps.length > 0, "no report came");
     same(

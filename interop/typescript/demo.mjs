@@ -254,7 +254,7 @@ async function checkTasks({ tasks }, text) {
     same((await tasks.get(id)).status, "working", "the status");
     same(text(await tasks.result(id)), "one loaf, still warm");
     same((await tasks.get(id)).status, "completed", "the status at the end");
-    // Over HTTP nobody says who they are, so nobody is told of the tasks of others.
+    // Over HTTP clients are not identified, so no client is told of the tasks of others.
     if (!tasks.canList) return;
     const listed = (await tasks.list()).tasks.map((task) => task.taskId);
     holds(listed.includes(id), `it is not among ${listed}`);

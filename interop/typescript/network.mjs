@@ -42,7 +42,7 @@ export class Network {
     }
   }
 
-  /** The calls that run are over: nobody comes back for the rest of their streams. */
+  /** The calls that run are over: no client comes back for the rest of their streams. */
   finish() {
     for (const stream of this.#streams) stream.isOver ||= !stream.isStanding;
   }

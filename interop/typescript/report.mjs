@@ -1,13 +1,13 @@
 // One line for each check, in the form that ../run reads.
 
 /** The longest that a check may take, in milliseconds: far more than any of them needs. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /** Runs a check, and says how it went. */
 export async function check(name, body) {
   let timer;
   const overdue = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing happened for ${PATIENCE} ms`)), PATIENCE);
+    timer = setTimeout(() => reject(new Error(`nothing happened for ${TIMEOUT} ms`)), TIMEOUT);
   });
   try {
     await Promise.race([body(), overdue]);

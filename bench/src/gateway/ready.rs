@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long it may take to its first answer until that is a failure.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The most that the first answer may take, in milliseconds.
 pub(crate) const MOST: f64 = 300.0;
@@ -92,7 +92,7 @@ async fn first_answer(file: &str) -> Result<f64> {
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()?;
-    let answered = timeout(PATIENCE, async {
+    let answered = timeout(TIMEOUT, async {
         while TcpStream::connect(address).await.is_err() {
             sleep(Duration::from_millis(1)).await;
         }
@@ -103,9 +103,9 @@ async fn first_answer(file: &str) -> Result<f64> {
     if let Some(pid) = child.id() {
         crate::process::signal("-TERM", pid)?;
     }
-    if timeout(PATIENCE, child.wait()).await.is_err() {
+    if timeout(TIMEOUT, child.wait()).await.is_err() {
         child.kill().await?;
     }
-    answered.map_err(|_| format!("`turnbuckle up` did not answer within {PATIENCE:?}"))??;
+    answered.map_err(|_| format!("`turnbuckle up` did not answer within {TIMEOUT:?}"))??;
     Ok(took)
 }

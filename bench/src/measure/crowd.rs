@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long a server may take to confirm one listener. Under valgrind, with others at work.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Crowd {
@@ -91,9 +91,9 @@ pub(crate) async fn listener(address: SocketAddr, filter: &Value) -> Result<Conn
     let mut connection = Connection::open(address).await?;
     let request = connection.post(&modern_headers(METHOD, None), &body);
     connection.stream.write_all(&request).await?;
-    timeout(PATIENCE, confirmed(&mut connection))
+    timeout(TIMEOUT, confirmed(&mut connection))
         .await
-        .map_err(|_| format!("no listener was confirmed within {PATIENCE:?}"))??;
+        .map_err(|_| format!("no listener was confirmed within {TIMEOUT:?}"))??;
     Ok(connection)
 }
 

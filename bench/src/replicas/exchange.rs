@@ -49,7 +49,7 @@ impl Ended {
     /// The result; an error is trouble.
     pub(super) fn result(self) -> Result<Value, Trouble> {
         let Self::Answer(mut answer) = self else {
-            return Err(Trouble::Odd("cancelled by nobody".into()));
+            return Err(Trouble::Odd("cancelled without a request".into()));
         };
         if let Some(error) = answer.get("error") {
             let text = error["message"].as_str().unwrap_or_default();

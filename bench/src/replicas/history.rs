@@ -67,7 +67,7 @@ impl fmt::Display for Trouble {
             Self::Told => write!(f, "told to call again"),
             Self::Error(error) => write!(f, "an error: {error}"),
             Self::Failed(why) => write!(f, "the task failed: {why}"),
-            Self::NotTakenOver(why) => write!(f, "nobody went on with the task: {why}"),
+            Self::NotTakenOver(why) => write!(f, "no replica went on with the task: {why}"),
             Self::Forgotten(why) => write!(f, "the task is unknown: {why}"),
             Self::Missed => write!(f, "an update did not come"),
             Self::NotCancelled => write!(f, "the call went on after it was cancelled"),

@@ -223,7 +223,7 @@ impl Stream {
         }
     }
 
-    /// Posts a cancellation until it is taken: a call that nobody cancels goes on.
+    /// Posts a cancellation until it is accepted: without it the call goes on.
     async fn insist_on(&self, message: &Value) -> Result<(), Trouble> {
         let last = deadline();
         loop {
@@ -322,7 +322,7 @@ impl Reader {
             let _ = waiting.send(message);
         } else if !expected.given_up.remove(&number) {
             drop(expected);
-            let problem = format!("nobody waits for {message}");
+            let problem = format!("no request waits for {message}");
             self.guest.fault(Fault::Doubled, &problem);
         }
     }

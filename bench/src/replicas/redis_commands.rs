@@ -13,7 +13,7 @@ use turnbuckle_test_replicas::RedisServer;
 use crate::Result;
 
 /// How long `MONITOR` may take for what was sent.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long replicas are left alone in order to see what they send by themselves.
 const ALONE: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ impl Drop for Monitor<'_> {
 }
 
 impl<'a> Monitor<'a> {
-    /// Starts it, and learns what replicas send when nobody asks for anything.
+    /// Starts it, and learns what replicas send without any request.
     pub(super) async fn start(redis: &'a RedisServer) -> Result<Self> {
         let mut child = Command::new("redis-cli")
             .args(["-h", "127.0.0.1", "-p", &redis.port.to_string(), "MONITOR"])
@@ -69,7 +69,7 @@ impl<'a> Monitor<'a> {
             own: HashSet::new(),
             marks: 0,
         };
-        let first = monitor.lines.recv_timeout(PATIENCE)?;
+        let first = monitor.lines.recv_timeout(TIMEOUT)?;
         if first != "OK" {
             return Err(format!("MONITOR: {first}").into());
         }
@@ -86,7 +86,7 @@ impl<'a> Monitor<'a> {
         self.redis.says(&["ECHO", &mark]);
         let mut commands = Vec::new();
         loop {
-            let line = self.lines.recv_timeout(PATIENCE)?;
+            let line = self.lines.recv_timeout(TIMEOUT)?;
             if line.contains(&mark) {
                 return Ok(commands);
             }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How long a replica may take until it listens, and until it has ended.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// How often it is looked whether it does.
 const LOOK: Duration = Duration::from_millis(10);
@@ -65,8 +65,8 @@ impl Replica {
             if let Some(status) = self.child.try_wait()? {
                 return Err(format!("a replica ended with {status}").into());
             }
-            if begun.elapsed() > PATIENCE {
-                return Err(format!("a replica did not listen within {PATIENCE:?}").into());
+            if begun.elapsed() > TIMEOUT {
+                return Err(format!("a replica did not listen within {TIMEOUT:?}").into());
             }
             std::thread::sleep(LOOK);
         }
@@ -91,8 +91,8 @@ impl Replica {
             match self.child.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => return Err(format!("after SIGTERM: {status}").into()),
-                None if begun.elapsed() > PATIENCE => {
-                    return Err(format!("it did not end within {PATIENCE:?} of SIGTERM").into());
+                None if begun.elapsed() > TIMEOUT => {
+                    return Err(format!("it did not end within {TIMEOUT:?} of SIGTERM").into());
                 }
                 None => std::thread::sleep(LOOK),
             }

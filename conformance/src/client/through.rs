@@ -22,7 +22,7 @@ use turnbuckle::{
 use crate::{Order, authorization};
 
 /// How long the gateway may take until it listens, and to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How a gateway in front of a server is asked for on the command line.
 pub(crate) const WORD: &str = "--through-gateway";
@@ -73,7 +73,7 @@ impl Between {
             }
             Err("`turnbuckle up` ended before it listened".into())
         };
-        let url = timeout(PATIENCE, find).await??;
+        let url = timeout(TIMEOUT, find).await??;
         // What it says of its server later goes to the log of this client.
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
@@ -109,7 +109,7 @@ impl Between {
                 eprintln!("the gateway ended: {error}");
             }
         });
-        let address = timeout(PATIENCE, listens).await??;
+        let address = timeout(TIMEOUT, listens).await??;
         Ok(Self {
             url: format!("http://{address}/mcp"),
             running: Running::Own(gateway, serving),
@@ -124,13 +124,13 @@ impl Between {
                     let pid = pid.to_string();
                     Command::new("kill").args(["-TERM", &pid]).status().await?;
                 }
-                let status = timeout(PATIENCE, child.wait()).await??;
+                let status = timeout(TIMEOUT, child.wait()).await??;
                 if !status.success() {
                     return Err(format!("`turnbuckle up` ended with {status}").into());
                 }
             }
             Running::Own(gateway, serving) => {
-                timeout(PATIENCE, gateway.close()).await?;
+                timeout(TIMEOUT, gateway.close()).await?;
                 serving.abort();
             }
         }

@@ -10,9 +10,9 @@ use crate::Secret;
 /// another server (RFC 8693).
 ///
 /// A guard that was told to [keep it](crate::server::Guard::keep_subject_tokens) gives it to
-/// handlers as an attribute of the `Caller`: `caller.get::<SubjectToken>()`. Nothing can be done
-/// with it but [to exchange it](crate::client::OAuth::exchange): a token that was issued for one
-/// server must not be sent to another.
+/// handlers as an attribute of the `Caller`: `caller.get::<SubjectToken>()`. It can only be
+/// [exchanged](crate::client::OAuth::exchange): a token that was issued for one server must not be
+/// sent to another.
 #[derive(Clone)]
 pub struct SubjectToken(Arc<Mutex<Held>>);
 

@@ -4,8 +4,10 @@
 //! a person goes to stderr.
 
 mod ask;
+mod cache;
 mod command;
 mod demo;
+mod known_revision;
 mod log;
 mod manual;
 mod offer;
@@ -29,7 +31,7 @@ use turnbuckle_command_line::{control, failure, style};
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
 ///
 /// A server is named by its URL, by its name in a config file that you have already (`turnbuckle
-/// servers` lists them), or by a command after `--`. What it speaks is found out.
+/// servers` lists them), or by a command after `--`. The revision that it speaks is detected.
 #[derive(Parser)]
 #[command(name = "turnbuckle", version, propagate_version = true, after_help = failure::EXIT_CODES)]
 struct Arguments {

@@ -24,25 +24,26 @@ const SECRET: &str = "TURNBUCKLE_SECRET";
 #[derive(Args)]
 pub(crate) struct Replicas {
     /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey:
-    /// `redis://user:password@host:port/database`; `redis+sentinel://host:port,host:port/service/database` for
-    /// the master that these sentinels name, with `?sentinel_password=…` if they want one;
-    /// `redis+cluster://host:port,host:port` for a cluster. `rediss` instead of `redis` uses TLS.
-    /// `TURNBUCKLE_REDIS` says the same.
+    /// `redis://user:password@host:port/database`;
+    /// `redis+sentinel://host:port,host:port/service/database` for the master that these sentinels
+    /// name, with `?sentinel_password=…` if they want one; `redis+cluster://host:port,host:port`
+    /// for a cluster. `rediss` instead of `redis` uses TLS. The environment variable
+    /// `TURNBUCKLE_REDIS` sets it, too.
     #[arg(long, value_name = "URL", conflicts_with = "stdio")]
     redis: Option<String>,
 
-    /// Believe certificates of Redis that are signed by those in this file, in PEM, instead of the
+    /// Trust certificates of Redis that are signed by those in this file, in PEM, instead of the
     /// system's (for URLs that begin with `rediss`).
     #[arg(long, value_name = "FILE")]
     redis_ca: Option<PathBuf>,
 
-    /// The secret that all replicas share: a file with at least 32 random bytes. `TURNBUCKLE_SECRET` has
-    /// the secret itself.
+    /// The secret that all replicas share: a file with at least 32 random bytes. The environment
+    /// variable `TURNBUCKLE_SECRET` can have the secret itself.
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 
-    /// Keep the events of calls in Redis, so that a client until 2025-11-25 can resume the stream of a
-    /// call after its replica has ended.
+    /// Keep the events of calls in Redis, so that a client of a revision up to 2025-11-25 can
+    /// resume the stream of a call after its replica has ended.
     #[arg(long, conflicts_with = "stdio")]
     durable_streams: bool,
 }

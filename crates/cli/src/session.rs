@@ -22,16 +22,17 @@ use turnbuckle_command_line::{
 
 use crate::{
     ask::{Answerer, AskOptions},
+    known_revision::KnownRevision,
     runtime::stop_signal,
     show::{ProgressLine, print, print_json},
     time_limit::TimeLimit,
 };
 
 /// How long an interrupted server has to end. UX: Ctrl-C waits 2 s.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long a server may take to end of its own accord: what a client gives its process, and the
-/// time to clean up after a kill.
+/// How long a server may take to end by itself: what a client gives its process, and the time to
+/// clean up after a kill.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// A connection, and all that belongs to it.
@@ -108,7 +109,9 @@ where
     let started = Instant::now();
     let mut stop = pin!(stop_signal());
     let late = || overdue(&server.name, options.longest());
-    let connecting = server.named(client.connect(target)).into_future();
+    let connect = server.named(client.connect(target));
+    let (known, connect) = KnownRevision::look_up(server, options, connect);
+    let connecting = connect.into_future();
     let connection = tokio::select! {
         connected = connecting => {
             connected.map_err(|error| server.explain_no_connection(no_connection(options, error)))?
@@ -116,6 +119,7 @@ where
         () = stop.as_mut() => return Err(Failed::interrupted()),
         () = limit.exhausted() => return Err(server.explain_no_connection(late())),
     };
+    known.connected(&connection);
     let late = || overdue(connection.server().name(), options.longest());
     let canceller = Canceller::new();
     let session = Session {
@@ -172,11 +176,11 @@ async fn end<T>(
 ) {
     let is_cut_short = |failed: &Failed| matches!(failed.code, Code::Interrupted | Code::Timeout);
     let ended = if outcome.as_ref().is_err_and(is_cut_short) {
-        connection.close_within(PATIENCE).await
+        connection.close_within(CLOSE_WITHIN).await
     } else {
         tokio::select! {
             ended = tokio::time::timeout(ENDING, connection.close()) => ended.ok(),
-            () = stop => connection.close_within(PATIENCE).await,
+            () = stop => connection.close_within(CLOSE_WITHIN).await,
         }
     };
     if ended.is_none() {

@@ -156,9 +156,9 @@ impl Connection {
 
     /// Whether the server uses the HTTP+SSE transport of 2024-11-05, which was detected when
     /// connecting. False for Streamable HTTP and for processes.
-    pub fn is_answered_by_events(&self) -> bool {
+    pub fn uses_http_sse(&self) -> bool {
         let http = self.link().wire.http();
-        http.is_some_and(|http| http.is_answered_by_events())
+        http.is_some_and(|http| http.uses_http_sse())
     }
 
     /// The tools that the last list contained and that were left out, because their header

@@ -13,7 +13,7 @@ impl Http {
         match *self {}
     }
 
-    pub(crate) fn is_answered_by_events(&self) -> bool {
+    pub(crate) fn uses_http_sse(&self) -> bool {
         match *self {}
     }
 

@@ -19,7 +19,8 @@ pub struct WireMessage<'a> {
     pub direction: Direction,
     /// The name of the server, as [`Peer::name`](crate::Peer::name) returns it once it is known.
     pub server: &'a str,
-    /// The message as it is on the wire, without what frames it. What came need not be JSON.
+    /// The message as it is on the wire, without framing. A received message need not be valid
+    /// JSON.
     pub message: &'a [u8],
 }
 

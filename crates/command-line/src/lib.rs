@@ -14,6 +14,7 @@ pub mod private;
 pub mod secret;
 pub mod shell;
 pub mod sign_in;
+pub mod state_folder;
 pub mod style;
 pub mod target;
 pub mod trust;

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -15,6 +15,7 @@ use crate::{
     control::{for_stderr, one_line, tell},
     failure::{Failed, Outcome},
     private, shell,
+    state_folder::state_folder,
 };
 
 /// What becomes of a project's file that the user has not agreed to yet.
@@ -174,16 +175,5 @@ fn trusted() -> BTreeMap<String, String> {
 
 /// Where they are listed.
 fn list() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        let given = env::var_os(name).map(PathBuf::from);
-        given.filter(|path| path.is_absolute())
-    };
-    let state = if cfg!(windows) {
-        folder("LOCALAPPDATA")?
-    } else if cfg!(target_os = "macos") {
-        folder("HOME")?.join("Library/Application Support")
-    } else {
-        folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?
-    };
-    Some(state.join("turnbuckle").join("trusted.json"))
+    Some(state_folder()?.join("trusted.json"))
 }

@@ -20,7 +20,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>) {
     if is_alive(&after) {
         connection
             .report
-            .ok(&cancel::UNKNOWN, "of what is not there is ignored");
+            .ok(&cancel::UNKNOWN, "cancelling an unknown request is ignored");
     } else {
         let said = format!(
             "after cancelling what does not exist, the next request gets {}",
@@ -56,7 +56,7 @@ async fn in_flight(connection: &mut Connection<'_>) {
     if is_alive(&after) && answers <= 1 {
         connection
             .report
-            .ok_unless_found(&cancel::SURVIVES, "of a request ends in order");
+            .ok_unless_found(&cancel::SURVIVES, "cancelling a running request ends it");
         return;
     }
     let said = if answers > 1 {

@@ -7,7 +7,7 @@ use super::{
     report::Report,
 };
 
-/// One object: the server, the counts, and every finding, also of what is well.
+/// One object: the server, the counts, and every finding, including checks that passed.
 pub(crate) fn report(report: &Report) -> Value {
     let subject = report.subject();
     let findings: Vec<Value> = report

@@ -44,7 +44,7 @@ impl Report {
         text::lines(self)
     }
 
-    /// Every finding, also of what is well.
+    /// Every finding, including checks that passed.
     pub fn to_json(&self) -> Value {
         json::report(self)
     }

@@ -22,6 +22,7 @@
 mod core;
 mod exchange;
 mod gateway;
+mod gateways;
 pub mod lock;
 pub mod observe;
 pub mod operation;

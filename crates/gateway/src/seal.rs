@@ -36,7 +36,18 @@ pub(crate) enum Ticket {
     Visit {
         /// The server.
         server: String,
+        /// The visits.
+        visits: Vec<AskedVisit>,
     },
+}
+
+/// A visit that a client was asked for. Some servers give it another id each time, or another query of
+/// its URL, which is left out here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AskedVisit {
+    pub(crate) id: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 /// The name of our part of a journal.
@@ -117,7 +128,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 }
 
 /// Milliseconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let since = wall_clock::now().duration_since(SystemTime::UNIX_EPOCH);
     millis(since.unwrap_or_default())
 }
@@ -136,6 +147,7 @@ mod tests {
         let request = RequestDigest::named("tools/call", "a");
         let ticket = Ticket::Visit {
             server: "s".to_owned(),
+            visits: Vec::new(),
         };
         let lasts = Duration::from_mins(1);
         let state = sealer.seal(&ticket, Some("ada"), request, lasts).unwrap();

@@ -8,36 +8,38 @@ use turnbuckle_protocol::{JsonObject, Revision};
 /// How long a client may take to answer what a legacy server asks in the middle of a call.
 pub(crate) const PARK_FOR: Duration = Duration::from_mins(10);
 
-/// The names under which the tools and prompts of the servers are offered.
+/// How the tools and prompts of the servers are named. Set it with
+/// [`Gateway::naming`](crate::Gateway::naming).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
     /// Their own names with one server, `server__name` with several.
     #[default]
     Auto,
-    /// Their own names. Of two that are the same the later one is renamed.
+    /// Their own names. If two are the same, the later one gets another name.
     Bare,
     /// `server__name`.
     Prefixed,
 }
 
-/// Who shares a session with a server, and for a server that is a program, the process.
+/// Which callers share a session with a server, and for a server that is a program, its process.
+/// Set it with [`UpstreamSettings::isolation`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isolation {
-    /// All callers share it: for one user.
+    /// All callers share one session. For gateways with a single user.
     #[default]
     Shared,
-    /// Each caller has its own.
+    /// Each caller has a session of its own.
     Caller,
-    /// Each caller has its own for each set of capabilities that its clients declare. A program then
-    /// knows what it may ask, and runs once for each set.
+    /// Each caller has a session for each set of capabilities that its clients declare, so that a
+    /// program knows what it may ask. It runs once for each set.
     Client,
-    /// Each call has its own.
+    /// Each call has a session of its own, which ends with it.
     Call,
 }
 
-/// How one tool of a server is offered.
+/// How one tool of a server is offered to clients. Set it with [`UpstreamSettings::tool`].
 ///
 /// ```
 /// use serde_json::json;
@@ -50,35 +52,36 @@ pub enum Isolation {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSettings {
-    /// The name that it is offered under, in place of its own.
+    /// The name that clients see, in place of the server's own.
     pub name: Option<String>,
-    /// Whether it is not offered at all.
+    /// Whether the tool is hidden: it is not listed, and calling it fails.
     pub is_hidden: bool,
     /// Arguments that the gateway sets. Clients do not see them, and cannot set them.
     pub fixed: Arc<JsonObject>,
 }
 
 impl ToolSettings {
-    /// Offers it as it is.
+    /// Settings that change nothing: the tool is offered as the server describes it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Offers it under this name.
+    /// Offers the tool under this name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Does not offer it.
+    /// Hides the tool: it is not listed, and calling it fails.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.is_hidden = true;
         self
     }
 
-    /// Sets this argument in every call.
+    /// Sets this argument to this value in every call. It is removed from the schema that clients
+    /// see.
     #[must_use]
     pub fn fixed(mut self, argument: impl Into<String>, value: serde_json::Value) -> Self {
         Arc::make_mut(&mut self.fixed).insert(argument.into(), value);
@@ -86,61 +89,70 @@ impl ToolSettings {
     }
 }
 
-/// How one server is used.
+/// How the gateway uses one server. Give it to
+/// [`Gateway::server_with`](crate::Gateway::server_with).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UpstreamSettings {
-    /// The era that is spoken; found out if `None`.
+    /// The era that is spoken with the server. It is detected if `None`.
     pub era: Option<Era>,
-    /// The revision that is spoken, in place of the newest of its era.
+    /// The revision that is spoken with the server; the newest that both support if `None`.
     pub revision: Option<Revision>,
-    /// Who shares a session.
+    /// Which callers share a session. Defaults to [`Isolation::Shared`].
     pub isolation: Isolation,
-    /// Offers its tools under their own names, whatever the gateway does with the others.
+    /// Whether its tools keep their own names, whatever [`Naming`] says.
     pub is_bare: bool,
-    /// How many processes of it may run at a time; 4 if `None`. All servers together have 32.
+    /// How many processes of it may run at a time; 8 if `None`. One of them is for the lists, and a
+    /// caller has at most half of the others.
     pub max_processes: Option<usize>,
-    /// Tools that are offered in another way than the server does, by their own names.
+    /// Settings of single tools, by the server's own names for them.
     pub tools: BTreeMap<String, ToolSettings>,
 }
 
 impl UpstreamSettings {
-    /// Finds out the era, and shares one session.
+    /// The default settings: the revision is detected, and all callers share one session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Speaks this era and no other.
+    /// Speaks only this era with the server: legacy (with `initialize`) or modern. By default it is
+    /// detected.
     pub fn era(mut self, era: Era) -> Self {
         self.era = Some(era);
         self
     }
 
-    /// Speaks this revision and no other.
+    /// Speaks only this revision with the server. By default the newest that both support is used.
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = Some(revision);
         self
     }
 
-    /// Says who shares a session.
+    /// Sets which callers share a session, and for a program its process. Use [`Isolation::Caller`]
+    /// for servers that keep state of their users.
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
         self
     }
 
-    /// Runs at most this many processes of it at a time.
+    /// Sets how many processes of the server may run at a time. Defaults to 8. One of them is for
+    /// the lists, and a caller has at most half of the others. A call that needs one more waits for
+    /// a free one. [`Gateway::max_processes`](crate::Gateway::max_processes) limits all servers
+    /// together.
     pub fn max_processes(mut self, count: usize) -> Self {
         self.max_processes = Some(count);
         self
     }
 
-    /// Says how one of its tools is offered.
+    /// Sets how one tool is offered: renamed, hidden, or with fixed arguments. `own_name` is the
+    /// server's name for it.
     pub fn tool(mut self, own_name: impl Into<String>, settings: ToolSettings) -> Self {
         self.tools.insert(own_name.into(), settings);
         self
     }
 
-    /// Offers its tools and prompts under their own names.
+    /// Offers its tools and prompts under their own names, without a prefix, whatever [`Naming`]
+    /// says.
     pub fn bare(mut self) -> Self {
         self.is_bare = true;
         self

@@ -59,7 +59,7 @@ pub enum HostError {
         source: Denied,
     },
     /// The server is not running and could not be started; nothing was sent. The source has the
-    /// reason and the last lines of its standard error. Calls to a server that rests after many
+    /// reason and the last lines of its standard error. Calls to a server that is paused after many
     /// failures fail with this at once.
     #[error("server `{server}` is not available")]
     Unavailable {

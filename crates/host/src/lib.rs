@@ -61,7 +61,7 @@ pub use sampling::{SamplingError, SamplingModel, SamplingRequest};
 #[doc(hidden)]
 pub mod shared {
     pub use crate::{
-        fleet::{Fleet, FleetHooks, List, Listed, Lists, Unheard, Upstream},
+        fleet::{Fleet, FleetHooks, List, Listed, Lists, MissedUpdates, Upstream},
         names::{Namer, Prefix},
     };
 

@@ -105,7 +105,7 @@ await claim("an app calls only tools that are for apps, and destructive ones aft
   const ask = (name) => page.getByRole("group", { name: `The app asks to call ${name}` });
   // A tool that says nothing about itself may be destructive: a person agrees once for this app.
   const plain = call("plain");
-  await ask("plain").getByText("does not say that it destroys nothing").waitFor();
+  await ask("plain").getByText("may be destructive, because it does not say otherwise").waitFor();
   await ask("plain").getByRole("button", { name: "Allow in this app" }).click();
   assert.equal(await plain, "called plain");
   assert.equal(await call("plain"), "called plain");
@@ -116,7 +116,7 @@ await claim("an app calls only tools that are for apps, and destructive ones aft
   const question = ask("erase");
   const refused = call("erase");
   await question.getByRole("button", { name: "No" }).click();
-  assert.match(await refused, /did not want/);
+  assert.match(await refused, /declined/);
   const wanted = call("erase");
   await question.getByRole("button", { name: "Call" }).click();
   assert.equal(await wanted, "called erase");

@@ -1,4 +1,4 @@
-// Nobody is kept out: axe-core finds nothing, in every place, from a telephone to a wide screen (640 px are half of
+// Accessibility: axe-core finds nothing, in every place, from a telephone to a wide screen (640 px are half of
 // 1280: zoomed to 200 %) and in both themes.
 
 import { createRequire } from "node:module";

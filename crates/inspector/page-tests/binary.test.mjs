@@ -117,7 +117,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     );
     if (isModern || what.includes("11-25")) {
       await claim(
-        `an address is asked for, shown large, and opened by nobody: ${here}`,
+        `an address is asked for, shown large, and not opened: ${here}`,
         on(inspector, width, "tools/visit", async (page, assert) => {
           await run(page);
           await page.locator(".host", { hasText: "example.com" }).waitFor();
@@ -337,7 +337,7 @@ await claim("a page whose inspector ends says so, and does not ask elsewhere", a
   await page.context().close();
 });
 
-await claim("beside the demo server is its page, for whoever has the key", async (assert) => {
+await claim("beside the demo server is its page, for those who have the key", async (assert) => {
   const beside = await begin(
     turnbuckle,
     ["serve", "--listen", "127.0.0.1:0"],

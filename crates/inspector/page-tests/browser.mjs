@@ -1,4 +1,4 @@
-// A browser that talks to nobody but this machine, and a page in it.
+// A browser that talks to this machine only, and a page in it.
 
 import { TOKEN } from "./fake.mjs";
 

@@ -129,7 +129,7 @@ await claim("a value that is not complete yet has the variant that its tag names
   }),
 );
 
-await claim("a form that nobody touched is not in error, and says what is missing when it is sent", () =>
+await claim("a form that was not touched shows no errors, and says what is missing when it is sent", () =>
   on({ hash: "#/lab/tools/lists", more }, async (page) => {
     await page.locator("tb-panel .callform h1").waitFor();
     await page.waitForTimeout(500);
@@ -142,7 +142,7 @@ await claim("a form that nobody touched is not in error, and says what is missin
   }),
 );
 
-await claim("on a telephone a list, what it is about and what is wrong stand below each other", () =>
+await claim("on a telephone a list, what it is about and what is wrong are below each other", () =>
   on({ hash: "#/lab/tools/lists", more, width: 390 }, async (page) => {
     await run(page);
     const tags = at(page, "/tags");
@@ -166,7 +166,7 @@ await claim("the button that adds an item is called what it says", () =>
   }),
 );
 
-await claim("the title of a checkbox stands once", () =>
+await claim("the title of a checkbox is shown once", () =>
   on({ hash: "#/lab/tools/shapes", more }, async (page) => {
     const row = at(page, "/really");
     await row.getByRole("checkbox").waitFor();

@@ -60,7 +60,7 @@ await claim(
     await page.getByRole("button", { name: "Restart browser" }).click();
     await page.waitForFunction(() => document.getElementById("announce")?.textContent?.includes("browser"));
     assert.deepEqual(gateway.sent, [{ room: "servers", id: "browser", body: {} }]);
-    // The cursor is where it was, although the table was drawn anew.
+    // The cursor is where it was, although the table was drawn again.
     gateway.overview.servers[0].calls = 88_888;
     await page.getByText("88,888").waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Restart browser");

@@ -168,7 +168,7 @@ await claim(
   }),
 );
 await claim(
-  "the config is read again, and a server is started anew",
+  "the config is read again, and a server is restarted",
   at("#/~gateway", async (page) => {
     const text = await readFile(join(home, "turnbuckle.toml"), "utf8");
     await writeFile(join(home, "turnbuckle.toml"), text.slice(0, text.indexOf("[servers.broken]")));

@@ -11,7 +11,7 @@ import { held, middle, most } from "./measure.mjs";
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const TURNS = 10;
 // How long anything that is waited for may take, in milliseconds.
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 async function opened() {
   // A browser is open already, as people have it; nothing of the page is in its cache.
@@ -65,7 +65,7 @@ async function state({ url, token }) {
 async function until(what, isSo) {
   const since = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - since > PATIENCE) throw new Error(`it never happened: ${what}`);
+    if (performance.now() - since > TIMEOUT) throw new Error(`it never happened: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

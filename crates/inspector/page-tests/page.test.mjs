@@ -449,7 +449,7 @@ await claim("rows stay the elements that they are while others come, and the fil
     await page.getByText("12 of 51").waitFor();
     fake.wire(901, "out", "request", "tools/call", "late", null);
     await page.getByText("13 of 52").waitFor();
-    if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn anew");
+    if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn again");
     // The same row comes again with its answer.
     fake.emit("wire", { ...fake.rows.at(-1), status: "503" });
     await page.locator("tb-wire .status.error", { hasText: "503" }).waitFor();

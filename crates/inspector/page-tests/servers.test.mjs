@@ -48,7 +48,7 @@ await claim("one state has one word, wherever it is shown", () =>
     await page.locator(".serverhead .pill", { hasText: "failed" }).waitFor();
     await page.goto(`${page.url().split("#")[0]}#/lab/tools`);
     await page.getByRole("alert").filter({ hasText: "the connection ended" }).waitFor();
-    // The bar says how it is; why stands once, in the line below.
+    // The bar shows the state; the reason is shown once, in the line below.
     const bar = await page.locator("header.top .state").innerText();
     if (bar.trim() !== "failed") throw new Error(bar);
   }),

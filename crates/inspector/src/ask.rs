@@ -140,7 +140,7 @@ impl Ask {
         let Ok(filled) = serde_json::from_str::<Filled>(result.get()) else {
             return vec![Misfit {
                 path: String::new(),
-                message: "an object with `action` and `content` is wanted".to_owned(),
+                message: "expected an object with `action` and `content`".to_owned(),
             }];
         };
         let form = serde_json::from_str::<Form>(self.params.text());

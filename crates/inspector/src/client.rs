@@ -248,7 +248,7 @@ impl Inspector {
         }
     }
 
-    /// Connects, anew if it was connected. `None` if there is no such server.
+    /// Connects, or connects again if it was connected. Returns `None` if there is no such server.
     pub fn connect(self: &Arc<Self>, id: &str) -> Option<()> {
         self.connect_pinned(id, None)
     }

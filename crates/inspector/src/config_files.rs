@@ -34,11 +34,11 @@ impl Inspector {
     /// If the file that the command line names cannot be read.
     pub fn read_config(self: &Arc<Self>) -> Outcome {
         let config = self.options.config.as_ref();
-        let (catalogue, strange) = target::catalogue(config)?;
+        let (config_files, strange) = target::config_files(config)?;
         for place in &strange {
             tell(&target::somebody_elses(&place.path));
         }
-        let files = catalogue.files.iter().map(|(place, file)| FileView {
+        let files = config_files.files.iter().map(|(place, file)| FileView {
             file: short(&place.path),
             host: place.host,
             problem: file.as_ref().err().map(ToString::to_string),
@@ -47,7 +47,7 @@ impl Inspector {
         let mut taken = BTreeMap::new();
         let mut seen = Vec::new();
         // Those that can be used come first: of several servers with one name, one of them gets it.
-        let mut entries: Vec<_> = catalogue.entries().collect();
+        let mut entries: Vec<_> = config_files.entries().collect();
         entries.sort_by_cached_key(|(_, entry)| {
             let resolved = self.configured(entry).resolve();
             !resolved.is_ok_and(|resolved| resolved.is_usable())
@@ -84,9 +84,12 @@ impl Inspector {
     /// If the user does not agree to the file.
     pub fn add_named(&self, word: &str) -> Outcome<Option<String>> {
         let config = self.options.config.as_ref();
-        let (catalogue, _) = target::catalogue(config)?;
+        let (config_files, _) = target::config_files(config)?;
         let mut known = Vec::new();
-        for (place, entry) in catalogue.entries().filter(|(_, entry)| entry.name == word) {
+        for (place, entry) in config_files
+            .entries()
+            .filter(|(_, entry)| entry.name == word)
+        {
             let configured = self.configured(entry);
             let resolved = configured.resolve()?;
             known.push((place, configured, resolved));

@@ -19,7 +19,7 @@ pub enum GatewayAsk<'a> {
     },
     /// One request with the messages of both hops.
     Exchange(u64),
-    /// Start a server anew.
+    /// Restart a server.
     Restart(&'a str),
     /// Read the config files again.
     Reload,

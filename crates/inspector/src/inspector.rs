@@ -217,7 +217,7 @@ impl Inspector {
         }
     }
 
-    /// What a server offers: what is known, unless it shall be asked anew. `None` if it was not
+    /// What a server offers: what is known, unless it is to be asked again. `None` if it was not
     /// connected.
     pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
         let turn = self.lock().server(id)?.reading.clone();

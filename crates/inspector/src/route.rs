@@ -359,7 +359,7 @@ fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
         .asked(id)
         .ok_or_else(|| no("question that is open"))?;
     let Some(reply) = given.into_reply() else {
-        let message = "one of `result`, `refuse` and `error` is wanted";
+        let message = "expected one of `result`, `refuse` and `error`";
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, message));
     };
     if let Reply::Result(result) = &reply {
@@ -417,7 +417,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Answer>> {
     serde_json::from_slice(body).map_err(|error| {
-        let message = format!("the request is not what is wanted here: {error}");
+        let message = format!("the request does not have the expected form: {error}");
         wrong(StatusCode::BAD_REQUEST, message)
     })
 }

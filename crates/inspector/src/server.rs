@@ -202,7 +202,7 @@ impl Entry {
     fn transport(&self, connection: &Connection) -> &'static str {
         match &self.server.launch {
             Launch::Command { .. } => "stdio",
-            Launch::Remote(_) if connection.is_answered_by_events() => "HTTP+SSE",
+            Launch::Remote(_) if connection.uses_http_sse() => "HTTP+SSE",
             Launch::Remote(_) => "Streamable HTTP",
         }
     }

@@ -45,7 +45,7 @@ pub enum OpenError {
     #[error("could not get random bytes for the key of the page: {0}")]
     NoRandomness(String),
     /// The port that was opened is unknown.
-    #[error("the inspector's port cannot be told")]
+    #[error("cannot find out the inspector's port")]
     NoAddress(#[source] io::Error),
 }
 

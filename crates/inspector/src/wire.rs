@@ -58,7 +58,7 @@ struct Open {
     round: usize,
     method: Option<String>,
     object: Option<String>,
-    /// Whether nobody waits for the answer any more; it may come all the same.
+    /// Whether the answer is no longer awaited; it may still come.
     is_over: bool,
 }
 

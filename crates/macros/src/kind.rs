@@ -19,6 +19,8 @@ pub(crate) enum Form {
     Text,
     /// `size = 4096`
     Number,
+    /// `timeout = "30s"`, or any expression that gives a `Duration`
+    Time,
     /// `scopes = ["…"]`, or any expression that gives several texts
     List,
     /// `output = Type`
@@ -44,6 +46,9 @@ const TOOL: &[(&str, Form)] = &[
     ("closed_world", Form::Flag),
     ("strict", Form::Flag),
     ("scopes", Form::List),
+    ("timeout", Form::Time),
+    ("concurrency", Form::Number),
+    ("disabled", Form::Flag),
     ("task", Form::Flag),
     ("task_only", Form::Flag),
     ("restartable", Form::Flag),

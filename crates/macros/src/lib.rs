@@ -29,6 +29,7 @@ mod self_type;
 mod settings;
 mod signature;
 mod template;
+mod time;
 mod type_path;
 
 use kind::Kind;

@@ -12,6 +12,7 @@ use crate::{
     kind::{CONTRADICTIONS, Form, Kind},
     mistakes::Mistakes,
     nearest::nearest,
+    time,
 };
 
 /// The options of one handler, read and checked.
@@ -124,6 +125,10 @@ impl Settings {
             Form::Crate => self.root = Some(crate_path(input)?),
             Form::Type => self.output = Some(input.parse()?),
             Form::Function => self.list = Some(input.parse()?),
+            Form::Time => {
+                let time = time::expression(&input.parse()?, mistakes);
+                self.calls.push(quote!(.#option(#time)));
+            }
             Form::Flag | Form::Text | Form::Number | Form::List => {
                 let value: Expr = input.parse()?;
                 check_literal(&value, form, mistakes);
@@ -235,7 +240,8 @@ fn unknown(kind: Kind, option: &Ident) -> String {
 
 fn needs_value(option: &Ident, form: Form) -> String {
     let example = match form {
-        Form::Number => "4096",
+        Form::Number => "4",
+        Form::Time => "\"30s\"",
         Form::List => "[\"…\"]",
         Form::Type => "Type",
         Form::Function => "function",
@@ -381,7 +387,16 @@ mod tests {
                 quote!("a://b", size = "x"),
                 "expected a whole number",
             ),
-            (Kind::Resource, quote!("a://b", size), "`size = 4096`"),
+            (Kind::Resource, quote!("a://b", size), "`size = 4`"),
+            (Kind::Tool, quote!(timeout), "`timeout = \\\"30s\\\"`"),
+            (Kind::Tool, quote!(timeout = 30), "write a unit"),
+            (Kind::Tool, quote!(timeout = "30 s or so"), "is not a time"),
+            (Kind::Tool, quote!(timeout = "0s"), "within no time"),
+            (
+                Kind::Tool,
+                quote!(concurrency = "4"),
+                "expected a whole number",
+            ),
             (Kind::Tool, quote!(title = "a" idempotent), "expected `,`"),
             (Kind::Tool, quote!(= 3), "expected the name of an option"),
         ];

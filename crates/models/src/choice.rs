@@ -13,7 +13,7 @@ pub struct Ratings {
     pub cheapness: f64,
     /// How fast it is.
     pub speed: f64,
-    /// How able it is.
+    /// How capable it is.
     pub intelligence: f64,
 }
 
@@ -25,7 +25,8 @@ pub struct ModelList {
 }
 
 impl ModelList {
-    /// A host with one model, which is also the one that is taken where nothing speaks for another.
+    /// A list with one model. It is also the default if neither hints nor priorities choose
+    /// another.
     pub fn new(model: Arc<dyn Model>, ratings: Ratings) -> Self {
         Self {
             first: (model, ratings),

@@ -40,7 +40,7 @@ pub enum ModelError {
         message: String,
     },
     /// Too many requests or tokens, or no credit (status 429).
-    #[error("{api} takes no more requests now: {message}")]
+    #[error("{api} refuses requests for now, because of a rate or spending limit: {message}")]
     RateLimited {
         /// Where the request went.
         api: String,
@@ -99,7 +99,7 @@ pub enum ModelError {
         /// How long was waited.
         limit: Duration,
     },
-    /// The answer is longer than a host keeps.
+    /// The answer is longer than the limit.
     #[error("the answer of {api} is longer than {limit} bytes")]
     TooLong {
         /// Where the request went.
@@ -121,20 +121,20 @@ pub enum ModelError {
         /// Where the request was to go.
         api: String,
     },
-    /// The name of a model does not say where the model is.
-    #[error("it is not known where model `{model}` is")]
+    /// The name of a model does not say which provider has the model.
+    #[error("unknown provider of model `{model}`")]
     UnknownPlace {
         /// The name.
         model: String,
     },
-    /// There is no name of a model behind the name of its maker.
-    #[error("`{model}` names no model")]
+    /// The name of a model is missing after the name of its provider.
+    #[error("`{model}` has no name of a model")]
     NoName {
         /// What was given.
         model: String,
     },
-    /// The maker of the model wants a key, and no key was given.
-    #[error("there is no key for model `{model}`")]
+    /// The provider of the model needs an API key, and no key was given.
+    #[error("no API key for model `{model}`")]
     MissingKey {
         /// The name of the model.
         model: String,
@@ -142,7 +142,7 @@ pub enum ModelError {
         variable: &'static str,
     },
     /// The script has no more turns, or its next turn does not fit.
-    #[error("script {script}: {reason}")]
+    #[error("script `{script}`: {reason}")]
     Script {
         /// The file.
         script: String,

@@ -31,7 +31,7 @@ const OLLAMA: &str = "http://localhost:11434/v1";
 /// ```
 ///
 /// # Errors
-/// If it is not known where the model is, its key is missing, or the script cannot be read.
+/// If the provider of the model is unknown, its key is missing, or the script cannot be read.
 pub fn open(name: &str) -> Result<Arc<dyn Model>, ModelError> {
     let named = NamedModel::parse(name, None)?;
     let key = named.key_variable().and_then(ApiKey::from_environment);
@@ -60,7 +60,7 @@ impl NamedModel {
     /// there; the API is that of Anthropic for `anthropic:NAME`, else the chat completions of OpenAI.
     ///
     /// # Errors
-    /// If it is not known where the model is.
+    /// If the provider of the model is unknown.
     pub fn parse(model: &str, api: Option<&str>) -> Result<Self, ModelError> {
         let (maker, name) = match (model.split_once(':'), api) {
             (Some(("scripted", file)), None) => (Maker::Script, file),
@@ -93,8 +93,8 @@ impl NamedModel {
         &self.name
     }
 
-    /// The environment variable for its key; `None` for a script. The key of a maker is for the
-    /// maker: models at other URLs have a variable of their own.
+    /// The environment variable for its key; `None` for a script. The key of a provider is sent to
+    /// that provider only: models at other URLs have a variable of their own.
     pub fn key_variable(&self) -> Option<&'static str> {
         Some(match self.maker {
             Maker::Anthropic => "ANTHROPIC_API_KEY",
@@ -104,7 +104,7 @@ impl NamedModel {
         })
     }
 
-    /// The account to keep its key under: the maker, or the URL. `None` for a script.
+    /// The account under which its key is kept: the provider, or the URL. `None` for a script.
     pub fn key_account(&self) -> Option<&str> {
         Some(match &self.maker {
             Maker::Anthropic => "anthropic",
@@ -198,7 +198,10 @@ mod tests {
         }
         for model in ["openai:", "anthropic:", "ollama:", "scripted:"] {
             let error = NamedModel::parse(model, None).unwrap_err();
-            assert_eq!(error.to_string(), format!("`{model}` names no model"));
+            assert_eq!(
+                error.to_string(),
+                format!("`{model}` has no name of a model")
+            );
         }
         let script = NamedModel::parse("scripted:x", None).unwrap();
         assert_eq!((script.key_variable(), script.key_account()), (None, None));

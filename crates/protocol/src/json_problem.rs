@@ -23,7 +23,7 @@ pub(crate) fn plain(text: &str) -> String {
         return format!("{name} is missing");
     }
     if text.starts_with("data did not match any variant") {
-        return "the value has none of the forms that are allowed".to_owned();
+        return "the value matches none of the allowed forms".to_owned();
     }
     // The value that came may be a text with any words in it; what was expected is behind it.
     let Some((found, expected)) = text.rsplit_once(", expected ") else {
@@ -87,7 +87,7 @@ mod tests {
             ("missing field `name`", "`name` is missing"),
             (
                 "data did not match any variant of untagged enum Id",
-                "the value has none of the forms that are allowed",
+                "the value matches none of the allowed forms",
             ),
             ("EOF while parsing a value", "EOF while parsing a value"),
         ] {

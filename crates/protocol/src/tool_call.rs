@@ -1,7 +1,7 @@
 //! `tools/call`: what a call takes and what it may be answered with.
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     ContentBlock, InputResponses, Meta, OtherMembers, json, setter::setters,
@@ -193,6 +193,17 @@ impl CallToolResult {
     /// Whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
+    }
+}
+
+/// A JSON object becomes structured content, with the same as text. Any other value is text:
+/// structured content is an object in all revisions up to 2025-11-25.
+impl From<Value> for CallToolResult {
+    fn from(value: Value) -> Self {
+        let structured = value.is_object().then(|| Self::structured(&value));
+        structured
+            .and_then(Result::ok)
+            .unwrap_or_else(|| Self::text(value.to_string()))
     }
 }
 

@@ -124,7 +124,7 @@ pub struct TraceParent {
 /// A `traceparent` that does not follow the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no `traceparent`: it has a version, a trace id, a span id and flags, as in `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`"
+    "not a valid `traceparent`: it has a version, a trace id, a span id and flags, as in `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`"
 )]
 pub struct BadTraceParent;
 

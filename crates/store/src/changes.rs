@@ -28,7 +28,7 @@ pub enum Change {
         /// The params of the notification, as JSON.
         params: String,
     },
-    /// What a person was sent to a URL for is done: the visit of this name is over.
+    /// The user has done what a URL was for: the visit with this id is over.
     Visit(String),
     /// Anything: published changes may have been lost, so that every listener must be notified of
     /// everything it listens to. A fan-out whose connection broke publishes this when it is back.
@@ -73,7 +73,7 @@ impl fmt::Debug for Joined {
     }
 }
 
-/// The fan-out of one process: clones share it, so that several servers can hear of each other.
+/// The fan-out of one process: clones share it, so that several servers can share their changes.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};

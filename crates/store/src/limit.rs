@@ -16,7 +16,7 @@ const SECOND: u64 = 1_000_000;
 /// Callers that memory holds. Beyond it those that have asked for nothing of late are forgotten.
 const MAX_CALLERS: usize = 10_000;
 
-/// Takes some of what a caller may do in all.
+/// A request for a part of a rate that all replicas share.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Draw<'a> {

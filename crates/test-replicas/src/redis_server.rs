@@ -10,7 +10,7 @@ use std::{
 use crate::free_port;
 
 /// How long anything may take here: far more than it needs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often other ports are tried, should one be taken between the look and the use.
 const ATTEMPTS: usize = 5;
@@ -62,7 +62,7 @@ impl RedisServer {
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
-            assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
+            assert!(begun.elapsed() < TIMEOUT, "redis-server does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
         true
@@ -105,7 +105,7 @@ impl RedisServer {
         loop {
             match self.answer(command) {
                 Ok(answer) => return answer,
-                Err(error) => assert!(begun.elapsed() < PATIENCE, "{command:?}: {error}"),
+                Err(error) => assert!(begun.elapsed() < TIMEOUT, "{command:?}: {error}"),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -156,7 +156,7 @@ fn run(folder: &Path, words: &[String]) -> Child {
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "not in time: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -6,7 +6,7 @@ use turnbuckle_server::LiveServer;
 
 use crate::reenter;
 
-/// Connects a plain client to a server; the revision is found out as it would be over a pipe.
+/// Connects a plain client to a server. The revision is detected as over a pipe.
 ///
 /// # Errors
 /// What a client gets when the server does not answer as it should.
@@ -18,7 +18,7 @@ pub async fn connect(server: &LiveServer) -> Result<Connection, ConnectError> {
     .await
 }
 
-/// Connects a plain client that speaks this revision and no other.
+/// Connects a plain client that speaks only this revision.
 ///
 /// # Errors
 /// What a client gets when the server does not answer as it should.
@@ -40,7 +40,7 @@ pub async fn connect_with(
     client.connect(reenter(server).0).await
 }
 
-/// A client that speaks this revision and no other, and answers nothing.
+/// A client that speaks only this revision and has no handlers.
 pub fn plain_client(revision: Revision) -> Client {
     Client::new("turnbuckle-testing", env!("CARGO_PKG_VERSION")).only(revision)
 }

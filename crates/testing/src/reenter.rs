@@ -39,7 +39,7 @@ impl Differences {
         self.0.lock().clone()
     }
 
-    /// Claims that every handler asked the same whenever it ran.
+    /// Asserts that every handler asked the same questions each time it ran.
     ///
     /// # Panics
     /// If one did not.

@@ -10,7 +10,7 @@ use crate::{Line, Side};
 
 /// How long a server may take for one line. Far more than any test needs: it only keeps a test
 /// that would hang from hanging.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The string that matches any value.
 const ANYTHING: &str = "…";
@@ -92,7 +92,8 @@ impl FromStr for Transcript {
 }
 
 impl Transcript {
-    /// Plays the client's part over one connection, and holds the server to its own.
+    /// Sends the client's messages over one connection, and compares what the server says with the
+    /// transcript.
     ///
     /// # Errors
     /// The first line that the server says differently.
@@ -107,7 +108,7 @@ impl Transcript {
                 continue;
             }
             let mut said = String::new();
-            let _ = tokio::time::timeout(PATIENCE, reader.read_line(&mut said)).await;
+            let _ = tokio::time::timeout(ANSWER_WITHIN, reader.read_line(&mut said)).await;
             let heard: Value = serde_json::from_str(&said).unwrap_or(Value::Null);
             let mut at = String::new();
             if said.is_empty() || !agrees(&line.message, &heard, &mut at) {
@@ -132,7 +133,7 @@ impl Transcript {
     ) -> Result<(), Mismatch> {
         let _ = writer.shutdown().await;
         let mut said = String::new();
-        let _ = tokio::time::timeout(PATIENCE, reader.read_line(&mut said)).await;
+        let _ = tokio::time::timeout(ANSWER_WITHIN, reader.read_line(&mut said)).await;
         if said.is_empty() {
             return Ok(());
         }

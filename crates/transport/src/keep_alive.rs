@@ -8,7 +8,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How many pings in a row may stay without an answer.
 const FAILURES: u32 = 3;
 
-/// Asks the other end for a sign of life now and then: a setting of clients and of servers.
+/// Pings the other end at intervals, to notice that it no longer answers. A setting of clients and
+/// servers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,8 +33,8 @@ pub struct KeepAlive {
 }
 
 impl KeepAlive {
-    /// A ping after so much time. Each has 10 s, and three in a row may stay without an answer.
-    /// Pipes are left alone: the end of a process is noticed by itself.
+    /// Pings at this interval. An answer may take 10 s, and three pings in a row may stay without
+    /// an answer. Pipes are not pinged, because the end of a process is noticed anyway.
     pub fn every(time: Duration) -> Self {
         Self {
             every: time,
@@ -48,7 +49,8 @@ impl KeepAlive {
         Self { timeout, ..self }
     }
 
-    /// Counts the connection as failed after so many pings in a row without an answer; at least one.
+    /// Sets after how many pings in a row without an answer the connection counts as failed; at
+    /// least one.
     pub fn failures(self, failures: u32) -> Self {
         Self {
             failures: failures.max(1),

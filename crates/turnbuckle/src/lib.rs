@@ -41,9 +41,10 @@ pub use turnbuckle_server::{
 pub use turnbuckle_server::{
     Answer, Args, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
     CatalogEdit, Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image,
-    IntoOutcome, Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt,
-    RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams,
-    TaskSettings, Tool, ToolError, Transport, Uri, WeakSecret, suggest,
+    IntoOutcome, IntoPrompt, IntoResource, IntoTool, Introduction, Json, Layer, Leniency,
+    LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError,
+    Server, SetupError, State, Stdio, Streams, TaskSettings, Tool, ToolError, Transport, Uri,
+    WeakSecret, suggest,
 };
 #[cfg(feature = "ask")]
 pub use turnbuckle_server::{Ask, Passes};

@@ -107,7 +107,8 @@ impl Template {
     /// The URI that the template gives with these values.
     ///
     /// Numbers and booleans are written as their JSON text. A variable that is missing, `null`, or
-    /// an empty list or object expands to nothing.
+    /// an empty list or object expands to nothing. `{+name}` and `{#name}` write a percent-encoded
+    /// character of the value, such as `%41`, as it is (RFC 6570, 3.2.3): it is read back as `A`.
     ///
     /// # Errors
     /// Where a list or object holds another, and where one is to be cut to a prefix.

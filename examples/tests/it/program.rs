@@ -9,7 +9,7 @@ use turnbuckle::{
 };
 
 /// How long a program may run: far more than any of them needs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The path of an example, which Cargo builds before the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
@@ -46,7 +46,7 @@ pub(crate) async fn printed(name: &str, arguments: &[&str]) -> String {
         .args(arguments)
         .kill_on_drop(true)
         .output();
-    let output = tokio::time::timeout(PATIENCE, output)
+    let output = tokio::time::timeout(TIMEOUT, output)
         .await
         .expect("the example ends in time")
         .expect("the example can be run");

@@ -10,7 +10,7 @@ use tokio::{
 };
 use turnbuckle::client::Client;
 
-use crate::program::{PATIENCE, example, printed};
+use crate::program::{TIMEOUT, example, printed};
 
 #[tokio::test]
 async fn in_process_serves_itself() {
@@ -127,7 +127,7 @@ async fn a_fault_is_on_stderr_under_the_number_that_the_model_reads() {
         .await
         .expect("it reads");
     drop(stdin);
-    let output = tokio::time::timeout(PATIENCE, program.wait_with_output())
+    let output = tokio::time::timeout(TIMEOUT, program.wait_with_output())
         .await
         .expect("it ends with its input")
         .expect("it can be waited for");
@@ -267,7 +267,7 @@ async fn raw(address: &str, head: &str) -> String {
     let written = stream.write_all(request.as_bytes()).await;
     written.expect("it reads");
     let mut answer = String::new();
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read_to_string(&mut answer)).await;
     read.expect("it answers in time").expect("it answers");
     answer
 }

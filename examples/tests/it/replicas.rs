@@ -24,7 +24,7 @@ use turnbuckle_test_replicas::Balancer;
 use crate::program::example;
 
 /// How long anything may take here: far more than it needs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What all processes seal with.
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
@@ -54,7 +54,7 @@ impl Replica {
             .spawn()
             .expect("the example runs");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+        let line = tokio::time::timeout(TIMEOUT, lines.next_line()).await;
         let line = line.expect("it starts").expect("it can be read");
         let line = line.expect("it says where it listens");
         let url = line.rsplit(' ').next().expect("a word").to_owned();
@@ -95,7 +95,7 @@ async fn redis(folder: &Path) -> (Child, String) {
         .kill_on_drop(true)
         .spawn()
         .expect("`redis-server` is installed; `./scripts/test redis` installs it");
-    let listening = tokio::time::timeout(PATIENCE, async {
+    let listening = tokio::time::timeout(TIMEOUT, async {
         while tokio::net::UnixStream::connect(&socket).await.is_err() {
             let ended = child.try_wait().expect("it can be waited for");
             assert!(ended.is_none(), "redis-server ended: {ended:?}");
@@ -213,7 +213,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
         // Asked here, answered there, and read there; made by the one where it began.
         let ticket = begin(&here, "cake").await.ticket().clone();
         let mut cake = there.task(ticket.clone());
-        let made = tokio::time::timeout(PATIENCE, cake.result()).await;
+        let made = tokio::time::timeout(TIMEOUT, cake.result()).await;
         let made = made
             .expect("it is answered")
             .expect("it has a result")
@@ -229,7 +229,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
             .await;
         let changes = changes.as_mut().expect("it listens");
         let ticket = begin(&here, "bread").await.ticket().clone();
-        let heard = tokio::time::timeout(PATIENCE, async {
+        let heard = tokio::time::timeout(TIMEOUT, async {
             while !matches!(
                 changes.next().await,
                 Some(Ok(Change::ResourceUpdated { .. }))
@@ -252,7 +252,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
             .expect("it is there")
             .status;
         assert_eq!(status, TaskStatus::Cancelled);
-        let stopped = tokio::time::timeout(PATIENCE, async {
+        let stopped = tokio::time::timeout(TIMEOUT, async {
             while busy(&here).await != "0" {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

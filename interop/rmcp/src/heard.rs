@@ -31,7 +31,7 @@ impl Default for Heard {
     }
 }
 
-/// A value of the SDK's from the JSON that it stands for.
+/// A value of the SDK from its JSON.
 pub(crate) fn value<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("the JSON in this program fits the SDK's types")
 }

@@ -44,7 +44,7 @@ struct Server {
 
 type Failure = ErrorData;
 
-/// A value of the SDK's from the JSON that it stands for.
+/// A value of the SDK from its JSON.
 fn value<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("the JSON in this file fits the SDK's types")
 }

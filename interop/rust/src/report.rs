@@ -6,7 +6,7 @@ use std::{error::Error, fmt::Debug, future::Future, process::ExitCode, time::Dur
 pub(crate) type Checked = Result<(), String>;
 
 /// The longest that a check may take: far more than any of them needs.
-const PATIENCE: Duration = Duration::from_secs(45);
+const TIMEOUT: Duration = Duration::from_secs(45);
 
 /// Whether all went well so far.
 #[derive(Default)]
@@ -17,9 +17,9 @@ pub(crate) struct Report {
 impl Report {
     /// Runs a check, and says how it went.
     pub(crate) async fn check(&mut self, name: &str, body: impl Future<Output = Checked>) {
-        let outcome = tokio::time::timeout(PATIENCE, body)
+        let outcome = tokio::time::timeout(TIMEOUT, body)
             .await
-            .unwrap_or_else(|_| Err(format!("nothing happened for {PATIENCE:?}")));
+            .unwrap_or_else(|_| Err(format!("nothing happened for {TIMEOUT:?}")));
         match outcome {
             Ok(()) => println!("ok\t{name}"),
             Err(reason) => {

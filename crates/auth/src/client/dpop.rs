@@ -29,7 +29,7 @@ const MAX_NONCE_BYTES: usize = 1024;
 /// it with [`OAuth::dpop`](super::OAuth::dpop).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dpop {
-    /// If the server asks for it or takes it, and its authorization server does too. The default.
+    /// If both the server and its authorization server ask for it or support it. The default.
     #[default]
     WhenAsked,
     /// Always. The flow fails with an authorization server that cannot do it.

@@ -86,7 +86,7 @@ fn put(
     Ok(())
 }
 
-/// 401: there is no token, or it is not good.
+/// 401: the token is missing or not valid.
 async fn unauthorized(
     session: &Session,
     refusal: &Challenge<'_>,
@@ -125,7 +125,7 @@ fn still_refused(refusal: &Challenge<'_>) -> AuthError {
         .hint("the server and its authorization server do not agree; its operator can tell")
 }
 
-/// 403: the token is not good for this.
+/// 403: the token lacks permission for this.
 async fn forbidden(
     session: &Session,
     refusal: &Challenge<'_>,

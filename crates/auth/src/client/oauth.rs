@@ -133,11 +133,11 @@ impl OAuth {
         self.with(|settings| settings.grant = Grant::Enterprise(Arc::new(enterprise)))
     }
 
-    /// The platform that the client runs on vouches for it, by statements that it hands out
-    /// (workload identity federation).
+    /// Uses workload identity federation: the platform that the client runs on vouches for it with
+    /// an assertion.
     ///
-    /// The statement is shown to the authorization server that the MCP server names. Say which one
-    /// it is for by [`issuer`](Self::issuer), unless the server is trusted to name it.
+    /// The assertion is sent to the authorization server that the MCP server names. Set that server
+    /// with [`issuer`](Self::issuer), unless you trust the MCP server to name it.
     pub fn workload(self, statement: impl Assertion + 'static) -> Self {
         self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
     }
@@ -316,10 +316,10 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
-    /// Gets tokens for a server that are good for these scopes too, beside those that were asked
-    /// for before. The user is asked even if there are tokens already, or the server answers
-    /// without any. Use it after a call failed for want of a scope, where
-    /// [`Browser::allows_step_up`] says no.
+    /// Gets tokens for a server with these scopes too, besides those that were requested before.
+    /// The user is asked even if there are tokens already, or the server answers without any. Use
+    /// it after a call failed because a scope is missing, if [`Browser::allows_step_up`] returns
+    /// false.
     ///
     /// # Errors
     /// [`AuthError`] if no tokens can be had. Those from before stay.
@@ -361,7 +361,7 @@ impl OAuth {
     ///
     /// # Errors
     /// [`AuthError`] if the authorization server cannot be reached or refuses to revoke them. They
-    /// are forgotten all the same.
+    /// are forgotten in any case.
     pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
         let session = self.session_at(server)?;
         session.load().await;

@@ -191,7 +191,7 @@ impl Proofs {
         };
         let expires = now.saturating_add(2 * WINDOW);
         let spending = shared.spend(StateUse::new(&proof.id, proof.key, expires, now));
-        let unavailable = "it cannot be told whether the proof was used before: try again later";
+        let unavailable = "cannot check whether the proof was used before: try again later";
         match tokio::time::timeout(ASK_OTHERS_WITHIN, spending).await {
             Ok(Ok(Spend::Now)) => Ok(()),
             Ok(Ok(Spend::Before)) => Err(bad(USED_BEFORE)),

@@ -42,7 +42,7 @@ const UNKNOWN_TOKENS: u32 = 60;
 /// # Ok(()) }
 /// ```
 ///
-/// A request without a token, or with one that is not good, gets 401 with a challenge that leads
+/// A request without a token, or with an invalid one, gets 401 with a challenge that leads
 /// clients to the metadata; one whose token lacks a scope gets 403 with the scopes that are needed.
 /// Servers over stdio have no guard: their caller is the user who started them.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub enum GuardError {
         /// The problem.
         reason: String,
     },
-    /// The guard has no issuer, so no token could be good.
+    /// The guard has no issuer, so no token could be valid.
     #[error("the guard has no issuer; add one with `Guard::issuer`")]
     NoIssuer,
     /// An issuer cannot be used: its URL, or that of its keys or introspection, is malformed or not

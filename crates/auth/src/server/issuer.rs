@@ -182,8 +182,8 @@ impl Issuer {
         self
     }
 
-    /// Believes a token that was verified for this long before it is verified again; never longer
-    /// than the token is good. Defaults to five minutes for signatures, and to 30 seconds for
+    /// Believes a token that was verified for this long before it is verified again; never beyond
+    /// the token's expiry. Defaults to five minutes for signatures, and to 30 seconds for
     /// introspection and [`verify`](Self::verify).
     ///
     /// Longer is cheaper; shorter notices sooner that a key or a token was revoked.
@@ -209,7 +209,7 @@ impl Issuer {
     }
 
     /// Contacts the issuer over plain `http`, although it is not on this machine. Use it only in a
-    /// network that you trust: who can change its answers can forge tokens.
+    /// network that you trust: anyone who can change its answers can forge tokens.
     pub fn allow_http(mut self) -> Self {
         self.plain = Plain::Anywhere;
         self

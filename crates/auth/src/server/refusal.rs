@@ -24,9 +24,9 @@ pub(super) enum Denied {
     NoToken,
     /// The request carries a token in a malformed way.
     Malformed(&'static str),
-    /// The token is not good here.
+    /// The token is not valid here.
     Token(String),
-    /// The proof that the client has the token's key is not good.
+    /// The proof that the client has the token's key is not valid.
     Proof(String),
     /// The proof lacks a nonce of ours, or has an old one.
     Nonce(String),
@@ -91,7 +91,7 @@ impl Terms {
                 }
             }
             Denied::Scopes(scopes) => {
-                let reason = format!("the token is not good for this: `{}`", scopes.join(" "));
+                let reason = format!("the token lacks a scope; this needs `{}`", scopes.join(" "));
                 self.challenge(
                     StatusCode::FORBIDDEN,
                     Some("insufficient_scope"),

@@ -12,7 +12,7 @@ pub type Claims = Map<String, Value>;
 /// implements it.
 ///
 /// The returned claims are checked by the same rules as those of any other token: `aud` must name
-/// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller. A good
+/// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller. A valid
 /// token is believed for 30 seconds unless [`Issuer::believe_for`](super::Issuer::believe_for) is
 /// set.
 ///
@@ -36,7 +36,7 @@ pub trait Verify: Send + Sync + 'static {
     /// gives up after half a minute, and tells the client to try again.
     ///
     /// # Errors
-    /// [`VerifyError::Invalid`] for a token that is not good, and [`VerifyError::Unavailable`] if
+    /// [`VerifyError::Invalid`] for an invalid token, and [`VerifyError::Unavailable`] if
     /// that cannot be told now.
     fn verify(&self, token: String) -> Verifying;
 }
@@ -70,7 +70,7 @@ pub enum VerifyError {
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(reason) => write!(f, "the token is not good: {reason}"),
+            Self::Invalid(reason) => write!(f, "the token is not valid: {reason}"),
             Self::Unavailable(reason) => write!(f, "the token cannot be verified: {reason}"),
         }
     }

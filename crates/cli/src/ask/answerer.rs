@@ -14,7 +14,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::{form, line, prepared::Prepared, sample, url};
+use super::{form, prepared::Prepared, sample, url};
 
 /// Answers what a server asks in the middle of a call.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Answerer {
         }
         tokio::select! {
             () = told => Ok(()),
-            line = line::read("  Press Enter when you are done there. ") => line.map(drop),
+            done = url::ask_done("there") => done,
         }
     }
 

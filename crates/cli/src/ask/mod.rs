@@ -16,4 +16,4 @@ pub(crate) use answerer::Answerer;
 pub(crate) use form::ask_each;
 pub(crate) use line::{Line, read as read_line};
 pub(crate) use options::AskOptions;
-pub(crate) use url::{ask as ask_visit, root};
+pub(crate) use url::{ask as ask_visit, ask_done as ask_visit_done, root};

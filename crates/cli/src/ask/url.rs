@@ -50,6 +50,13 @@ pub(crate) async fn ask(
     Ok(ElicitResult::accept_visit())
 }
 
+/// Waits until the user says that they are done at a page. Keys that were pressed before do not say it.
+pub(crate) async fn ask_done(place: &str) -> Outcome {
+    let prompt = format!("  Press Enter when you are done {place}. ");
+    let line = Line::new(prompt).not_typed_ahead();
+    line.read().await.map(drop)
+}
+
 /// Opens a page in the browser. Only web pages: a server must not start programs by their schemes.
 fn open(url: &str) {
     if !(url.starts_with("https://") || url.starts_with("http://")) {

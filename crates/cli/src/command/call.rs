@@ -29,8 +29,8 @@ use crate::{
 ///
 /// Arguments are `key=value`, and the tool's schema says what kind of value each is. `key:=json`
 /// takes JSON, `key=@file` a file, `a.b=1` reaches into an object, `list+=x` adds to a list, and
-/// `-` reads an object from stdin. What does not fit, is given twice or is misspelt is said before
-/// anything is sent.
+/// `-` reads an object from stdin. Arguments that do not fit the schema, are given twice or are
+/// misspelt are reported before anything is sent.
 #[derive(Args)]
 pub(crate) struct Call {
     /// The server, the tool, and its arguments.
@@ -234,7 +234,7 @@ fn raw(json: String) -> Outcome<Box<RawValue>> {
 }
 
 fn shape(tool: &Tool, schema: &Value) -> String {
-    format!("it is {}", signature::of(&tool.name, schema))
+    format!("the signature is {}", signature::of(&tool.name, schema))
 }
 
 /// Arguments that the schema does not name are sent with a warning, because the schema allows them.

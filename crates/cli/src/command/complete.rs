@@ -17,7 +17,7 @@ use crate::{
 
 /// Ask what a server suggests for an argument of a prompt or a variable of a template.
 ///
-/// The last `key=start` is what is being typed; those before it are settled.
+/// The last `key=start` is what is being typed; those before it are already filled in.
 #[derive(Args)]
 pub(crate) struct Complete {
     /// The server, the prompt or template, and `argument=start`.

@@ -12,7 +12,7 @@ use crate::{
 /// bash: `source <(turnbuckle completions bash)` in ~/.bashrc.
 /// zsh: `source <(turnbuckle completions zsh)` in ~/.zshrc, after `compinit`.
 /// fish: `turnbuckle completions fish > ~/.config/fish/completions/turnbuckle.fish`.
-/// Servers are asked for what they have when you press the key, for two seconds at the most, and the
+/// When you press the key, the server is asked for what it has, for at most two seconds, and the
 /// answer is remembered for a minute. A server that is a command is started for it; in bash and zsh
 /// also one that is already written after `--`, behind the word that you complete.
 #[derive(Args)]

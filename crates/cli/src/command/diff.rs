@@ -24,10 +24,10 @@ use crate::{
 
 /// Compare two servers, or two recordings, or one of each: what changed for a caller.
 ///
-/// Each side is a URL, a name from a config file, or the file of a recording that has lists in it; the
-/// command after `--` is the new side. A change is `breaking` if what worked may not work any more,
-/// `compatible` if everything that worked works, and `wording` if only people and models read
-/// something else. The exit code is 1 if anything is breaking.
+/// Each side is a URL, a name from a config file, or the file of a recording that has lists in it;
+/// the command after `--` is the new side. A change is `breaking` if what worked may not work any
+/// more, `compatible` if everything that worked works, and `wording` if only texts for people and
+/// models have changed. The exit code is 1 if anything is breaking.
 #[derive(Args)]
 pub(crate) struct Diff {
     /// The old side and the new one.

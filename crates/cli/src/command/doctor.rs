@@ -16,13 +16,14 @@ use crate::{
 
 /// Find out what is wrong with a server, by which rule of the specification, and what to do.
 ///
-/// Walks the way of a client: name, port, proxy, TLS, HTTP, or the start of a program and what it
-/// writes to stdout; then both eras, authorization, lists and their pages, schemas that clients or
-/// model providers refuse, cache hints, cancellation, error codes, sessions, and whether a web page
-/// could reach a local server. Each finding says what was seen, whom it breaks, the rule and the fix.
+/// Does what a client does, step by step: name, port, proxy, TLS, HTTP, or the start of a program
+/// and what it writes to stdout; then both eras, authorization, lists and their pages, schemas that
+/// clients or model providers refuse, cache hints, cancellation, error codes, sessions, and whether
+/// a web page could reach a local server. Each finding says what was seen, whom it breaks, the rule
+/// and the fix.
 ///
-/// No tool is called, unless `--call` is given. Every step has its time: a server that hangs is
-/// diagnosed as one.
+/// No tool is called, unless `--call` is given. Every step has a time limit, so a server that hangs
+/// is reported as such.
 ///
 /// Exit codes: 0 nothing is wrong (there may be warnings), 3 no connection, 4 the protocol is
 /// broken, 5 authorization is missing or broken, 7 the server hangs.
@@ -33,7 +34,7 @@ pub(crate) struct Doctor {
     #[arg(value_name = "SERVER")]
     words: Vec<String>,
 
-    /// Print JSON: every finding, also of what is well.
+    /// Print JSON: every finding, including checks that passed.
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -45,7 +46,7 @@ pub(crate) struct Doctor {
     #[arg(long)]
     call: bool,
 
-    /// Take warnings for errors.
+    /// Treat warnings as errors.
     #[arg(long)]
     strict: bool,
 

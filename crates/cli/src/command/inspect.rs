@@ -12,7 +12,10 @@ use turnbuckle_inspector::{Inspector, Origin, Site};
 
 use super::handoff::Handoff;
 
-use crate::{runtime::stop_signal, show::print};
+use crate::{
+    runtime::{self, stop_signal},
+    show::print,
+};
 
 /// Look at servers in the browser: call, read, answer, and see every message.
 ///
@@ -47,10 +50,7 @@ pub(crate) struct Inspect {
 }
 
 pub(crate) fn run(inspect: &Inspect) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failed::new(Code::Connect, error))?;
+    let runtime = runtime::build(&mut tokio::runtime::Builder::new_multi_thread())?;
     let outcome = runtime.block_on(inspect.serve());
     // The result is there, but a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));

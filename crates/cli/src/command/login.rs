@@ -26,7 +26,7 @@ pub(crate) struct Login {
     #[arg(value_name = "SERVER")]
     server: String,
 
-    /// Look names up in this file alone.
+    /// Look up names in this file only.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(crate) struct Login {
     allow_private_networks: bool,
 }
 
-/// Sign out of a protected server: tokens are given back and forgotten.
+/// Sign out of a protected server: revoke its tokens and delete them.
 #[derive(Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -78,7 +78,7 @@ pub(crate) struct Logout {
     #[arg(long, requires = "callers")]
     json: bool,
 
-    /// Look names up in this file alone.
+    /// Look up names in this file only.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 

@@ -10,7 +10,11 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
-use crate::{demo, replicas::Replicas, runtime::stop_signal};
+use crate::{
+    demo,
+    replicas::Replicas,
+    runtime::{self, stop_signal},
+};
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
@@ -41,7 +45,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Show no page beside the endpoint. It is shown at loopback alone.
+    /// Do not show the page beside the endpoint. It is only shown on loopback.
     #[arg(long, conflicts_with_all = ["stdio", "unix"])]
     no_page: bool,
 
@@ -54,10 +58,7 @@ pub(crate) struct Serve {
 }
 
 pub(crate) fn run(serve: &Serve) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failed::new(Code::Connect, error))?;
+    let runtime = runtime::build(&mut tokio::runtime::Builder::new_multi_thread())?;
     runtime.block_on(async {
         let server = demo::server();
         let shared = if serve.stdio {
@@ -145,8 +146,8 @@ fn announce_address(address: Option<SocketAddr>, page: Option<&str>) {
     eprintln!("turnbuckle demo server, every revision at one address:");
     eprintln!("  http://{address}/mcp              Streamable HTTP, 2025-03-26 to 2026-07-28");
     eprintln!("  http://{address}/sse              HTTP+SSE, 2024-11-05");
-    eprintln!("  http://{address}/mcp/server-card  who it is");
-    eprintln!("  http://{address}/healthz          that it is there");
+    eprintln!("  http://{address}/mcp/server-card  the server card");
+    eprintln!("  http://{address}/healthz          the health check");
     if let Some(page) = page {
         eprintln!("and its page, for this machine: {page}");
     }

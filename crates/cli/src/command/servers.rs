@@ -14,7 +14,7 @@ use turnbuckle_command_line::{
     target::{self, Masked},
     trust,
 };
-use turnbuckle_host::config::{Catalogue, Entry, Launch, Place, PlaceOwner};
+use turnbuckle_host::config::{ConfigFiles, Entry, Launch, Place, PlaceOwner};
 
 use crate::show::{Table, print, print_json};
 
@@ -40,10 +40,10 @@ pub(crate) struct Servers {
 }
 
 pub(crate) fn run(servers: &Servers) -> Outcome {
-    let (catalogue, strange) = target::catalogue(servers.config.as_ref())?;
-    let hidden = Hidden::of(&catalogue, servers.config.as_ref());
+    let (config_files, strange) = target::config_files(servers.config.as_ref())?;
+    let hidden = Hidden::of(&config_files, servers.config.as_ref());
     if servers.json {
-        let files: Vec<_> = catalogue
+        let files: Vec<_> = config_files
             .files
             .iter()
             .map(|(place, file)| match file {
@@ -60,7 +60,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
             .collect();
         return print_json(&json!({"files": files}));
     }
-    for (place, file) in &catalogue.files {
+    for (place, file) in &config_files.files {
         let title = format!("{} · {}", place.host, place.path.display());
         let title = Style::Strong.out(&title);
         if is_trusted(place) {
@@ -80,11 +80,11 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
     for place in &strange {
         tell(&target::somebody_elses(&place.path));
     }
-    if catalogue.files.is_empty() {
+    if config_files.files.is_empty() {
         eprintln!("no config file with servers was found; `--all` says where they were looked for");
     }
     if servers.all {
-        for place in &catalogue.absent {
+        for place in &config_files.absent {
             print(&Style::Dim.out(&format!(
                 "not there: {} ({})",
                 place.path.display(),
@@ -133,11 +133,11 @@ struct Hidden {
 }
 
 impl Hidden {
-    fn of(catalogue: &Catalogue, config: Option<&PathBuf>) -> Self {
-        let counted: Vec<Entry> = catalogue.entries().map(|(_, it)| it.clone()).collect();
+    fn of(config_files: &ConfigFiles, config: Option<&PathBuf>) -> Self {
+        let counted: Vec<Entry> = config_files.entries().map(|(_, it)| it.clone()).collect();
         let names = counted.iter().map(|entry| entry.name.clone());
         let taken = names.filter_map(|name| {
-            let entry = target::taken_of_several(catalogue, &name, config)?;
+            let entry = target::taken_of_several(config_files, &name, config)?;
             Some((name, entry))
         });
         Self {

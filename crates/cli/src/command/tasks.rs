@@ -22,7 +22,7 @@ use crate::{
 /// Work with tasks: list them, show the status of one, wait for its result, cancel it.
 ///
 /// `call --task` starts one and prints its id. Servers of 2025-11-25 can list tasks; those of
-/// 2026-07-28 cannot, but know the one whose id you have.
+/// 2026-07-28 cannot, but can show one whose id you have.
 #[derive(Args)]
 pub(crate) struct Tasks {
     /// The server, then `list`, or one of `get`, `result` and `cancel` with the id of a task.

@@ -35,7 +35,7 @@ pub(crate) struct Watch {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// End after so many lines.
+    /// End after this many lines.
     #[arg(long, value_name = "N")]
     count: Option<usize>,
 

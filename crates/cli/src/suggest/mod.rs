@@ -2,7 +2,6 @@
 //! completion of shells.
 
 mod argument;
-mod cache;
 mod candidate;
 mod line;
 mod offer;

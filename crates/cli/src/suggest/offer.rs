@@ -6,14 +6,22 @@ use clap::Parser;
 use serde_json::Value;
 use turnbuckle_command_line::target::{self, Options, Server};
 
-use super::{Candidate, cache, line::CommandLine, word::first_line};
+use super::{Candidate, line::CommandLine, word::first_line};
 use crate::{
+    cache::{self, Cache},
     runtime::block_on,
     session::{self, Session},
 };
 
 /// How long a person who pressed a key waits for a server to start and answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+/// What servers have is remembered for a minute: a person who completes one word completes the next,
+/// and a server that is being written changes often.
+const CACHE: Cache = Cache {
+    name: "completion",
+    age: Duration::from_mins(1),
+};
 
 /// The options that say how to connect.
 #[derive(Parser)]
@@ -36,7 +44,7 @@ pub(super) fn options(line: &CommandLine<'_>) -> Option<Options> {
     }
     // These options would print or record something during completion, where it is not seen.
     let mut options = Connecting::try_parse_from(words).ok()?.options;
-    (options.wire, options.record, options.timeout) = (false, None, Some(PATIENCE));
+    (options.wire, options.record, options.timeout) = (false, None, Some(ANSWER_WITHIN));
     Some(options)
 }
 
@@ -52,8 +60,8 @@ impl Listing {
     pub(super) fn of(line: &CommandLine<'_>) -> Option<Self> {
         let options = options(line)?;
         let name = line.words.first()?;
-        let key = cache::key(name, &line.given, &line.options);
-        if let Some(known) = cache::read(&key) {
+        let key = cache::key((name, &line.given, &line.options));
+        if let Some(known) = CACHE.read(&key) {
             return Some(Self(known));
         }
         let server = server(line, &options)?;
@@ -62,7 +70,7 @@ impl Listing {
             Ok(offer.to_json(&session.connection))
         };
         let listed = block_on(session::with(&options, None, &server, work)).ok()?;
-        cache::write(&key, &listed);
+        CACHE.write(&key, &listed);
         Some(Self(listed))
     }
 

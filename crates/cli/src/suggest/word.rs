@@ -47,11 +47,11 @@ fn of_server(line: &CommandLine<'_>) -> Suggestions {
 pub(super) fn servers(line: &CommandLine<'_>) -> Vec<Candidate> {
     let options = super::offer::options(line);
     let config = options.as_ref().and_then(|options| options.config.as_ref());
-    let Ok((catalogue, _)) = target::catalogue(config) else {
+    let Ok((config_files, _)) = target::config_files(config) else {
         return Vec::new();
     };
     let mut all: Vec<Candidate> = Vec::new();
-    for (place, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {
+    for (place, entry) in config_files.entries().filter(|(_, entry)| entry.is_enabled) {
         if all.iter().all(|known| known.text != entry.name) {
             all.push(Candidate::new(&entry.name, place.host.to_string()));
         }

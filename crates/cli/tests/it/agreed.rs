@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::program::{Place, stderr, stdout};
 
 /// A server in a script: each function answers one method.
-const COMMON: &str = r#"
+pub(crate) const COMMON: &str = r#"
 import json, sys
 def say(message): print(json.dumps(dict(message, jsonrpc="2.0")), flush=True)
 def log(text): print(text, file=sys.stderr, flush=True)
@@ -55,10 +55,8 @@ for asked in messages():
     assert_eq!(stdout(&output), "-32601\n", "{}", stderr(&output));
 }
 
-// rule: E8
-#[test]
-fn a_visit_that_is_wanted_first_is_shown_and_the_call_sent_again() {
-    let body = r#"
+/// A call that is refused until the user has visited a page. The end of the visit is not reported.
+pub(crate) const VISIT_FIRST: &str = r#"
 visited = False
 for asked in messages():
     if asked.get("method") == "tools/call":
@@ -68,9 +66,13 @@ for asked in messages():
             visit = {"mode": "url", "message": "Sign in", "url": "https://a.example/in", "elicitationId": "v1"}
             error(asked, -32042, data={"elicitations": [visit]})
 "#;
-    let output = run(&["call", "t", "--answer", "v1=accept"], body);
+
+// rule: E8
+#[test]
+fn a_visit_that_is_wanted_first_is_shown_and_the_call_sent_again() {
+    let output = run(&["call", "t", "--answer", "v1=accept"], VISIT_FIRST);
     assert_eq!(stdout(&output), "a.txt\n", "{}", stderr(&output));
-    let unattended = run(&["call", "t"], body);
+    let unattended = run(&["call", "t"], VISIT_FIRST);
     assert_eq!(unattended.status.code(), Some(6), "{unattended:?}");
     let said = stderr(&unattended);
     assert!(said.contains("https://a.example/in"), "{said}");

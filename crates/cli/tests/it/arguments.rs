@@ -8,7 +8,7 @@ fn mistakes_are_named_and_nothing_is_called() {
     for (words, wanted) in [
         (
             &["call", "lab", "weather", "place=Oslo", "place=Rome"][..],
-            "error: `place` is given twice; a list takes several values, each with place+=…\nhint: it is weather(place: string, ",
+            "error: `place` is given twice; a list takes several values, each with place+=…\nhint: the signature is weather(place: string, ",
         ),
         (
             &["call", "lab", "weather", "place=Oslo", "unti=celsius"],
@@ -16,7 +16,7 @@ fn mistakes_are_named_and_nothing_is_called() {
         ),
         (
             &["load", "lab", "add", "a=1"],
-            "error: the arguments do not fit: `b` is missing\nhint: it is add(a: ",
+            "error: the arguments do not fit: `b` is missing\nhint: the signature is add(a: ",
         ),
         (
             &[

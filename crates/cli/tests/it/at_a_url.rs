@@ -93,7 +93,7 @@ fn any_server_is_recorded_and_replayed() {
     }
     let against = place.run(&["replay", &file, "--against", "lab"]);
     assert_eq!(against.status.code(), Some(0), "{against:?}");
-    assert!(stderr(&against).ends_with("0 answered otherwise\n"));
+    assert!(stderr(&against).ends_with("0 answered differently\n"));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn streams_that_are_not_kept_do_not_block_the_client() {
     drop(stdin);
     child.wait().expect("it ends");
     assert_eq!(answered, [1, 2, 5, 4]);
-    assert!(heard > 1, "a stream that is not kept is asked for anew");
+    assert!(heard > 1, "a stream that is not kept is asked for again");
 }
 
 /// Questions in the middle of a call pass in both eras, and replays go on from where a server paused.

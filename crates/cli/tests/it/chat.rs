@@ -221,7 +221,7 @@ fn without_a_model_it_says_how_to_get_one() {
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     let said = stderr(&output);
     assert!(
-        said.contains("error: there is no key for model `gpt-5`\nhint: set OPENAI_API_KEY"),
+        said.contains("error: no API key for model `gpt-5`\nhint: set OPENAI_API_KEY"),
         "{said}"
     );
     let output = place.run(&["chat", "lab", "--model", "scripted:nowhere", "-p", "x"]);

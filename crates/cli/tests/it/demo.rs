@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// How long anything may take: far more than it needs, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How many lines may wait to be looked at: more than any of these tests makes.
 const WAITING_LINES: usize = 10_000;
@@ -92,7 +92,7 @@ impl Demo {
     pub(crate) fn receive(&mut self) -> Value {
         let line = self
             .lines
-            .recv_timeout(PATIENCE)
+            .recv_timeout(TIMEOUT)
             .expect("a message comes in time");
         parse(&line)
     }
@@ -126,7 +126,7 @@ impl Demo {
             if let Some(status) = self.child.try_wait().expect("it can be waited for") {
                 break status;
             }
-            assert!(start.elapsed() < PATIENCE, "the process does not end");
+            assert!(start.elapsed() < TIMEOUT, "the process does not end");
             std::thread::sleep(Duration::from_millis(5));
         };
         let messages = self.lines.iter().map(|line| parse(&line)).collect();

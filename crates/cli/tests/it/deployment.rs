@@ -31,7 +31,8 @@ fn options_of_the_deployment_files_are_understood() {
     let place = Place::new();
     place.write("turnbuckle.toml", &read("turnbuckle.toml"));
     let (compose, kubernetes) = (read("compose.yaml"), read("kubernetes.yaml"));
-    let unit = read("turnbuckle@.service");
+    // systemd puts the name of the instance in: the port.
+    let unit = read("turnbuckle@.service").replace("%i", "7250");
     let all = [
         yaml_options(&compose),
         yaml_options(&kubernetes),

@@ -6,7 +6,7 @@
 use std::{
     io::Write as _,
     net::TcpStream,
-    process::Stdio,
+    process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -155,13 +155,92 @@ fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() 
             let said = stderr(&output);
             assert!(said.contains("error:"), "{said}");
         }
-        eventually("its server ends", || {
-            let stat = std::fs::read_to_string(format!("/proc/{server}/stat"));
-            // One that has ended and was not waited for is a process no longer.
-            stat.map_or(true, |stat| stat.contains(") Z "))
-                .then_some(())
-        });
+        eventually("its server ends", || has_ended(server).then_some(()));
     }
+}
+
+fn has_ended(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    // One that has ended and was not waited for is a process no longer.
+    stat.map_or(true, |stat| stat.contains(") Z "))
+}
+
+#[test]
+fn a_server_at_a_url_that_is_killed_at_any_moment_is_a_clear_error() {
+    let place = Place::new();
+    let mut demo = HttpDemo::start();
+    for round in 0..4 {
+        let calling = start_call(&place, &[&demo.url]);
+        thread::sleep(Duration::from_millis(round * 30));
+        send(Signal::KILL, demo.process_id());
+        let output = calling.wait_with_output().expect("it ends");
+        if output.status.success() {
+            assert_eq!(stdout(&output), "hi\n");
+        } else {
+            let said = stderr(&output);
+            assert!(said.contains("error:") && said.contains("hint:"), "{said}");
+        }
+        demo = demo.start_again();
+        let output = place.run(&["call", &demo.url, "echo", "text=hi"]);
+        assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
+    }
+}
+
+/// Starts a call of `echo` at this server.
+fn start_call(place: &Place, server: &[&str]) -> Child {
+    let mut command = place.command(BINARY);
+    command.args(["call", "--timeout", "20"]).args(server);
+    command.args(["echo", "text=hi"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the binary runs")
+}
+
+#[test]
+fn a_command_that_is_killed_at_any_moment_leaves_no_server() {
+    let place = Place::new();
+    let config = noted(&place, "first");
+    place.write(
+        "servers.json",
+        &format!(r#"{{"mcpServers":{{"first":{config}}}}}"#),
+    );
+    place.write("first", "");
+    for round in 0..4 {
+        let begun = place.read("first").lines().count();
+        let mut calling = start_call(&place, &["first", "--config", "servers.json"]);
+        eventually("its server starts", || {
+            (place.read("first").lines().count() > begun).then_some(())
+        });
+        thread::sleep(Duration::from_millis(round * 30));
+        calling.kill().expect("it is a child of this process");
+        calling.wait().expect("it ends");
+    }
+    for process in place.read("first").lines() {
+        let process = process.parse().expect("the id of a process");
+        eventually("its server ends", || has_ended(process).then_some(()));
+    }
+}
+
+#[test]
+fn a_command_with_few_descriptors_works_or_says_what_it_lacks() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let (mut failed, mut worked) = (0, 0);
+    for count in 4..=24 {
+        let mut command = place.command("sh");
+        let limit = format!(r#"ulimit -n {count} && exec "$0" "$@""#);
+        command.args(["-c", &limit, BINARY, "call", &demo.url]);
+        command.args(["echo", "text=hi", "--timeout", "20"]);
+        let output = command.output().expect("the shell runs");
+        let said = stderr(&output);
+        if output.status.success() {
+            assert_eq!(stdout(&output), "hi\n", "{count}: {said}");
+            worked += 1;
+        } else {
+            let is_clear = said.contains("error:") && said.contains("Too many open files");
+            assert!(is_clear && !said.contains("panicked"), "{count}: {said}");
+            failed += 1;
+        }
+    }
+    assert!(failed > 0 && worked > 0, "{failed} failed, {worked} worked");
 }
 
 /// Connections with this at their beginning, which are not read.

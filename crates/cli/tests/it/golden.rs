@@ -131,7 +131,7 @@ const RUN: [(&str, &[&str], i32); 21] = [
     ("servers", &["servers"], 0),
 ];
 
-/// `TURNBUCKLE_OVERWRITE=1` writes the files anew.
+/// `TURNBUCKLE_OVERWRITE=1` writes the files again.
 #[test]
 fn what_programs_read_is_as_it_was() {
     let place = Place::with_lab();
@@ -154,7 +154,7 @@ fn what_programs_read_is_as_it_was() {
         let wanted = fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(
             said, wanted,
-            "{name}: TURNBUCKLE_OVERWRITE=1 writes it anew"
+            "{name}: TURNBUCKLE_OVERWRITE=1 writes it again"
         );
     }
 }

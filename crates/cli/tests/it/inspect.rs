@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// 20 s: a loaded machine, and not a hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An inspector with a server as `s1`.
 pub(crate) struct Inspector {
@@ -84,7 +84,7 @@ impl Inspector {
     ) -> (u16, String, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(TIMEOUT))
             .expect("a socket has a timeout");
         let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         for (name, value) in headers {
@@ -157,7 +157,7 @@ impl Inspector {
             if let Some(seen) = look(self) {
                 return seen;
             }
-            assert!(since.elapsed() < PATIENCE, "{what}: {}", self.get("state"));
+            assert!(since.elapsed() < TIMEOUT, "{what}: {}", self.get("state"));
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -464,7 +464,7 @@ fn events_tell_what_happened_after_a_number() {
     inspector.exchange_in(n, "done");
     let mut stream = TcpStream::connect(("127.0.0.1", inspector.port)).expect("it listens");
     stream
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(TIMEOUT))
         .expect("a socket has a timeout");
     let request = format!(
         "GET /api/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nauthorization: Bearer {}\r\n\r\n",

@@ -15,7 +15,7 @@ fn pages(folder: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `TURNBUCKLE_OVERWRITE=1` writes them anew.
+/// `TURNBUCKLE_OVERWRITE=1` writes them again.
 #[test]
 fn the_pages_of_the_repository_are_fresh() {
     let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli"));

@@ -65,3 +65,27 @@ fn a_name_that_cargo_refuses_is_refused_before_anything_is_made() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!place.path().join("2fast").exists());
 }
+
+/// Without the server they end with code 3, "cannot connect"; a wrong command line would be code 2.
+#[test]
+fn the_calls_that_it_proposes_are_command_lines_that_work() {
+    // A port that was free a moment ago.
+    let address = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().to_string()
+    };
+    for options in [&[][..], &["--http"], &["--auth"]] {
+        let place = Place::new();
+        let output = place.run(&[&["new", "greeter"], options].concat());
+        let said = String::from_utf8_lossy(&output.stdout).replace("127.0.0.1:7250", &address);
+        let call = said
+            .lines()
+            .rev()
+            .find_map(|line| line.trim().strip_prefix("turnbuckle "))
+            .expect("a call is proposed");
+        assert!(call.starts_with("call "), "{call}");
+        let words: Vec<&str> = call.split(' ').collect();
+        let output = place.run(&words);
+        assert_eq!(output.status.code(), Some(3), "{call}: {output:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `turnbuckle pack`: what is in the files, and that the server in a bundle runs.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
@@ -115,4 +115,48 @@ fn what_is_missing_is_named_before_anything_is_written() {
     let files = fs::read_dir(place.path()).unwrap().filter_map(Result::ok);
     let bundles = files.filter(|file| file.file_name().to_string_lossy().ends_with(".mcpb"));
     assert_eq!(bundles.count(), 0);
+}
+
+/// The package that publishes the schema of bundles checks the manifest.
+#[test]
+fn the_manifest_is_valid_for_the_publisher_of_the_format() {
+    let modules = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../interop/typescript/node_modules"
+    );
+    let validator = Path::new(modules).join("@anthropic-ai/mcpb/dist/cli/cli.js");
+    assert!(
+        validator.is_file(),
+        "run `npm ci --prefix interop/typescript`, as `./scripts/test` does"
+    );
+    let place = with_program();
+    let words = ["pack", "--author", "Ada", "--user-env", "API_KEY"];
+    let more = ["--homepage", "https://example.com/", "--", "./greeter"];
+    let output = place.run(&[&words[..], &more].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let bundle = fs::File::open(place.path().join(stdout(&output).trim())).unwrap();
+    let unpacked = place.path().join("unpacked");
+    zip::ZipArchive::new(bundle)
+        .unwrap()
+        .extract(&unpacked)
+        .unwrap();
+    let validate = |file: &Path| {
+        let checked = Command::new("node")
+            .arg(&validator)
+            .arg("validate")
+            .arg(file)
+            .output()
+            .unwrap();
+        (checked.status.success(), format!("{checked:?}"))
+    };
+    let manifest = unpacked.join("manifest.json");
+    let (is_valid, said) = validate(&manifest);
+    assert!(is_valid, "{said}");
+
+    // It finds what is wrong.
+    let mut broken: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    broken["version"].take();
+    fs::write(&manifest, broken.to_string()).unwrap();
+    let (is_valid, said) = validate(&manifest);
+    assert!(!is_valid, "{said}");
 }

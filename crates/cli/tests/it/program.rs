@@ -14,7 +14,7 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 pub(crate) const LAB: &str = "home/.config/turnbuckle/servers.json";
 
 /// How long anything may take: far more than it needs, even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A folder that is a home, a project and a place for caches, and is gone after the test.
 pub(crate) struct Place(PathBuf);
@@ -199,7 +199,7 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(start.elapsed() < PATIENCE, "it never happened: {what}");
+        assert!(start.elapsed() < TIMEOUT, "it never happened: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -107,13 +107,13 @@ fn exit_codes_tell_what_happened() {
         (
             &["call", "add", "a=1", "b=old"],
             2,
-            "hint: it is add(a: integer, b: integer)\n",
+            "hint: the signature is add(a: integer, b: integer)\n",
         ),
         (
             &["call", "weather", "plcae=Oslo"],
             2,
             "`place` is missing, and `plcae` is not an argument\n\
-             hint: it is weather(place: string, unit?: \"celsius\"|\"fahrenheit\")\n",
+             hint: the signature is weather(place: string, unit?: \"celsius\"|\"fahrenheit\")\n",
         ),
         (&["call", "greet", "--answer", "name="], 2, ""),
         (

@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::{BINARY, PATIENCE, Place, eventually, stderr};
+use crate::program::{BINARY, Place, TIMEOUT, eventually, stderr};
 
 /// A Redis of its own, until it is dropped.
 struct Redis {
@@ -154,7 +154,7 @@ impl Replica {
 fn send(host: &str, headers: &str, message: &Value) -> Answer {
     let mut stream = TcpStream::connect(host).expect("it listens");
     stream
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(TIMEOUT))
         .expect("a time is set");
     let body = message.to_string();
     let head = format!(

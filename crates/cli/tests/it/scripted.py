@@ -1,7 +1,7 @@
 """A stdio server that answers as a file says: python3 scripted.py FILE
 
-The file has an answer for each method: {"result": …} or {"error": …}. `tools/list` may have another one under
-`tools/list for clients that can be asked`.
+The file has an answer for each method: {"result": …}, {"error": …}, or "none" for silence. `tools/list` may have another
+one under `tools/list for clients that can be asked`. FILE.asked has the methods that came, one in a line.
 """
 import json
 import sys
@@ -13,6 +13,10 @@ for line in sys.stdin:
     if "id" not in message:
         continue
     method = message.get("method")
+    with open(sys.argv[1] + ".asked", "a") as asked_file:
+        asked_file.write(f"{method}\n")
+    if answers.get(method) == "none":
+        continue
     if method == "initialize":
         asked = "elicitation" in message["params"]["capabilities"]
         capabilities = {"tools": {}, "prompts": {}, "resources": {}}

@@ -95,7 +95,7 @@ impl<'p> Terminal<'p> {
                 return screen;
             }
             assert!(
-                start.elapsed() < crate::program::PATIENCE,
+                start.elapsed() < crate::program::TIMEOUT,
                 "`{text}` is not to be seen:\n{screen}"
             );
             std::thread::sleep(std::time::Duration::from_millis(20));

@@ -409,7 +409,11 @@ fn a_config_is_checked_without_starting_anything() {
     place.write("good.json", &format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#));
     let output = place.run(&["up", "good.json", "--check"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).starts_with("a\t"), "{}", stdout(&output));
+    let shown = stdout(&output);
+    assert!(
+        shown.starts_with("a\tsh -c ") && !shown.contains("ServerSpec"),
+        "{shown}"
+    );
     assert!(!place.path().join("started").exists());
     for (name, text, part) in [
         (
@@ -427,6 +431,17 @@ fn a_config_is_checked_without_starting_anything() {
             "[[gateway.keys]]\nname = \"a\"\nenv = \"NO_SUCH_KEY\"\n[servers.a]\ncommand = \"x\"",
             "NO_SUCH_KEY",
         ),
+        (
+            "listen.toml",
+            "[gateway]\nlisten = \"nonsense\"\n[servers.a]\ncommand = \"x\"",
+            "nonsense",
+        ),
+        (
+            "admin.toml",
+            "[gateway]\nadmin = \"xx\"\n[servers.a]\ncommand = \"x\"",
+            "`admin`",
+        ),
+        ("empty.json", r#"{"mcpServers":{}}"#, "no servers"),
         ("bad.json", "{", "bad.json"),
     ] {
         place.write(name, text);
@@ -438,6 +453,9 @@ fn a_config_is_checked_without_starting_anything() {
             stderr(&output)
         );
     }
+    let output = place.run(&["up", "--check", "--only", "b"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no config file has a server"));
     let output = place.run(&["up", "good.json", "--check", "--only", "b"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(

@@ -97,8 +97,11 @@ impl Answers {
         self
     }
 
-    /// Sets the handler that asks the user to visit a URL. Accepting means that the user agreed,
-    /// not that the user is done there. The handler must not open the URL without asking.
+    /// Sets the handler that asks the user to visit a URL. Accepting means that the user agreed to
+    /// the visit, not that it is over. The handler must not open the URL without asking.
+    ///
+    /// Where a call has to wait for the visit (-32042 of 2025-11-25), it is made again when the
+    /// server reports its end or the handler has called [`ServerAsk::finish`].
     pub fn on_url<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,

@@ -61,6 +61,28 @@ impl ServerAsk<ElicitRequestUrlParams> {
     pub fn done(&self) -> impl Future<Output = ()> + Send + 'static {
         self.server.visits().expect(&self.request)
     }
+
+    /// Whether a call waits for this visit: a server of 2025-11-25 refused it until the visit is over
+    /// (-32042).
+    ///
+    /// Then let the user say when they are done, and call [`finish`](Self::finish).
+    pub fn is_needed_first(&self) -> bool {
+        let id = self.request.elicitation_id.as_deref();
+        id.is_some_and(|id| self.server.visits().is_needed_first(id))
+    }
+
+    /// Reports that the user is done at the URL, as the server itself may do.
+    ///
+    /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). After the
+    /// handler has accepted, the client waits for the end of the visit and then makes the call
+    /// again. Many servers never report the end: call this when the user says that they are done,
+    /// before or after the handler has answered. Otherwise the call fails with the server's error
+    /// when its deadline is over, or after ten minutes if it has none.
+    pub fn finish(&self) {
+        if let Some(id) = &self.request.elicitation_id {
+            self.server.visits().end(id);
+        }
+    }
 }
 
 /// Why a handler gave no answer. Any error converts to [`Failed`](Self::Failed) with `?`.
@@ -105,7 +127,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
 /// Why something a server asked has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unanswered {
-    /// The client never offered to answer that, or not in this way.
+    /// The client did not declare that it can answer this, or not in this mode.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
     /// The server asks too often.
@@ -119,7 +141,7 @@ pub(crate) enum Unanswered {
     /// The question is invalid and cannot be answered.
     #[error("{0}")]
     Wrong(&'static str),
-    /// The handler gave none.
+    /// The handler gave no answer.
     #[error("{0}")]
     Refused(Refusal),
     /// The application answers by hand, but the call was not made with `Connection::by_hand`.

@@ -19,9 +19,10 @@ const WAIT: Duration = Duration::from_millis(100);
 
 /// Tells a server how far the answer to its question is, if it wants to know.
 ///
-/// Servers can ask for it in sessions, until 2025-11-25. Report as often as you like: beyond
-/// [`AskRates::progress`](crate::AskRates::progress) only the newest is sent, a moment later, and the
-/// last one always is. Reports that do not grow, and those after the answer, are not sent.
+/// Servers can ask for it in sessions, which exist up to 2025-11-25. Report as often as you like:
+/// beyond [`AskRates::progress`](crate::AskRates::progress) only the newest is sent, a moment
+/// later, and the last one always is. Reports that do not grow, and those after the answer, are not
+/// sent.
 ///
 /// ```
 /// use turnbuckle_client::{Client, protocol::CreateMessageResult};

@@ -55,9 +55,10 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// In 2026-07-28 a call that was asked is over on the wire, and any process can resume it. In
-    /// a session it stays open for as long as this connection, for an hour at the most, and every
-    /// question goes to the call by hand that was made first, because nothing says whose it is.
+    /// In 2026-07-28 the request has ended when the server asks, and any process can resume the
+    /// call. In a session the request stays open for as long as this connection, for an hour at the
+    /// most, and every question goes to the oldest call by hand, because a session does not say
+    /// which call a question belongs to.
     ///
     /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). The
     /// visits are then returned as questions. Answer them once the visits have been made: the call
@@ -78,7 +79,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`CallError::NotResumable`] for a call of a session that is not on this connection, and
-    /// [`CallError::TooManyRounds`] if the server asks without end.
+    /// [`CallError::TooManyRounds`] if the server asks too often.
     pub fn resume<R: Answerable>(
         &self,
         pending: Pending<R>,
@@ -123,7 +124,7 @@ impl Connection {
     }
 
     /// Cancels a call that waits for answers. A call of a session ends, and a task is cancelled;
-    /// any other modern call leaves nothing behind at the server, so nothing is sent.
+    /// any other modern call has already ended at the server, so nothing is sent.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
         if let Some(ticket) = &pending.call.parked {
             drop(self.link().manual.fetch(ticket));

@@ -28,7 +28,7 @@ const INDIFFERENT: [&str; 5] = [
 /// How old a result may be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Freshness {
-    /// It was never to be kept.
+    /// The result is never cached.
     #[default]
     Uncached,
     /// As old as the server allows, or so much older when the server cannot be asked.

@@ -123,7 +123,8 @@ impl<'a, R> ClientCall<'a, R> {
                         continue;
                     }
                     Err(error)
-                        if visit_first::visited(self.link, &error, self.options.deadline).await =>
+                        if visit_first::visited(self.link, &error, self.options.deadline, tag)
+                            .await =>
                     {
                         continue;
                     }

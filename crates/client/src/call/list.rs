@@ -314,8 +314,8 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
 /// Lists the tools for their output schemas, if a result has structured content to check and the
 /// tools have not been listed since they last changed.
 ///
-/// The result is there already, so it takes a few seconds at the most, and no longer than the deadline of
-/// the call, which is counted anew.
+/// The result is there already, so it takes a few seconds at the most, and no longer than the
+/// deadline of the call, which is counted again.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Option<Duration>) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,

@@ -68,7 +68,7 @@ impl TaskHandle {
     }
 
     /// The ticket of the task, which can be serialised and stored, and given to
-    /// [`Connection::task`] later. It changes when questions are answered, so store it anew after
+    /// [`Connection::task`] later. It changes when questions are answered, so store it again after
     /// [`answer`](Self::answer).
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
@@ -98,11 +98,11 @@ impl TaskHandle {
         TaskStatuses::new(self.connection.clone(), self.ticket.clone())
     }
 
-    /// Waits for the result, and answers what the task asks with the handlers of the client.
+    /// Waits for the result, and answers questions of the task with the handlers of the client.
     ///
     /// # Errors
-    /// What the call itself would have given. [`CallError::InputRequired`] if there is no handler
-    /// for what is asked: [`answer`](Self::answer) it, and wait again.
+    /// The error that the call itself would have returned. [`CallError::InputRequired`] if there is
+    /// no handler for a question of the task: [`answer`](Self::answer) it, and wait again.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the task alone: wait again, or [`cancel`](Self::cancel) it.
@@ -143,7 +143,7 @@ impl TaskHandle {
     /// Cancels the task. It is not an error if the task has ended in the meantime.
     ///
     /// # Errors
-    /// If the server cannot be told.
+    /// If the request cannot be sent to the server.
     pub async fn cancel(&mut self) -> Result<(), CallError> {
         let cancelled = task::cancel(&self.connection, self.id()).await;
         match cancelled {

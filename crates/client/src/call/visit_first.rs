@@ -8,7 +8,6 @@ use turnbuckle_protocol::{
 
 use crate::{
     error::CallError,
-    future::join_all,
     link::{Link, MAX_OPEN_ASKS},
 };
 
@@ -16,15 +15,33 @@ use crate::{
 /// the call has a deadline: as long as signing in somewhere may take with a second factor.
 const VISIT_WITHIN: Duration = Duration::from_mins(10);
 
-/// Has the visits made that a call was answered with. True when all of them are over, and the call
-/// can be made again.
-pub(super) async fn visited(link: &Link, error: &CallError, deadline: Option<Duration>) -> bool {
+/// Has the visits made that a call was answered with. True when the call can be made again: all of
+/// them are over, or the server is gone.
+pub(super) async fn visited(
+    link: &Link,
+    error: &CallError,
+    deadline: Option<Duration>,
+    tag: Option<u64>,
+) -> bool {
     let Some(visits) = visits_first(error) else {
         return false;
     };
-    let all = join_all(visits.into_iter().map(|visit| make(link, visit)));
-    let made = tokio::time::timeout(deadline.unwrap_or(VISIT_WITHIN), all).await;
-    made.is_ok_and(|made| made.into_iter().all(|is_made| is_made))
+    // One after the other: a user can be at one page at a time.
+    let all = async {
+        for visit in visits {
+            if !make(link, visit, tag).await {
+                return false;
+            }
+        }
+        true
+    };
+    let made = tokio::time::timeout(deadline.unwrap_or(VISIT_WITHIN), all);
+    tokio::select! {
+        biased;
+        made = made => made.unwrap_or(false),
+        // The call that follows says why.
+        _ = link.lifecycle.ended() => true,
+    }
 }
 
 /// The visits that a call was answered with, if they are as they should be.
@@ -37,17 +54,17 @@ pub(crate) fn visits_first(error: &CallError) -> Option<Vec<ElicitRequestUrlPara
     is_sound.then_some(visits)
 }
 
-/// Asks the user, and waits until the server says that the visit is over.
-async fn make(link: &Link, visit: ElicitRequestUrlParams) -> bool {
+/// Asks the user, and waits until the server or the user says that the visit is over.
+async fn make(link: &Link, visit: ElicitRequestUrlParams, tag: Option<u64>) -> bool {
     let Some(server) = link.peer() else {
         return false;
     };
-    let over = server.visits().expect(&visit);
+    let over = server.visits().expect_first(&visit);
     let visit = InputRequest::Elicit(Box::new(ElicitRequestParams::Url(visit)));
     if link.count_ask(&visit).is_err() {
         return false;
     }
-    let answered = link.answer_ask(visit, None).await;
+    let answered = link.answer_ask(visit, tag).await;
     match answered {
         Ok(InputResponse::Elicit(result)) if result.action == ElicitAction::Accept => {
             over.await;

@@ -89,7 +89,7 @@ impl Connect {
         if let Some(key) = key.filter(|_| is_free) {
             let known = KnownServer {
                 verdict: connection.verdict(),
-                by_events: connection.is_answered_by_events(),
+                by_events: connection.uses_http_sse(),
             };
             memory::remember(key, known);
         }

@@ -232,7 +232,7 @@ impl RunningSearch<'_> {
             Ok(()) => Event::Started,
             // The first start told that it can be started, so what came of that says more.
             Err(error) => {
-                tracing::debug!(server = &**server, %error, "could not be started anew");
+                tracing::debug!(server = &**server, %error, "could not be started again");
                 Event::Closed
             }
         }

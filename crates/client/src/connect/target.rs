@@ -73,7 +73,7 @@ pub struct Target(pub(super) Place);
 
 /// Where a server is.
 pub(super) enum Place {
-    /// Where it is dialled.
+    /// Opened with a [`Dial`].
     Dial(Box<dyn Dial>),
     /// At a URL.
     #[cfg(feature = "http")]
@@ -197,7 +197,7 @@ struct Once {
 
 impl Dial for Once {
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>> {
-        let again = "the streams given can be used once, and the server has to be started anew";
+        let again = "the streams given can be used once, and the server has to be started again";
         let pipe = self
             .pipe
             .take()

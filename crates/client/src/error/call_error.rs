@@ -43,7 +43,7 @@ pub enum CallError {
     },
     /// The tool ran and failed; the text says why, and a model may read it.
     ///
-    /// Only [`ToolOutput::parse`](crate::ToolOutput::parse) says it this way: the call itself has
+    /// Only [`ToolOutput::parse`](crate::ToolOutput::parse) returns this error: the call itself has
     /// a result, with `isError` set.
     #[error("tool `{tool}` failed: {text}")]
     ToolFailed {
@@ -138,10 +138,10 @@ pub enum CallError {
         /// The expected value and the value that came.
         problem: String,
     },
-    /// The tool's result is not of the type asked for. Only
+    /// The tool's result does not have the requested type. Only
     /// [`ToolOutput::parse`](crate::ToolOutput::parse) fails this way; ask for another type, or
     /// read the text.
-    #[error("what tool `{tool}` returned is not of the type asked for")]
+    #[error("the result of tool `{tool}` does not have the requested type")]
     OtherType {
         /// The tool.
         tool: Box<str>,
@@ -149,8 +149,8 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// The server wants input before it goes on, and no handler gave it: set one, or answer by
-    /// hand.
+    /// The server wants input before it goes on, and the client has no handler for it: set one, or
+    /// answer by hand.
     #[error("server `{server}` wants input for `{method}`: {reason}")]
     InputRequired {
         /// The server.

@@ -38,9 +38,8 @@ pub enum ConnectError {
         #[source]
         source: io::Error,
     },
-    /// What was given to reach the server by cannot be used: a URL, a header, a proxy, a
-    /// certificate.
-    #[error("server `{server}` cannot be connected to as it was given")]
+    /// A setting for reaching the server cannot be used: a URL, a header, a proxy or a certificate.
+    #[error("invalid connection settings for server `{server}`")]
     Misconfigured {
         /// The server.
         server: Arc<str>,
@@ -87,8 +86,8 @@ pub enum ConnectError {
         #[source]
         source: Box<ProbeFailure>,
     },
-    /// The server is there, but does not answer: is it an MCP server, and does it wait for
-    /// something else?
+    /// The server can be reached, but does not answer. Check that it is an MCP server, and that it
+    /// does not wait for something else.
     #[error("server `{server}` did not answer{ending}")]
     TimedOut {
         /// The server.

@@ -40,7 +40,7 @@ pub(crate) struct Post<'a> {
 /// How a POST ended well.
 #[derive(Debug)]
 pub(crate) enum Answered {
-    /// The answer has landed where it belongs.
+    /// The answer was delivered to its call.
     Landed,
     /// An error that names no request, in answer to this one.
     Error(Box<RawValue>),
@@ -50,7 +50,7 @@ pub(crate) enum Answered {
 
 /// Why one attempt at a request failed.
 pub(crate) enum AttemptError {
-    /// For a reason that another attempt does not mend.
+    /// For a reason that another attempt does not change.
     Fault(Fault),
     /// Nothing came back.
     Unanswered(BoxError),
@@ -100,12 +100,12 @@ impl Http {
         reply: Reply,
     ) -> Result<Answered, AttemptError> {
         let status = reply.status();
-        let is_first = post.method == "initialize" && !self.is_answered_by_events();
+        let is_first = post.method == "initialize" && !self.uses_http_sse();
         let begun = is_first.then(|| {
             let id = reply.headers().get(header::SESSION_ID);
             self.sessions.begin(id.cloned())
         });
-        if self.is_answered_by_events() && !reply.is_json() {
+        if self.uses_http_sse() && !reply.is_json() {
             return Ok(Answered::Later);
         }
         if reply.is_events() {
@@ -116,14 +116,14 @@ impl Http {
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
         match self.take(post, &body) {
             Some(answered) => Ok(answered),
-            None if self.is_answered_by_events() => Ok(Answered::Later),
+            None if self.uses_http_sse() => Ok(Answered::Later),
             None if body.is_empty() => {
                 let problem = format!("status {status} came without an answer");
                 Err(Fault::Malformed(problem).into())
             }
             None => {
                 let problem = format!(
-                    "what came is {kind}, and no JSON-RPC; is this the URL of an MCP server?"
+                    "the answer is {kind}, not JSON-RPC; is this the URL of an MCP server?"
                 );
                 Err(Fault::Malformed(problem).into())
             }

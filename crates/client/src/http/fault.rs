@@ -22,7 +22,7 @@ pub(crate) enum Fault {
     Authorization(BoxError),
     /// It may have been received.
     Lost(BoxError),
-    /// HTTP said no, without a word of the protocol.
+    /// An HTTP error status without a JSON-RPC error.
     Status {
         status: u16,
         text: String,
@@ -35,7 +35,7 @@ pub(crate) enum Fault {
         challenge: Option<Box<str>>,
         text: String,
     },
-    /// The session is over. Says what became of it.
+    /// The session has ended, for this reason.
     SessionExpired(String),
     /// The answer is longer than so many bytes.
     Oversized(usize),

@@ -7,13 +7,17 @@ use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::HeaderValue;
 
-use super::{Http, position::jitter};
+use super::{Fault, Http, position::jitter};
 
 /// The message that ends a handshake.
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// How long a server may take to accept that.
-const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(10);
+const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// How often it is sent if the connection is lost meanwhile, and the pause before it is sent again.
+const INITIALIZED_ATTEMPTS: u32 = 3;
+const INITIALIZED_PAUSE: Duration = Duration::from_millis(250);
 
 /// How long a session has to last to count as one that did not vanish.
 const SETTLED: Duration = Duration::from_secs(30);
@@ -123,15 +127,24 @@ impl Http {
     pub(crate) async fn end_handshake(&self) {
         let session = self.sessions.newest();
         // Before anything else is sent: two requests may overtake each other.
-        let telling = self.tell(&session, Bytes::from_static(INITIALIZED));
         let server = self.ends.server();
-        match self.pending.within(INITIALIZED_TIMEOUT, telling).await {
-            Some(Ok(())) => {}
-            Some(Err(fault)) => {
-                let error = fault.into_error(server.clone(), "notifications/initialized");
-                tracing::warn!(%error, "the handshake did not end as it should");
+        for attempt in 1..=INITIALIZED_ATTEMPTS {
+            let telling = self.tell(&session, Bytes::from_static(INITIALIZED));
+            match self.pending.within(INITIALIZED_TIMEOUT, telling).await {
+                Some(Ok(())) => break,
+                // A server that has not heard it says nothing of its own for as long as the session
+                // lasts. To say it twice is to say it once.
+                Some(Err(Fault::Lost(_) | Fault::Unsent(_))) if attempt < INITIALIZED_ATTEMPTS => {
+                    tokio::time::sleep(INITIALIZED_PAUSE).await;
+                }
+                Some(Err(fault)) => {
+                    let error = fault.into_error(server.clone(), "notifications/initialized");
+                    tracing::warn!(%error, "the handshake did not end as it should");
+                    break;
+                }
+                None if attempt < INITIALIZED_ATTEMPTS => {}
+                None => tracing::warn!(server = &**server, "did not take the end of the handshake"),
             }
-            None => tracing::warn!(server = &**server, "did not take the end of the handshake"),
         }
         self.withdraw_questions();
         self.sessions.current.send_replace(session);

@@ -125,7 +125,7 @@ impl Http {
     }
 
     /// Gives up what the server asked in the session before.
-    pub(super) fn withdraw_questions(&self) {
+    pub(crate) fn withdraw_questions(&self) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.session_replaced();
         }
@@ -143,7 +143,7 @@ impl Http {
     }
 
     /// Whether answers come by the stream of events (HTTP+SSE).
-    pub(crate) fn is_answered_by_events(&self) -> bool {
+    pub(crate) fn uses_http_sse(&self) -> bool {
         self.post_to.read().is_some()
     }
 

@@ -125,7 +125,9 @@ impl Inbound {
             method @ "notifications/subscriptions/acknowledged" => {
                 self.relay(notification, call);
                 self.publish(&ServerNotification::read(method, &notification.params));
-                self.link.changes.acknowledge(&notification.params);
+                // subscriptions: the server holds no state between two of them.
+                let forget = || self.link.cache.forget_unheard();
+                self.link.changes.acknowledge(&notification.params, forget);
             }
             method => {
                 let belongs_to_call = self.relay(notification, call);
@@ -280,7 +282,14 @@ impl Inbound {
     }
 }
 
-/// A message without the byte order mark before it, which some libraries write; `None` if there is none.
+/// Whether a last line without its end is not a whole message.
+fn is_torn(rest: &[u8]) -> bool {
+    let rest = without_mark(rest).unwrap_or(rest);
+    matches!(envelope::parse(rest), Err(malformed) if malformed.kind == MalformedKind::NotJson)
+}
+
+/// A message without the byte order mark that some libraries write before it; `None` without such a
+/// mark.
 fn without_mark(mut message: &[u8]) -> Option<&[u8]> {
     let length = message.len();
     while let Some(rest) = message.strip_prefix(BYTE_ORDER_MARK) {
@@ -331,6 +340,12 @@ impl Receive for Inbound {
                     Some(filler) => filler.fill(RequestOutcome::Oversized(limit)),
                     None => self.ignore(head, "it is longer than the limit"),
                 }
+            }
+            // A server that died while it wrote. The call is lost with the connection, and what came of
+            // its answer is no fault of the server.
+            LineFault::Unterminated { rest } if is_torn(rest) => {
+                self.link.ends.show(Direction::In, rest);
+                self.ignore(rest, "the connection ended inside it");
             }
             LineFault::Unterminated { rest } => self.receive(rest),
             fault => {

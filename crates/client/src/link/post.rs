@@ -71,7 +71,8 @@ impl Link {
     ///
     /// One that does no harm if it runs twice is sent once more where its session turns out to be
     /// over, or where nothing at all came back: the server may have closed a connection that was
-    /// kept just when it was used again.
+    /// kept just when it was used again. One that is relayed is sent again by those who relay it,
+    /// if they want that.
     async fn exchange(&self, http: &Http, post: &Post<'_>) -> Result<Answered, Fault> {
         let mut is_repeated = false;
         let mut retries = 0;
@@ -93,7 +94,9 @@ impl Link {
                     tokio::time::sleep(wait + jitter(wait / 4)).await;
                     continue;
                 }
-                Err(AttemptError::Unanswered(source)) if is_last(is_repeated) => {
+                Err(AttemptError::Unanswered(source))
+                    if post.events.is_some() || is_last(is_repeated) =>
+                {
                     return Err(Fault::Lost(source));
                 }
                 Err(AttemptError::Unanswered(source)) => {
@@ -130,13 +133,15 @@ impl Link {
         let server = &**self.server();
         let wait = turn.next_wait(self.pending.now());
         tracing::debug!(server, ?wait, "the session is over, opening another");
+        // Opening another may take long, and nobody should answer in vain meanwhile.
+        http.withdraw_questions();
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         turn.note(self.pending.now());
         if let Err(error) = initialize_again(self).await {
             return Err(Fault::SessionExpired(format!(
-                "no other could be opened ({error}); connect anew"
+                "no other could be opened ({error}); connect again"
             )));
         }
         http.end_handshake().await;

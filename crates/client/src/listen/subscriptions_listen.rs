@@ -11,7 +11,7 @@ use crate::{
     error::CallError,
     future::{First, race},
     link::{Link, OnDrop, Outgoing},
-    subscription::{Change, ChangeQueue, Missed, SubscriptionState},
+    subscription::{ChangeQueue, SubscriptionState},
 };
 
 pub(super) const METHOD: &str = "subscriptions/listen";
@@ -84,8 +84,11 @@ impl Subscription<'_> {
             Ok(request) => request,
             Err(error) => return error,
         };
-        self.queue
-            .begin(request.id().clone(), &self.params.notifications);
+        let (id, asked) = (request.id().clone(), &self.params.notifications);
+        match self.begun {
+            Some(_) => self.queue.begin(id, asked),
+            None => self.queue.begin_again(id, asked),
+        }
         let mut answer = pin!(request.answer(None));
         let timeout = link.profile().settings.deadline;
         let acknowledged = tokio::time::timeout(
@@ -93,7 +96,13 @@ impl Subscription<'_> {
             self.queue.until(|state| state != SubscriptionState::Asked),
         );
         match race(answer.as_mut(), acknowledged).await {
-            First::Left(Err(error)) => return error,
+            First::Left(Err(error)) => {
+                // The acknowledgement may have come together with the end.
+                if self.queue.subscription_state() != SubscriptionState::Asked {
+                    self.opened();
+                }
+                return error;
+            }
             First::Left(Ok(_)) if self.queue.subscription_state() == SubscriptionState::Asked => {
                 return self.lost("it was ended before it was acknowledged");
             }
@@ -120,11 +129,9 @@ impl Subscription<'_> {
     fn opened(&mut self) {
         if let Some(begun) = self.begun.take() {
             let _ = begun.send(Ok(()));
-        } else {
-            // subscriptions: the server holds no state between two of them.
-            self.link.cache.forget_unheard();
-            self.queue.tell(Change::Missed(Missed::Reopened));
         }
+        // One that the server ended in good order may never have been acknowledged.
+        self.queue.reopened(|| self.link.cache.forget_unheard());
     }
 
     fn lost(&self, reason: &str) -> CallError {

@@ -47,8 +47,8 @@ pub enum ServerNotification {
         /// [`notification`](Self::notification) parses it.
         params: Arc<RawValue>,
     },
-    /// What a user was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
-    /// visits that they asked for.
+    /// The user is done at a URL. Only servers of 2025-11-25 report it, and only for visits that
+    /// they asked for.
     Visited {
         /// The visit, by the `elicitationId` it was asked for with.
         id: Arc<str>,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{ElicitRequestParams, ElicitRequestUrlParams, InputRequest};
 
-/// Visits that are remembered; with more, the end of the oldest is not heard any more. People make
+/// Visits that are remembered; with more, the end of the oldest is no longer noticed. People make
 /// one at a time.
 const MAX_VISITS: usize = 64;
 
@@ -22,6 +22,8 @@ pub(crate) struct Visits(Arc<Mutex<VecDeque<Visit>>>);
 struct Visit {
     id: Box<str>,
     is_over: watch::Sender<bool>,
+    /// Whether a call waits for it.
+    is_needed_first: bool,
 }
 
 impl Visits {
@@ -51,6 +53,31 @@ impl Visits {
         }
     }
 
+    /// The same for a visit that a call needs first. If one with this name is over, it is to be made
+    /// once more: the server still wants it.
+    pub(crate) fn expect_first(
+        &self,
+        visit: &ElicitRequestUrlParams,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let id = visit.elicitation_id.as_deref();
+        if let Some(id) = id {
+            let mut table = self.0.lock();
+            table.retain(|visit| *visit.id != *id || !*visit.is_over.borrow());
+        }
+        let over = self.expect(visit);
+        for known in self.0.lock().iter_mut() {
+            known.is_needed_first |= id.is_some_and(|id| *known.id == *id);
+        }
+        over
+    }
+
+    /// Whether a call waits for the visit with this id.
+    pub(crate) fn is_needed_first(&self, id: &str) -> bool {
+        let table = self.0.lock();
+        let known = table.iter().find(|visit| *visit.id == *id);
+        known.is_some_and(|visit| visit.is_needed_first)
+    }
+
     fn enter(&self, id: &str) -> watch::Receiver<bool> {
         let mut table = self.0.lock();
         if let Some(known) = table.iter().find(|visit| *visit.id == *id) {
@@ -61,7 +88,11 @@ impl Visits {
         }
         let (is_over, receiver) = watch::channel(false);
         let id = id.into();
-        table.push_back(Visit { id, is_over });
+        table.push_back(Visit {
+            id,
+            is_over,
+            is_needed_first: false,
+        });
         receiver
     }
 
@@ -85,11 +116,26 @@ mod tests {
     async fn a_visit_ends_once_for_all_who_wait() {
         let visits = Visits::default();
         let (one, other) = (visits.expect(&visit(1)), visits.expect(&visit(1)));
+        assert!(!visits.is_needed_first("1"));
         assert!(!visits.end("2"));
         assert!(visits.end("1"));
         assert!(!visits.end("1"));
         tokio::join!(one, other);
         visits.expect(&visit(1)).await;
+    }
+
+    #[tokio::test]
+    async fn a_visit_that_is_wanted_again_is_waited_for_again() {
+        let visits = Visits::default();
+        let first = visits.expect_first(&visit(1));
+        assert!(visits.is_needed_first("1"));
+        assert!(visits.end("1"));
+        first.await;
+        let mut again = std::pin::pin!(visits.expect_first(&visit(1)));
+        let at_once = tokio::time::timeout(std::time::Duration::ZERO, again.as_mut());
+        assert!(at_once.await.is_err());
+        assert!(visits.end("1"));
+        again.await;
     }
 
     #[test]

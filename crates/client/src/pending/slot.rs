@@ -43,7 +43,7 @@ pub(crate) enum RequestOutcome {
 /// The next event for a waiting call.
 #[derive(Debug)]
 pub(crate) enum SlotEvent {
-    /// The server is still at it.
+    /// A progress notification.
     Progress(ProgressNotificationParams),
     /// It is over; nothing follows.
     Outcome(RequestOutcome),

@@ -31,8 +31,8 @@ pub struct AskRates {
     /// The rate of `elicitation/create`. Defaults to 100 at once and 20 in a second.
     pub elicitation: Rate,
     /// The rate of progress notifications about one answer. Defaults to 200 at once and 50 in a
-    /// second. What comes too soon is sent a moment later, or not at all if something newer has come
-    /// meanwhile. The last report is always sent.
+    /// second. A report beyond the rate is sent a moment later, or not at all if there is a newer
+    /// one by then. The last report is always sent.
     pub progress: Rate,
 }
 

@@ -30,7 +30,7 @@ pub struct RelayCall {
 
 pub(super) enum RelayState {
     Running(BoxFuture<'static, RelayEvent>),
-    /// The end, which is told after what came before it.
+    /// The end, which is returned after everything that arrived before it.
     Ended(RelayEvent),
     Over,
 }
@@ -41,8 +41,8 @@ impl RelayCall {
         &self.id
     }
 
-    /// What comes next, in the order it was received. After a result, an error or
-    /// [`RelayEvent::Lost`] nothing comes any more, and the future is never ready.
+    /// The next event, in the order of arrival. After a result, an error or [`RelayEvent::Lost`]
+    /// there are no more events, and the future never completes.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -74,8 +74,8 @@ impl RelayCall {
         }
     }
 
-    /// Gives the call up for this reason. Servers are told the reason, except modern ones at a URL: there
-    /// the stream of the call is closed, and nothing is said.
+    /// Cancels the call for this reason. The server is told the reason, except a modern one at a
+    /// URL: there only the stream of the call is closed.
     pub fn cancel(self, reason: &str) {
         self.canceller.cancel(reason);
     }

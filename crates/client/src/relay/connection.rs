@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::requests::Deadline;
 use turnbuckle_telemetry::{Operation, Side, Target, record_error, record_tool_error};
 
-use super::{RelayCall, RelayRequest, call::RelayState, request::Patience};
+use super::{RelayCall, RelayRequest, call::RelayState, request::AnswerDeadline};
 #[cfg(feature = "http")]
 use crate::call::refetch_tools;
 use crate::{
@@ -23,11 +23,11 @@ use crate::{
 };
 
 impl Connection {
-    /// Hands a request on as it is. What comes of it is told by [`RelayCall::next`], as it came: nothing
-    /// is checked, cached, answered or translated.
+    /// Passes a request on unchanged. [`RelayCall::next`] returns everything that the server sends
+    /// for it, unchanged: nothing is checked, cached, answered or translated.
     ///
-    /// The client should be made with [`Client::relaying`](crate::Client::relaying); one that was not
-    /// answers questions by itself, and tells of log messages elsewhere.
+    /// The client should be made with [`Client::relaying`](crate::Client::relaying); any other
+    /// client answers questions by itself, and reports log messages elsewhere.
     ///
     /// Two things are done on the way. Where a modern server refuses the headers of a tool call
     /// (-32020), the tools are listed and the call is sent again. Where a session is over, another is
@@ -68,7 +68,7 @@ impl Connection {
         })
     }
 
-    /// Hands a notification on as it is.
+    /// Passes a notification on unchanged.
     ///
     /// # Errors
     /// [`CallError::Closed`].
@@ -165,10 +165,10 @@ struct Relayed {
 impl Relayed {
     fn attempt(&self) -> Result<RelayAttempt, CallError> {
         let settings = &self.link.profile().settings;
-        let deadline = match self.request.patience {
-            Patience::Usual => settings.deadline(None),
-            Patience::Within(time) => settings.deadline(Some(time)),
-            Patience::Endless => Deadline::never(),
+        let deadline = match self.request.deadline {
+            AnswerDeadline::Usual => settings.deadline(None),
+            AnswerDeadline::Within(time) => settings.deadline(Some(time)),
+            AnswerDeadline::Endless => Deadline::never(),
         };
         RelayAttempt::new(
             self.link.clone(),

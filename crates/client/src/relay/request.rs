@@ -1,4 +1,4 @@
-//! A request to be handed on.
+//! A request to be passed on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,12 +13,12 @@ pub struct RelayRequest {
     pub(super) method: Arc<str>,
     pub(super) params: Option<RawText>,
     pub(super) wanted: WantedNotifications,
-    pub(super) patience: Patience,
+    pub(super) deadline: AnswerDeadline,
 }
 
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Patience {
+pub(super) enum AnswerDeadline {
     /// As long as the client gives every call.
     Usual,
     Within(Duration),
@@ -38,10 +38,10 @@ impl RelayRequest {
             method,
             params,
             wanted: WantedNotifications::default(),
-            patience: if is_open_end {
-                Patience::Endless
+            deadline: if is_open_end {
+                AnswerDeadline::Endless
             } else {
-                Patience::Usual
+                AnswerDeadline::Usual
             },
         }
     }
@@ -54,10 +54,10 @@ impl RelayRequest {
 
     /// Asks for the log messages of the call, also for those that come by another stream than its answer.
     ///
-    /// Some servers at URLs send them by the stream of the session, and nothing says whether one is still
-    /// on its way. The answer is then held back until the server has answered a ping. It is not where a
-    /// server has no such stream, has sent log messages by the streams of calls, or has sent none after
-    /// many answers.
+    /// Some servers at URLs send them on the stream of the session, so one may still be on its way
+    /// when the answer arrives. The answer is then held back until the server has answered a ping.
+    /// It is not held back if the server has no such stream, has sent log messages on the streams
+    /// of calls, or has sent none after many answers.
     pub fn with_log(mut self) -> Self {
         self.wanted.log = true;
         self
@@ -65,13 +65,13 @@ impl RelayRequest {
 
     /// Sets the deadline of the call, in place of the client's.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.patience = Patience::Within(deadline);
+        self.deadline = AnswerDeadline::Within(deadline);
         self
     }
 
     /// Waits without a deadline, for callers that end the call by themselves.
     pub fn without_deadline(mut self) -> Self {
-        self.patience = Patience::Endless;
+        self.deadline = AnswerDeadline::Endless;
         self
     }
 }

@@ -45,8 +45,7 @@ pub enum Missed {
     /// This stream was not read for so long that this many of the oldest changes were dropped: more
     /// than 1024 were waiting.
     Lagged(u64),
-    /// The server was not heard for a while: a stream broke or a session ended, and another is
-    /// open now.
+    /// The connection was interrupted: a stream broke or a session ended, and another is open now.
     Reopened,
 }
 

@@ -37,6 +37,8 @@ struct QueueState {
     /// The acknowledged subscriptions.
     granted: SubscriptionFilter,
     subscribed: SubscriptionState,
+    /// Whether there was one before, of which the reader still has to be told.
+    is_reopening: bool,
 }
 
 /// Whether anything more will come.
@@ -46,7 +48,7 @@ enum QueueEnd {
     Open,
     /// The connection is over.
     Closed,
-    /// No more can be heard, for this reason.
+    /// There are no more changes, for this reason.
     Failed(CallError),
     /// That has been told.
     Told,
@@ -85,6 +87,21 @@ impl ChangeQueue {
         state.subscribed = SubscriptionState::Asked;
     }
 
+    /// The same where a subscription was open before: the reader is told once this one is.
+    pub(crate) fn begin_again(&self, id: Id, asked: &SubscriptionFilter) {
+        self.begin(id, asked);
+        self.state.lock().is_reopening = true;
+    }
+
+    /// Tells the reader, once, that the subscription was opened again. `before` is called first.
+    pub(crate) fn reopened(&self, before: impl Fn()) {
+        let is_reopening = std::mem::take(&mut self.state.lock().is_reopening);
+        if is_reopening {
+            before();
+            self.tell(Change::Missed(Missed::Reopened));
+        }
+    }
+
     /// The server says what it will tell.
     pub(crate) fn grant(&self, filter: SubscriptionFilter) {
         self.state.lock().granted = filter;
@@ -96,14 +113,21 @@ impl ChangeQueue {
     }
 
     /// The server has acknowledged a subscription, if it is this one. `granted` is given what was asked
-    /// for, and says what the server agreed to.
+    /// for, and says what the server agreed to. `before` is called before the reader is told that the
+    /// subscription was opened again.
     pub(crate) fn acknowledge(
         &self,
         id: Option<&Id>,
         granted: impl Fn(&SubscriptionFilter) -> SubscriptionFilter,
+        before: impl Fn(),
     ) {
+        if !self.state.lock().is_acknowledged_by(id) {
+            return;
+        }
+        // Changes may follow in the same read, and come after it.
+        self.reopened(before);
         let mut state = self.state.lock();
-        if state.is_meant(id) && state.subscribed == SubscriptionState::Asked {
+        if state.is_acknowledged_by(id) {
             state.granted = granted(&state.asked);
             state.subscribed = SubscriptionState::Acknowledged;
             drop(state);
@@ -177,7 +201,7 @@ impl ChangeQueue {
         wake(state);
     }
 
-    /// Nothing more can be heard, for this reason.
+    /// There are no more changes, for this reason.
     pub(crate) fn fail(&self, error: CallError) {
         let mut state = self.state.lock();
         if matches!(state.end, QueueEnd::Open) {
@@ -221,6 +245,11 @@ impl ChangeQueue {
 }
 
 impl QueueState {
+    /// Whether an acknowledgement with this id is for this subscription, which waits for it.
+    fn is_acknowledged_by(&self, id: Option<&Id>) -> bool {
+        self.is_meant(id) && self.subscribed == SubscriptionState::Asked
+    }
+
     /// Whether something with this id is for this subscription. What comes without one, which it
     /// must not, can only be for the one that waits.
     fn is_meant(&self, id: Option<&Id>) -> bool {
@@ -294,6 +323,26 @@ mod tests {
             panic!("the oldest that is left")
         };
         assert_eq!(&*uri, "n:5");
+    }
+
+    #[test]
+    fn changes_of_a_subscription_that_was_opened_again_come_after_it() {
+        let queue = ChangeQueue::default();
+        let all = SubscriptionFilter::default();
+        let (first, second) = (Id::Int(1), Id::Int(2));
+        queue.begin(first.clone(), &all);
+        queue.acknowledge(Some(&first), Clone::clone, || panic!("it is the first"));
+        assert!(next(&queue).is_none());
+        queue.begin_again(second.clone(), &all);
+        queue.acknowledge(Some(&first), Clone::clone, || panic!("it is of another"));
+        queue.acknowledge(Some(&second), Clone::clone, || {});
+        queue.tell(updated(1));
+        queue.reopened(|| panic!("it was told"));
+        let Some(Change::Missed(Missed::Reopened)) = next(&queue) else {
+            panic!("that it was opened again")
+        };
+        assert!(matches!(next(&queue), Some(Change::ResourceUpdated { .. })));
+        assert!(next(&queue).is_none());
     }
 
     #[test]

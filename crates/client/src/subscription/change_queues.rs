@@ -59,26 +59,29 @@ impl ChangeQueues {
         }
     }
 
-    /// Takes `notifications/subscriptions/acknowledged`.
-    pub(crate) fn acknowledge(&self, params: &Members<'_>) {
+    /// Takes `notifications/subscriptions/acknowledged`. `before` is called before a reader is told that
+    /// its subscription was opened again.
+    pub(crate) fn acknowledge(&self, params: &Members<'_>, before: impl Fn()) {
         let Ok(acknowledged) = params.parse::<SubscriptionsAcknowledgedNotificationParams>() else {
-            return self.acknowledge_odd(params);
+            return self.acknowledge_odd(params, &before);
         };
         let id = acknowledged.meta.as_ref().and_then(Meta::subscription_id);
         for queue in self.all() {
-            queue.acknowledge(id.as_ref(), |_| acknowledged.notifications.clone());
+            let granted = |_: &_| acknowledged.notifications.clone();
+            queue.acknowledge(id.as_ref(), granted, &before);
         }
     }
 
     /// Takes an acknowledgement that cannot be read as a whole. What cannot be read of it counts as what
     /// was asked for: the subscription is there, and says more by itself.
     #[cold]
-    fn acknowledge_odd(&self, params: &Members<'_>) {
+    fn acknowledge_odd(&self, params: &Members<'_>, before: &impl Fn()) {
         let said = params.get("notifications");
         let said = said.and_then(|said| serde_json::from_str::<JsonObject>(said.get()).ok());
         let id = subscription_id(params);
         for queue in self.all() {
-            queue.acknowledge(id.as_ref(), |asked| odd_grant(said.as_ref(), asked));
+            let granted = |asked: &_| odd_grant(said.as_ref(), asked);
+            queue.acknowledge(id.as_ref(), granted, before);
         }
     }
 
@@ -92,14 +95,14 @@ impl ChangeQueues {
         queues.iter().any(|queue| queue.dismiss(id))
     }
 
-    /// The server was not heard for a while.
+    /// The connection was interrupted for a while.
     pub(crate) fn missed(&self) {
         for queue in self.all() {
             queue.tell(Change::Missed(Missed::Reopened));
         }
     }
 
-    /// Nothing more can be heard by any of them.
+    /// No queue gets any more changes.
     pub(crate) fn fail(&self, error: impl Fn() -> CallError) {
         for queue in self.all() {
             queue.fail(error());

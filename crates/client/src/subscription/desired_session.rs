@@ -72,7 +72,7 @@ pub(crate) enum SessionRequest {
     SetLevel(LoggingLevel),
     Subscribe(Arc<str>),
     Unsubscribe(Arc<str>),
-    /// Is the session still there?
+    /// Checks whether the session still exists.
     Ping,
 }
 

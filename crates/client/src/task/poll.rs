@@ -29,7 +29,7 @@ pub(crate) struct Look {
 pub(crate) enum LookState {
     /// Nothing yet.
     Waiting,
-    /// It wants to know these.
+    /// The task asks these questions.
     Asks(InputRequests),
     /// The result, as its call would have returned it.
     Done(Box<RawValue>),
@@ -37,7 +37,7 @@ pub(crate) enum LookState {
     Failed(ErrorObject),
     /// It was given up.
     Cancelled,
-    /// There is more to be had by `tasks/result`, in sessions.
+    /// The rest must be fetched with `tasks/result`, in sessions.
     Fetch,
 }
 

@@ -385,3 +385,26 @@ async fn a_modern_server_that_sends_requests_gets_no_response() {
     drop(connection);
     assert_eq!(server.hear().await, None);
 }
+
+// elicitation, 2025-11-25: a call that is refused until a URL is visited is made again after the visit.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ends_during_a_visit_ends_the_call() {
+    let client = plain().on_url(|_| std::future::pending());
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let calling = async { connection.call("t", ()).await };
+    let refusing = async {
+        let asked = server.hear().await.expect("a call");
+        let visit = json!({"mode": "url", "elicitationId": "1", "url": "https://a.example/", "message": "Sign in."});
+        let error =
+            json!({"code": -32042, "message": "sign in first", "data": {"elicitations": [visit]}});
+        server
+            .say(json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}))
+            .await;
+        // The user is asked.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        drop(server);
+    };
+    let (called, ()) = tokio::join!(calling, refusing);
+    let error = called.unwrap_err();
+    assert!(matches!(error, CallError::Closed { .. }), "{error}");
+}

@@ -2,14 +2,15 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use serde_json::json;
-use turnbuckle_client::{CallError, ServerNotification, protocol::Revision};
+use tokio::sync::{Notify, oneshot};
+use turnbuckle_client::{CallError, Refusal, ServerNotification, protocol::Revision};
 
 use crate::http_site::{Answer, Heard, Site, initialized, plain};
 
@@ -157,6 +158,88 @@ async fn a_caller_who_leaves_while_a_session_is_opened_leaves_no_half_open_one()
         .map(|heard| heard.header("mcp-session-id").unwrap().to_owned())
         .collect();
     assert_eq!(sessions, ["s1", "s1", "s3"]);
+}
+
+/// Without it a server says nothing of its own.
+#[tokio::test]
+async fn the_end_of_a_handshake_that_was_lost_is_sent_again() {
+    let greeted = Arc::new(AtomicUsize::new(0));
+    let site = Site::start(move |heard, answer| {
+        let greeted = greeted.clone();
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "POST server/discover" => answer.status(404).await,
+                "POST initialize" => open(&heard, answer, 1).await,
+                "POST notifications/initialized" => match greeted.fetch_add(1, Ordering::Relaxed) {
+                    0 => answer.hang_up(),
+                    _ => answer.status(202).await,
+                },
+                "GET" => answer.status(405).await,
+                _ => {
+                    let result = json!({"contents": []});
+                    answer.json(200, &heard.result(result)).await;
+                }
+            }
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    server.read("a:b").await.unwrap();
+    assert_eq!(site.count("POST notifications/initialized"), 2);
+    assert_eq!(site.count("POST initialize"), 1);
+}
+
+/// Opening another session may take long, and a person must not answer in vain meanwhile.
+#[tokio::test]
+async fn a_question_ends_when_its_session_is_found_over() {
+    let opened = AtomicUsize::new(0);
+    let site = Site::start(move |heard, answer| {
+        let number = match heard.method() {
+            "initialize" => opened.fetch_add(1, Ordering::Relaxed) + 1,
+            _ => 0,
+        };
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "POST initialize" if number > 1 => answer.hung_up().await,
+                "POST initialize" => open(&heard, answer, number).await,
+                "POST notifications/initialized" => answer.status(202).await,
+                "GET" => answer.status(405).await,
+                "POST tools/call" => {
+                    answer.events().await;
+                    let schema = json!({"type": "object", "properties": {}});
+                    let params = json!({"message": "sure?", "requestedSchema": schema});
+                    let question = json!({
+                        "jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params
+                    });
+                    answer.event(&question).await;
+                    answer.hung_up().await;
+                }
+                _ => answer.status(404).await,
+            }
+        })
+    })
+    .await;
+    let (held, is_dropped) = oneshot::channel::<()>();
+    let (held, asked) = (Mutex::new(Some(held)), Arc::new(Notify::new()));
+    let is_asked = asked.clone();
+    let client = plain().on_form(move |_| {
+        let (held, asked) = (held.lock().unwrap().take(), asked.clone());
+        async move {
+            asked.notify_one();
+            // It is dropped with the question.
+            std::future::pending::<()>().await;
+            drop(held);
+            Err(Refusal::Declined)
+        }
+    });
+    let server = client.connect(site.url()).await.unwrap();
+    let asking = server.clone();
+    tokio::spawn(async move { asking.call("ask", json!({})).await });
+    is_asked.notified().await;
+    tokio::spawn(async move { server.read("a:b").await });
+    let dropped = tokio::time::timeout(Duration::from_secs(10), is_dropped).await;
+    assert!(dropped.expect("the question ends").is_err());
+    site.wait_for("POST initialize", 2).await;
 }
 
 #[tokio::test]

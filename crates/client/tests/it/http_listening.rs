@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use turnbuckle_client::{
     CallError, Change, ChangeStream, Listen, Missed,
     protocol::{LoggingLevel, Revision},
@@ -84,12 +85,14 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
     assert_eq!(site.count("POST notifications/cancelled"), 0);
 }
 
-/// A server with sessions that forgets the first one when its stream has told one change.
+/// A server with sessions that forgets the first one when its stream has told one change. The stream
+/// does so once the client has set its level and subscribed.
 async fn forgetful() -> Site {
     let sessions = Arc::new(AtomicUsize::new(0));
+    let set_up = Arc::new(Semaphore::new(0));
     let revision = Revision::V2025_06_18;
     Site::start(move |heard, answer| {
-        let sessions = sessions.clone();
+        let (sessions, set_up) = (sessions.clone(), set_up.clone());
         Box::pin(async move {
             let now = format!("session-{}", sessions.load(Ordering::Relaxed));
             let is_over = heard.header("mcp-session-id").is_some_and(|id| id != now);
@@ -111,6 +114,9 @@ async fn forgetful() -> Site {
                 _ if is_over => answer.status(404).await,
                 "GET" => {
                     answer.events().await;
+                    if now == "session-1" {
+                        set_up.acquire_many(2).await.unwrap().forget();
+                    }
                     let changed = "notifications/tools/list_changed";
                     answer
                         .event(&json!({"jsonrpc": "2.0", "method": changed}))
@@ -122,7 +128,10 @@ async fn forgetful() -> Site {
                     answer.hung_up().await;
                 }
                 line if line.starts_with("POST notifications/") => answer.status(202).await,
-                _ => answer.json(200, &heard.result(json!({}))).await,
+                _ => {
+                    answer.json(200, &heard.result(json!({}))).await;
+                    set_up.add_permits(1);
+                }
             }
         })
     })

@@ -507,3 +507,31 @@ async fn a_question_has_the_tag_of_the_call_on_whose_stream_it_came() {
         [("a".to_owned(), Some(1)), ("b".to_owned(), Some(2))]
     );
 }
+
+/// Servers on Node send an empty answer in chunks.
+#[tokio::test]
+async fn an_empty_answer_in_chunks_leaves_its_connection_for_the_next_request() {
+    let site = legacy(Revision::V2025_11_25, |heard, answer| {
+        Box::pin(async move {
+            if heard.method() == "notifications/roots/list_changed" {
+                let empty = "HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
+                return answer.raw(empty.as_bytes()).await;
+            }
+            usual(heard, answer).await;
+        })
+    })
+    .await;
+    let server = plain().roots(vec![]).connect(site.url()).await.unwrap();
+    for count in 1..=10 {
+        server.roots_changed();
+        site.wait_for("POST notifications/roots/list_changed", count)
+            .await;
+        // The answer follows.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let heard = site.heard().into_iter();
+    let heard = heard.filter(|heard| heard.method() == "notifications/roots/list_changed");
+    let connections: std::collections::BTreeSet<_> = heard.map(|it| it.connection).collect();
+    // Now and then an answer comes later than the next request.
+    assert!(connections.len() <= 5, "{connections:?}");
+}

@@ -11,6 +11,7 @@ mod by_hand;
 mod caching;
 mod calls;
 mod completing;
+mod deadlines;
 #[cfg(feature = "http")]
 mod http_authorize;
 #[cfg(feature = "http")]
@@ -51,7 +52,6 @@ mod oddities;
 mod opening;
 mod output;
 mod own_tasks;
-mod patience;
 mod relaying;
 #[cfg(feature = "http")]
 mod relaying_http;

@@ -373,6 +373,24 @@ while True:
 }
 
 #[tokio::test]
+async fn a_server_that_dies_while_it_writes_an_answer_has_died_and_is_not_at_fault() {
+    let command = server(
+        r#"
+while True:
+    asked = hear()
+    if asked["method"] == "tools/call":
+        sys.stdout.write('{"jsonrpc":"2.0","id":%s,"result":{"content":[{"ty' % json.dumps(asked["id"]))
+        sys.stdout.flush()
+        os._exit(9)
+    if not served(asked) and "id" in asked: error(asked, -32601)
+"#,
+    );
+    let connection = client().connect(command).await.unwrap();
+    let error = connection.call("pid", json!({})).await.unwrap_err();
+    assert!(matches!(error, CallError::Closed { .. }), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_server_that_dies_and_leaves_its_output_open_does_not_hang_the_call() {
     let command = server(
         r#"

@@ -319,3 +319,20 @@ async fn an_answer_is_not_held_back_where_log_messages_come_by_the_stream_of_the
     }
     assert!(!site.lines().contains(&"POST ping".to_owned()));
 }
+
+/// Those who relay decide themselves whether a request may run twice.
+#[tokio::test]
+async fn a_relayed_request_without_an_answer_is_sent_once() {
+    let site = modern(|_, answer| Box::pin(async move { answer.hang_up() })).await;
+    let (client, _kept) = relaying();
+    let server = client.connect(site.url()).await.unwrap();
+    let mut call = server
+        .relay(request("resources/read", r#"{"uri":"note://one"}"#))
+        .unwrap();
+    let event = call.next().await;
+    assert!(matches!(event, RelayEvent::Lost(_)), "{event:?}");
+    assert_eq!(site.count("POST resources/read"), 1);
+    // A call of the library's own is sent once more.
+    server.read("note://one").await.unwrap_err();
+    assert_eq!(site.count("POST resources/read"), 3);
+}

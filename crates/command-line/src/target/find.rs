@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use turnbuckle::transport::http::client::{Address, AddressError};
 use turnbuckle_host::config::{
-    self, Catalogue, Entry, EntryError, FoundEntry, Launch, LookupError, Place, PlaceOwner, Places,
-    Variables,
+    self, ConfigFiles, Entry, EntryError, FoundEntry, Launch, LookupError, Place, PlaceOwner,
+    Places, Variables,
 };
 
 use super::{
@@ -84,11 +84,13 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
             entry: None,
         });
     }
-    let (catalogue, others) = catalogue(lookup.config)?;
+    let (config_files, others) = config_files(lookup.config)?;
     let is_told = lookup.consent != Consent::Never;
     let said = others.iter().filter(|_| is_told);
     said.for_each(|place| tell(&format!("note: {}", somebody_elses(&place.path))));
-    let found = catalogue.find(word).map_err(|error| unknown(word, error))?;
+    let found = config_files
+        .find(word)
+        .map_err(|error| unknown(word, error))?;
     let (all, index) = choose(found, word, lookup.config);
     let (place, entry) = &all[index];
     let checked = configured(entry, word, lookup.config);
@@ -138,30 +140,30 @@ fn choose(found: FoundEntry, word: &str, config: Option<&PathBuf>) -> (Vec<(Plac
 
 /// The entry that commands take for a name, if others have the same name.
 pub fn taken_of_several(
-    catalogue: &Catalogue,
+    config_files: &ConfigFiles,
     name: &str,
     config: Option<&PathBuf>,
 ) -> Option<Entry> {
-    let (mut all, index) = choose(catalogue.find(name).ok()?, name, config);
+    let (mut all, index) = choose(config_files.find(name).ok()?, name, config);
     (all.len() > 1).then(|| all.swap_remove(index).1)
 }
 
 /// The config files that names are looked up in, and the project files that are not used because
 /// they belong to another user.
-pub fn catalogue(config: Option<&PathBuf>) -> Outcome<(Catalogue, Vec<Place>)> {
+pub fn config_files(config: Option<&PathBuf>) -> Outcome<(ConfigFiles, Vec<Place>)> {
     if let Some(path) = config {
-        let only = Catalogue::only(path).map_err(Failed::usage)?;
+        let only = ConfigFiles::only(path).map_err(Failed::usage)?;
         return Ok((only, Vec::new()));
     }
-    let mut catalogue = Catalogue::load(&Places::of_process());
+    let mut config_files = ConfigFiles::load(&Places::of_process());
     let is_strange =
         |place: &Place| place.owner == PlaceOwner::Project && !trust::is_own(&place.path);
-    let strange = catalogue
+    let strange = config_files
         .files
         .extract_if(.., |(place, _)| is_strange(place))
         .map(|(place, _)| place)
         .collect();
-    Ok((catalogue, strange))
+    Ok((config_files, strange))
 }
 
 /// Why a file is not used.

@@ -9,7 +9,8 @@ mod variables;
 
 pub use arguments::ServerArguments;
 pub use find::{
-    Lookup, catalogue, configured, configured_with, find, somebody_elses, split, taken_of_several,
+    Lookup, config_files, configured, configured_with, find, somebody_elses, split,
+    taken_of_several,
 };
 pub use options::{EraName, Options, limits};
 pub use server::{Server, command, is_program, without_query};

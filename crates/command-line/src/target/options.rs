@@ -23,7 +23,7 @@ use crate::{
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection")]
 pub struct Options {
-    /// Look names up in this file alone.
+    /// Look up names in this file only.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -31,7 +31,7 @@ pub struct Options {
     #[arg(long)]
     pub trust: bool,
 
-    /// Speak this revision and no other; otherwise it is found out.
+    /// Speak only this revision. Otherwise the newest one that both sides speak is used.
     #[arg(long, value_name = "DATE")]
     pub revision: Option<Revision>,
 
@@ -43,8 +43,8 @@ pub struct Options {
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub headers: Vec<String>,
 
-    /// Seconds that all of it may take, your own answers aside. Without this, a server may be silent
-    /// for a minute, and a call may take an hour.
+    /// How many seconds the whole command may take, not counting the time for your own answers.
+    /// Otherwise a server may be silent for a minute, and a call may take an hour.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 

@@ -263,7 +263,7 @@ fn look_at_properties(sub: &Sub<'_>, found: &impl Fn(&'static crate::check::Chec
         if !is_there && is_alone && sub.schema.get("$ref").is_none() {
             found(
                 &schema::REQUIRED,
-                &format!("{name:?} is required, and no property"),
+                &format!("{name:?} is required, but there is no such property"),
             );
         }
     }

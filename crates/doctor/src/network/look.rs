@@ -57,7 +57,7 @@ pub(crate) async fn look(report: &Report, address: &Address, limits: Limits) -> 
         return false;
     }
     let shown = String::from_utf8_lossy(bytes).into_owned();
-    let said = "what answers at the port speaks no HTTP";
+    let said = "the port does not speak HTTP";
     report.add(Finding::of(&http::NOT_HTTP, said).seen(format!("← {shown}")));
     true
 }

@@ -45,7 +45,7 @@ checks! { Lists;
     }
     ORDER Warning "lists.order" {
         claim: "A list has the same order each time.",
-        breaks: "prompt caches of providers, which start anew when tools change places",
+        breaks: "prompt caches of providers, which are lost when the order of tools changes",
         rule: "2026-07-28/server/tools" "T1",
         fix: "Sort, or use a map that keeps its order.",
     }

@@ -10,7 +10,7 @@ checks! { Methods;
     }
     ID Error "methods.id" {
         claim: "Answers have the id of their request: the same value, of the same type.",
-        breaks: "clients that find the request by its id; they wait without end",
+        breaks: "clients that find the request by its id; they wait forever",
         rule: "2026-07-28/basic" "J4",
         fix: "Give the id back as it came: 7 is not \"7\".",
     }
@@ -21,7 +21,7 @@ checks! { Methods;
     }
     UNKNOWN Warning "methods.unknown" {
         claim: "An unknown method is error -32601.",
-        breaks: "clients that find out by it what a server can do",
+        breaks: "clients that use it to find out what a server supports",
         rule: "2026-07-28/basic" "J4",
         fix: "Answer with error -32601, \"method not found\".",
     }

@@ -31,7 +31,7 @@ checks! { Session;
         fix: "Answer DELETE with a 2xx status and end the session, or with 405.",
     }
     UNDEAD Error "session.undead" {
-        claim: "A session that was deleted is served no more.",
+        claim: "A session that was deleted is no longer served.",
         rule: "2025-11-25/basic/transports" "H9",
         fix: "Forget the session on DELETE, on all replicas.",
     }

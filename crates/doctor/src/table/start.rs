@@ -26,18 +26,18 @@ checks! { Start;
     EXITS Error "start.exits" {
         claim: "The program goes on running until its input is closed.",
         rule: "2026-07-28/basic/transports/stdio" "S2",
-        fix: "Read its last words; often a module, a variable of the environment or an argument is missing.",
+        fix: "Read the end of its stderr; often a module, a variable of the environment or an argument is missing.",
     }
     PROBE Error "start.probe" {
         claim: "The program survives a request that it does not know, before any handshake.",
-        breaks: "every client that finds out by `server/discover` which era a server speaks",
+        breaks: "every client that detects the revision of a server with `server/discover`",
         rule: "2026-07-28/basic/transports/stdio" "M8 J4",
         fix: "Answer unknown methods with error -32601, also before `initialize`, and go on.",
     }
     DIES Error "start.dies" {
         claim: "The program survives what is asked of it.",
         rule: "2026-07-28/basic/transports/stdio" "S2",
-        fix: "Read its last words; answer with an error instead of ending.",
+        fix: "Read the end of its stderr; answer with an error instead of ending.",
     }
     SLOW Warning "start.slow" {
         claim: "The first answer is there within 5 s.",

@@ -45,7 +45,7 @@ impl Core {
         subscribed: Subscribed,
     ) -> Option<Follow> {
         let caller = &follower.caller;
-        let member = self.owner_of(uri)?;
+        let member = self.followed_at(uri)?;
         let ServerState::Ready(ready) = member.upstream.state() else {
             return None;
         };
@@ -78,6 +78,14 @@ impl Core {
         })
     }
 
+    /// The server that a resource is followed at.
+    fn followed_at(&self, uri: &str) -> Option<Arc<Member>> {
+        let member = self.owner_of(uri)?;
+        // Two gateways must not follow in each other what neither of them lists.
+        let is_followed = !member.plan.peer.is_gateway() || self.listed_owner_of(uri).is_some();
+        is_followed.then_some(member)
+    }
+
     /// Subscribes the session of a legacy client. What the server refuses is refused.
     pub(super) async fn subscribe(
         self: &Arc<Self>,
@@ -85,7 +93,7 @@ impl Core {
         follower: &Follower,
         uri: &str,
     ) -> RelayReply {
-        let subscribed = match self.owner_of(uri) {
+        let subscribed = match self.followed_at(uri) {
             Some(member) => subscribe_at(&member, front, follower, uri).await,
             None => Ok(Subscribed::NotYet),
         };

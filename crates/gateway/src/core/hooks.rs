@@ -3,17 +3,14 @@
 use std::sync::{Arc, Weak};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_client::{Change, Client, Target};
+use turnbuckle_client::{Change, Client, Connection, Target};
 use turnbuckle_host::{
     ServerFailure, ServerState,
-    shared::{FleetHooks, Unheard, Upstream},
+    shared::{FleetHooks, MissedUpdates, Upstream},
 };
 
-use super::Core;
-use crate::observe::Recorder;
-
-/// How many problems with the lists of a server are logged each time they change.
-const LOGGED_PROBLEMS: usize = 5;
+use super::{Core, list_news::ChangedList};
+use crate::{gateways::GatewayId, observe::Recorder};
 
 /// The core as the fleet tells it.
 pub(crate) struct CoreHooks(pub(crate) Weak<Core>);
@@ -30,8 +27,24 @@ impl FleetHooks for CoreHooks {
                 // It was removed a moment ago, and its supervisor is about to end.
                 return std::future::pending().await;
             };
-            Ok((plan.client(), plan.spec.way()?))
+            Ok((plan.client(), plan.spec.target_as_written()?))
         })
+    }
+
+    fn admit(&self, server: &Upstream, connection: &Connection) -> Result<(), ServerFailure> {
+        let Some(core) = self.0.upgrade() else {
+            return Ok(());
+        };
+        let id = connection.server().capabilities().and_then(GatewayId::of);
+        if id.as_ref() == Some(&core.common.gateway) {
+            return Err(ServerFailure::misconfigured(
+                "it is this gateway itself; leave it out of the servers",
+            ));
+        }
+        if let Some(plan) = core.plans.read().get(server.id()) {
+            plan.peer.set(id);
+        }
+        Ok(())
     }
 
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
@@ -49,6 +62,12 @@ impl FleetHooks for CoreHooks {
         if state.is_ready() {
             // What it can do is known from now on, and some of it is said of its tools.
             core.reroute();
+            let plan = core.plans.read().get(server.id()).cloned();
+            if plan.is_some_and(|plan| plan.peer.is_gateway()) {
+                // Its own servers may have become ready before it was listened to: gateways that serve
+                // each other wait for each other's lists.
+                server.reread_lists();
+            }
         }
     }
 
@@ -56,62 +75,38 @@ impl FleetHooks for CoreHooks {
         if let Some(core) = self.0.upgrade() {
             core.observe(server);
             core.reroute();
-            // Nothing is left out of lists that are passed on unchanged.
-            if !core.passes_lists() {
-                log_problems(server);
-            }
+            core.log_problems(server);
         }
     }
 
-    fn list_announced(&self, _: &Upstream, change: &Change) {
+    fn list_announced(&self, server: &Upstream, change: &Change) {
         let Some(core) = self.0.upgrade() else { return };
-        let Some(changes) = core.changes.get() else {
+        // Its lists are not passed on, and two gateways would tell each other without end.
+        let member = core.member(server.id());
+        if member.is_some_and(|member| member.plan.peer.is_gateway()) {
             return;
-        };
-        // A server may have other lists for this session than for another one: clients look themselves.
-        match change {
-            Change::ToolsChanged => changes.tools(),
-            Change::PromptsChanged => changes.prompts(),
-            Change::ResourcesChanged => changes.resources(),
-            _ => {}
         }
+        // A server may have other lists for this session than for another one: clients look themselves.
+        core.list_news.tell(match change {
+            Change::ToolsChanged => ChangedList::Tools,
+            Change::PromptsChanged => ChangedList::Prompts,
+            Change::ResourcesChanged => ChangedList::Resources,
+            _ => return,
+        });
     }
 
     /// The session tells of it itself, with all that the server says.
     fn resource_updated(&self, _: &Upstream, _: &Arc<str>) {}
 
-    fn resource_unheard(&self, _: &Upstream, uri: &Arc<str>, why: Unheard) {
+    fn resource_updates_missed(&self, _: &Upstream, uri: &Arc<str>, why: MissedUpdates) {
         // The session was heard all the time.
-        if why == Unheard::Moved {
+        if why == MissedUpdates::Moved {
             return;
         }
         let Some(core) = self.0.upgrade() else { return };
         if let Some(changes) = core.changes.get() {
             changes.resource(&**uri);
         }
-    }
-}
-
-/// Logs what was left out of the lists of a server.
-fn log_problems(server: &Upstream) {
-    let lists = server.lists();
-    let problems: Vec<_> = [
-        &lists.tools.problems,
-        &lists.prompts.problems,
-        &lists.resources.problems,
-        &lists.templates.problems,
-        &lists.failures,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let id = server.id().as_str();
-    for problem in problems.iter().take(LOGGED_PROBLEMS) {
-        tracing::warn!(server = id, "{problem}");
-    }
-    let more = problems.len().saturating_sub(LOGGED_PROBLEMS);
-    if more > 0 {
-        tracing::warn!(server = id, "{more} more problems with its lists");
     }
 }
 

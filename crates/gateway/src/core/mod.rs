@@ -3,9 +3,11 @@
 mod directory;
 mod follow;
 mod hooks;
+mod list_news;
 mod news;
 mod of_caller;
 mod offer;
+mod problems;
 mod relay;
 mod route;
 mod state;

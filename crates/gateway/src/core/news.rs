@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_host::ServerId;
 
-use super::Core;
+use super::{Core, list_news::ChangedList};
 use crate::upstream::LaneNews;
 
 impl Core {
@@ -22,16 +22,16 @@ impl Core {
         ) {
             // The lists of all servers together are read in another session, which may not be told.
             // Clients are told when they differ; those of the only server look themselves.
-            member.upstream.nudge();
+            member.upstream.reread_lists();
             if !self.passes_lists() {
                 return;
             }
         }
         match news {
             LaneNews::Visited(id) => changes.visited(id),
-            LaneNews::Tools => changes.tools(),
-            LaneNews::Prompts => changes.prompts(),
-            LaneNews::Resources => changes.resources(),
+            LaneNews::Tools => self.list_news.tell(ChangedList::Tools),
+            LaneNews::Prompts => self.list_news.tell(ChangedList::Prompts),
+            LaneNews::Resources => self.list_news.tell(ChangedList::Resources),
             LaneNews::Updated { uri, params } => {
                 let concerned = concerned(&uri, &member.upstream.followed());
                 let concerned: Vec<String> = concerned.iter().map(ToString::to_string).collect();

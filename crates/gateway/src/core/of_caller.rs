@@ -47,7 +47,7 @@ impl Core {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Waits until lists are merged anew, from now on: servers become ready, or change.
+    /// Waits until lists are merged again after this call: servers become ready, or change.
     pub(crate) fn rerouted(&self) -> Notified<'_> {
         self.rerouted.notified()
     }

@@ -5,7 +5,7 @@ use turnbuckle_protocol::{JsonObject, ServerCapabilities, ServerTasksCapability,
 use turnbuckle_server::{Caller, RelayOffer};
 
 use super::Core;
-use crate::{lock::LockKind, routes::Kind};
+use crate::{gateways, lock::LockKind, routes::Kind};
 
 impl Core {
     /// What all servers offer together.
@@ -65,6 +65,7 @@ impl Core {
         if let Some(resources) = &mut all.resources {
             resources.list_changed = Some(true);
         }
+        self.common.gateway.declare(&mut all);
         let offer = RelayOffer::new(all);
         match &*instructions {
             [] => offer,
@@ -104,6 +105,7 @@ fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool, ca
     if is_only {
         all.extensions.clone_from(&one.extensions);
         all.experimental.clone_from(&one.experimental);
+        gateways::without_declaration(&mut all.experimental);
     }
     add_tasks(all, one, caller);
 }

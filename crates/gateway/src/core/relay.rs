@@ -16,7 +16,7 @@ use turnbuckle_server::{
 
 use super::{Core, Follower, Subscribed};
 use crate::{
-    exchange,
+    exchange, gateways,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
     operation::{Judged, is_task_request_of_replica},
@@ -96,6 +96,10 @@ impl Core {
         request: &Relayed<'_>,
         record: Option<Arc<RequestRecord>>,
     ) -> BoxFuture<'static, RelayReply> {
+        let meta = request.meta().and_then(|meta| meta.raw);
+        if let Err(reject) = gateways::check(meta, &self.common.gateway) {
+            return Box::pin(std::future::ready(reject.into()));
+        }
         if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
@@ -110,7 +114,7 @@ impl Core {
                 let (core, revision) = (Arc::clone(self), request.revision());
                 let cursor = cursor.map(Cow::into_owned);
                 return Box::pin(async move {
-                    let _ = time::timeout(time, core.settled()).await;
+                    let _ = time::timeout(time, core.listed()).await;
                     let page = core.routes().page(kind, revision, cursor.as_deref());
                     page.map_or_else(RelayReply::from, RelayReply::Result)
                 });
@@ -158,7 +162,7 @@ impl Core {
                 let judged = judged.cloned();
                 let request = FrontRequest::new(request, record);
                 return Box::pin(async move {
-                    let _ = time::timeout(time, core.settled()).await;
+                    let _ = time::timeout(time, core.listed()).await;
                     match core.route(&request.method, params.raw()) {
                         Ok(route) => match core.check(judged.as_ref(), Some(&route)) {
                             Ok(()) => {
@@ -178,13 +182,17 @@ impl Core {
 
     /// Whether lists are those of the only server, as it pages them.
     pub(super) fn passes_lists(&self) -> bool {
+        let is_ready = |member: &Arc<Member>| member.upstream.state().is_ready();
+        self.will_pass_lists() && self.only().as_ref().is_some_and(is_ready)
+    }
+
+    /// Whether there is one server whose lists are passed on when it is ready.
+    pub(super) fn will_pass_lists(&self) -> bool {
         // The lists that were compared are those that are shown.
         let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
-        if self.lock.get().is_some_and(is_enforced) {
-            return false;
-        }
-        self.only()
-            .is_some_and(|member| member.upstream.state().is_ready())
+        // Entries of another gateway are listed with the way that they came.
+        let is_server = |member: Arc<Member>| !member.plan.peer.is_gateway();
+        !self.lock.get().is_some_and(is_enforced) && self.only().is_some_and(is_server)
     }
 }
 

@@ -3,16 +3,13 @@
 use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_host::{ServerId, ServerState};
-use turnbuckle_protocol::{
-    envelope::{self, Raw},
-    error::name_in_message,
-};
+use turnbuckle_protocol::envelope::{self, Raw};
 use turnbuckle_server::Reject;
 
 use super::Core;
 use crate::{
-    exchange::Route, lock::LockKind, routes::Kind, settings::Naming, translate::text_of,
-    upstream::Member,
+    exchange::Route, lock::LockKind, operation::unknown, routes::Kind, settings::Naming,
+    translate::text_of, upstream::Member,
 };
 
 impl Core {
@@ -38,10 +35,14 @@ impl Core {
                 return Some(Arc::clone(one));
             }
         }
+        self.member(&self.listed_owner_of(uri)?)
+    }
+
+    /// The server of a URI, by what the servers list.
+    pub(super) fn listed_owner_of(&self, uri: &str) -> Option<ServerId> {
         let routes = self.routes();
         let owner = routes.owner(uri);
-        let owner = owner.or_else(|| Some(routes.find(Kind::Templates, uri)?.server.clone()));
-        self.member(&owner?)
+        owner.or_else(|| Some(routes.find(Kind::Templates, uri)?.server.clone()))
     }
 
     /// The server of a tool or prompt, and what the server calls it.
@@ -74,10 +75,11 @@ impl Core {
         };
         let by_name = |kind, path: &'static [&'static str]| {
             let name = wanted(path)?;
-            let unknown = || {
-                let name = name_in_message(&name);
-                Reject::invalid_params(format!("there is no `{name}` here"))
+            let word = match kind {
+                Kind::Prompts => "prompt",
+                _ => "tool",
             };
+            let unknown = || unknown(word, &name);
             let routes = self.routes();
             if let Some((kind, server, own)) = routes.withheld(kind, &name) {
                 return Err(withheld(kind, server.as_str(), own));

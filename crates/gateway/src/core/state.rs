@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Notify, time::Instant};
+use tokio::{sync::Notify, task::JoinSet, time::Instant};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{
     ServerId, ServerSpec, ServerState,
@@ -18,6 +18,7 @@ use turnbuckle_host::{
 };
 use turnbuckle_server::Changes;
 
+use super::list_news::{ChangedList, ListNews};
 use crate::{
     exchange::Context,
     lock::{Lock, Offered},
@@ -39,7 +40,7 @@ pub(crate) struct Core {
     pub(super) common: Arc<Common>,
     pub(super) naming: Naming,
     pub(super) on_state: Option<OnState>,
-    pub(super) plans: RwLock<HashMap<ServerId, Arc<Plan>>>,
+    pub(super) plans: RwLock<BTreeMap<ServerId, Arc<Plan>>>,
     pub(super) members: RwLock<Vec<Arc<Member>>>,
     pub(super) routes: RwLock<Arc<Routes>>,
     /// Held while lists are merged, so that what is merged last is newest.
@@ -50,6 +51,7 @@ pub(crate) struct Core {
     pub(super) fleet: OnceLock<Fleet>,
     pub(super) opened: Instant,
     pub(super) changes: Arc<OnceLock<Changes>>,
+    pub(super) list_news: ListNews,
     pub(super) lock: OnceLock<Lock>,
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// Whether it is what one caller is offered, beside the core for everybody.
@@ -94,6 +96,7 @@ impl Core {
             rerouted: Notify::new(),
             fleet: OnceLock::new(),
             opened: Instant::now(),
+            list_news: ListNews::new(Arc::clone(&changes)),
             changes,
             lock: OnceLock::new(),
             recorder: None,
@@ -124,7 +127,7 @@ impl Core {
         }
     }
 
-    /// Looks at all servers anew.
+    /// Looks at all servers again.
     pub(crate) fn observe_all(&self) {
         for member in self.own_members() {
             self.observe(&member.upstream);
@@ -146,6 +149,7 @@ impl Core {
         };
         let upstream = fleet.add(id.clone(), spec);
         let member = Arc::new(Member::new(id.clone(), plan, upstream));
+        member.plan.common.processes.enter(&member);
         {
             let mut members = self.members.write();
             match members.iter_mut().find(|other| other.id == *id) {
@@ -155,9 +159,13 @@ impl Core {
             }
         }
         self.reroute();
+        if let [first, _] = self.members().as_slice() {
+            // Its lists were passed on as they are until now.
+            self.log_problems(&first.upstream);
+        }
     }
 
-    /// Starts a server anew, as it is written. False if there is no such server.
+    /// Restarts a server with its current settings. Returns false if there is no such server.
     pub(crate) fn restart(&self, id: &ServerId) -> bool {
         let plan = self.plans.read().get(id).cloned();
         let Some(plan) = plan else { return false };
@@ -191,12 +199,17 @@ impl Core {
             self.context.parked.close();
             self.context.tasks.close();
         }
+        // All at once: each server may take as long as a process is given to end.
+        let mut closing = JoinSet::new();
         for member in self.own_members() {
-            member.close().await;
+            closing.spawn(async move { member.close().await });
         }
-        if let Some(fleet) = self.fleet.get() {
-            fleet.close().await;
-        }
+        let fleet = async {
+            if let Some(fleet) = self.fleet.get() {
+                fleet.close().await;
+            }
+        };
+        tokio::join!(closing.join_all(), fleet);
     }
 
     /// Ends sessions and forgets outcomes that nothing needs any more.
@@ -229,7 +242,7 @@ impl Core {
         Arc::clone(&self.routes.read())
     }
 
-    /// Merges the lists anew, and tells clients of those that changed.
+    /// Merges the lists again, and notifies clients of those that changed.
     pub(crate) fn reroute(&self) {
         let _merging = self.merging.lock();
         let generation = self.generation.fetch_add(1, Ordering::Relaxed);
@@ -239,31 +252,48 @@ impl Core {
         if self.is_of_caller {
             routes.make_private();
         }
-        let routes = Arc::new(routes);
-        let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
+        let differing = routes.keep_cursors(&before);
+        *self.routes.write() = Arc::new(routes);
         self.rerouted.notify_waiters();
-        let Some(changes) = self.changes.get() else {
-            return;
-        };
-        let mut are_resources_told = false;
-        for kind in routes.differing(&before) {
-            match kind {
-                Kind::Tools => changes.tools(),
-                Kind::Prompts => changes.prompts(),
-                _ => {
-                    if !std::mem::replace(&mut are_resources_told, true) {
-                        changes.resources();
-                    }
-                }
-            }
+        for kind in differing {
+            self.list_news.tell(match kind {
+                Kind::Tools => ChangedList::Tools,
+                Kind::Prompts => ChangedList::Prompts,
+                _ => ChangedList::Resources,
+            });
         }
     }
 
-    /// How long requests may wait for servers that are still starting; `None` if none is, or the gateway
-    /// has been open for a while. Clients list once when they have connected, and many never again.
+    /// How long requests may wait for servers that are still starting and whose lists are not known from
+    /// an earlier run. Returns `None` if all lists are known, or the gateway has been open for a while.
+    /// Clients list once when they have connected, and many never again.
     pub(crate) fn settling(&self) -> Option<Duration> {
         let left = STARTS_WITHIN.checked_sub(self.opened.elapsed())?;
-        self.is_starting().then_some(left)
+        self.is_any_unknown().then_some(left)
+    }
+
+    fn is_any_unknown(&self) -> bool {
+        let members = self.members.read();
+        members.iter().any(|member| self.is_unknown(member))
+    }
+
+    /// Whether a server is starting, and what it offers is not known yet.
+    fn is_unknown(&self, member: &Member) -> bool {
+        let lock = self.lock.get();
+        // Lists that a server has just read are known when they are merged, and not before.
+        let is_known = self.routes.read().knows(&member.id);
+        matches!(member.upstream.state(), ServerState::Starting)
+            && (!is_known || lock.is_some_and(|lock| lock.awaits(member.id.as_str())))
+    }
+
+    /// Waits until the servers whose lists are not known are ready or have failed.
+    pub(crate) async fn listed(&self) {
+        let began = tokio::time::Instant::now();
+        for member in self.members() {
+            if self.is_unknown(&member) {
+                member.upstream.settled_since(began).await;
+            }
+        }
     }
 
     /// Whether a server is starting for the first time.

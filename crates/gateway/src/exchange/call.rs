@@ -8,12 +8,13 @@ use turnbuckle_server::{Changes, Front, Reject, RelayReply};
 
 use super::{
     ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
-    task::TaskTable, upstream_call::UpstreamCall,
+    task::TaskTable, upstream_call::UpstreamCall, visit::Visited,
 };
 use crate::{
+    gateways,
     seal::{Sealer, Ticket},
     translate::{self, Answer, FrontRequest, Own, Round},
-    upstream::{LaneUse, Member, OpenCall},
+    upstream::{LaneUse, Member, NewCall, OpenCall, can_be_asked},
 };
 
 /// How long a call may take in which a person may have to be asked: as long as a client may keep a
@@ -128,6 +129,8 @@ pub(crate) struct Exchange {
     pub(super) task: Option<String>,
     /// Whether the server was lost before it answered.
     loss: Arc<Loss>,
+    /// The visits that were made before.
+    pub(super) visited: Option<Arc<Visited>>,
 }
 
 /// Serves a request.
@@ -164,30 +167,71 @@ pub(crate) async fn serve(
         };
         return park::resume(&context, &request, parked).await;
     }
-    let again = route.clone();
-    let exchange = match Exchange::open(context, request, route).await {
-        Ok(exchange) => exchange,
-        Err(reply) => return reply,
-    };
-    let round = match ticket {
-        Some(Ticket::Upstream { server, state }) if server == exchange.server() => {
-            Round::Retry(state)
-        }
-        Some(Ticket::Visit { server }) if server == exchange.server() => Round::None,
-        None => Round::None,
+    let server = route.member.id.as_str();
+    let (round, visited) = match ticket {
+        Some(Ticket::Upstream {
+            server: other,
+            state,
+        }) if other == server => (Round::Retry(state), None),
+        Some(Ticket::Visit {
+            server: other,
+            visits,
+        }) if other == server => (Round::None, Some(Visited::new(visits, &context))),
+        None => (Round::None, None),
         Some(_) => {
             return Reject::invalid_params("`requestState` belongs to another server").into();
         }
     };
-    let (context, request) = (Arc::clone(&exchange.context), Arc::clone(&exchange.request));
+    let Some(mut visited) = visited.map(Arc::new) else {
+        return try_twice(&context, &request, &route, &round, None).await;
+    };
+    loop {
+        let reply = try_twice(&context, &request, &route, &round, Some(&visited)).await;
+        // No process is kept while the user is at the URL.
+        let Some(waiting) = Arc::get_mut(&mut visited) else {
+            return reply;
+        };
+        tokio::select! {
+            biased;
+            () = context.parked.closed() => {
+                return Reject::internal("the gateway is closing").into();
+            }
+            is_next = waiting.pause() => {
+                if !is_next {
+                    return reply;
+                }
+            }
+        }
+    }
+}
+
+/// Sends a request to its server, and once more if the server was lost and that does no harm.
+async fn try_twice(
+    context: &Arc<Context>,
+    request: &Arc<FrontRequest>,
+    route: &Route,
+    round: &Round,
+    visited: Option<&Arc<Visited>>,
+) -> RelayReply {
+    let open = async || {
+        let opened = Exchange::open(Arc::clone(context), Arc::clone(request), route.clone()).await;
+        opened.map(|mut exchange| {
+            exchange.visited = visited.cloned();
+            exchange
+        })
+    };
+    let exchange = match open().await {
+        Ok(exchange) => exchange,
+        Err(reply) => return reply,
+    };
     let loss = Arc::clone(&exchange.loss);
     let reply = exchange.run(round.clone()).await;
-    if !loss.allows_another(|| repeat::is_repeatable(&request, &again)) {
+    if !loss.allows_another(|| repeat::is_repeatable(request, route)) {
         return reply;
     }
     // The server died before it answered. It may be back in a moment.
-    match Exchange::open(context, request, again).await {
-        Ok(exchange) => exchange.run(round).await,
+    match open().await {
+        Ok(exchange) => exchange.run(round.clone()).await,
         Err(_) => reply,
     }
 }
@@ -208,6 +252,7 @@ impl Exchange {
             fixed: route.fixed,
             task: None,
             loss: Arc::default(),
+            visited: None,
         };
         if let Some(level) = exchange.request.log_level {
             exchange.lane.want_level(level).await;
@@ -233,6 +278,7 @@ impl Exchange {
             fixed: None,
             task: Some(sealed),
             loss: Arc::default(),
+            visited: None,
         }
     }
 
@@ -269,10 +315,9 @@ impl Exchange {
         name.or_else(|| self.request.text(&["name"]))
     }
 
-    /// What is called, to be remembered by.
-    pub(super) fn subject(&self) -> String {
+    /// What is called, to be remembered by. All resources are one: a server has more of them than tools.
+    fn subject(&self) -> String {
         let name = self.own_name();
-        let name = name.or_else(|| self.request.text(&["uri"]));
         format!("{} {}", self.request.method, name.unwrap_or_default())
     }
 
@@ -296,14 +341,18 @@ impl Exchange {
         }
     }
 
-    /// Enters the call among those that a legacy server may ask in the middle of. Tools that ask take
-    /// turns where nothing says which of them a question belongs to.
+    /// Enters the call among those that a legacy server may ask in the middle of. Tools that ask, or may,
+    /// take turns where nothing says which of them a question belongs to.
     pub(super) async fn enter(&self) -> Result<Option<OpenCall>, RelayReply> {
         // What a task asks names the task, so that it needs no turn.
         if !self.may_be_asked() || self.task.is_some() {
             return Ok(None);
         }
-        let entered = self.lane.hub.enter(self.request.caller(), self.subject());
+        let entered = self.lane.hub.enter(NewCall {
+            caller: self.request.caller(),
+            subject: self.subject(),
+            can_be_asked: can_be_asked(&self.request.capabilities),
+        });
         match entered.await {
             Ok(open) => Ok(Some(open)),
             Err(reason) => Err(translate::unavailable(self.server(), &reason)),
@@ -321,7 +370,11 @@ impl Exchange {
             fixed: self.fixed.as_deref(),
             has_tasks: self.becomes_task(),
         };
-        let params = self.request.params_for(self.to(), &own, round)?;
+        let mut params = self.request.params_for(self.to(), &own, round)?;
+        let plan = &self.member.plan;
+        if plan.peer.is_gateway() {
+            params = Some(gateways::sent_by(&plan.common.gateway, params.as_ref())?);
+        }
         let method = self.request.method.as_str();
         if let Some(record) = &self.request.record {
             record.sent(self.server(), self.to(), method, params.as_ref());
@@ -341,6 +394,7 @@ impl Exchange {
         let call = self.lane.connection.relay(request);
         call.map(UpstreamCall::from).map_err(|error| {
             self.loss.note_unsent(&error);
+            self.member.note_failure(&error);
             translate::lost(self.server(), &error)
         })
     }
@@ -360,7 +414,7 @@ impl Exchange {
         loop {
             let event = tokio::select! {
                 biased;
-                ask = open.ask() => RelayEvent::Ask(ask),
+                ask = open.ask() => return RelayEvent::Ask(ask),
                 event = call.next() => event,
             };
             if let Some(event) = open.note(event) {
@@ -402,6 +456,7 @@ impl Exchange {
             }
             Answer::Lost(error) => {
                 self.loss.note(error);
+                self.member.note_failure(error);
                 translate::lost(self.server(), error)
             }
         }

@@ -1,9 +1,15 @@
 //! A legacy server that wants URLs visited before the call (−32042), for a modern client: the URLs are
-//! asked for, and the retry sends the call again, for it did not run (G9).
+//! asked for, and the retry sends the call again, for it did not run (G9). A client of the modern era
+//! says that the user goes there, and not when they are done: the retry waits for that.
 
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use serde_json::{json, value::RawValue};
+use tokio::time::{self, Instant};
 use turnbuckle_protocol::{
     ClientCapabilities, ErrorObject,
     envelope::{Edit, Raw},
@@ -11,19 +17,110 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::{Reject, RelayReply};
 
-use super::call::Exchange;
-use crate::{seal::Ticket, translate::Question};
+use super::{Context, call::Exchange};
+use crate::{
+    seal::{AskedVisit, Ticket},
+    translate::{Question, text_of},
+};
 
-/// The reply to a call that was refused until URLs are visited; `None` if the error is another.
-pub(super) fn reply(exchange: &Exchange, raw: &RawValue) -> Option<RelayReply> {
-    let error = Raw::from(raw);
-    let code: i64 = error.member("code")?.parse().ok()?;
-    if code != code::URL_ELICITATION_REQUIRED {
-        return None;
+/// How long a retry waits for the end of a visit before the client is asked again. Clients give up a
+/// request after a minute or more.
+const WAIT: Duration = Duration::from_secs(45);
+
+/// The first and the longest pause between two tries.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(2));
+
+/// A call that comes back after visits were asked for.
+pub(super) struct Visited {
+    asked: Vec<AskedVisit>,
+    until: Instant,
+    pause: Duration,
+    /// Whether the server wants the same visits still.
+    is_refused: AtomicBool,
+}
+
+impl Visited {
+    pub(super) fn new(asked: Vec<AskedVisit>, context: &Context) -> Self {
+        Self {
+            asked,
+            until: Instant::now() + WAIT.min(context.park_for),
+            pause: PAUSES.0,
+            is_refused: AtomicBool::new(false),
+        }
     }
-    let visits = error.at(&["data", "elicitations"])?.elements();
+
+    /// Waits before the call is sent again. Servers need not report the end of a visit, so that it is
+    /// sent now and then: it does not run before. Returns false if the last reply counts.
+    pub(super) async fn pause(&mut self) -> bool {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if !std::mem::take(self.is_refused.get_mut()) || left.is_zero() {
+            return false;
+        }
+        time::sleep(self.pause.min(left)).await;
+        self.pause = (self.pause * 2).min(PAUSES.1);
+        true
+    }
+}
+
+fn asked_visit(visit: Raw<'_>) -> AskedVisit {
+    let text = |name| visit.member(name).and_then(text_of);
+    let url = text("url").map(|mut url| {
+        let end = url.find(['?', '#']).unwrap_or(url.len());
+        url.truncate(end);
+        url
+    });
+    AskedVisit {
+        id: text("elicitationId"),
+        url,
+        message: text("message"),
+    }
+}
+
+fn is_same(one: &AskedVisit, other: &AskedVisit) -> bool {
+    (one.id.is_some() && one.id == other.id)
+        || (one.url == other.url && one.message == other.message)
+}
+
+/// What the user said to the visits that were asked for, by visit.
+fn answers(exchange: &Exchange) -> Vec<Option<String>> {
+    let responses = exchange.request.responses.as_ref();
+    let responses = responses.map(|raw| raw.raw().members()).unwrap_or_default();
+    let actions = responses
+        .iter()
+        .map(|(_, response)| response.member("action").and_then(text_of));
+    actions.collect()
+}
+
+/// The visits that a server wants before it runs a call; empty if the error is another.
+fn visits(error: &RawValue) -> Vec<Raw<'_>> {
+    let error = Raw::from(error);
+    let code = error.member("code").and_then(|code| code.parse().ok());
+    if code != Some(code::URL_ELICITATION_REQUIRED) {
+        return Vec::new();
+    }
+    let visits = error.at(&["data", "elicitations"]);
+    visits.map(Raw::elements).unwrap_or_default()
+}
+
+/// The reply to a call that was refused until URLs are visited; `None` if it is the error itself.
+pub(super) fn reply(exchange: &Exchange, error: &RawValue) -> Option<RelayReply> {
+    let visits = visits(error);
     if visits.is_empty() {
         return None;
+    }
+    if let Some(visited) = &exchange.visited {
+        let answers = answers(exchange);
+        let is_yes = |answer: &Option<String>| answer.as_deref() == Some("accept");
+        // A user who said no is not asked again: the client gets what the server says.
+        if !answers.iter().all(is_yes) {
+            return None;
+        }
+        let is_asked = |visit: &Raw<'_>| {
+            let visit = asked_visit(*visit);
+            visited.asked.iter().any(|asked| is_same(asked, &visit))
+        };
+        let is_refused = !answers.is_empty() && visits.iter().all(is_asked);
+        visited.is_refused.store(is_refused, Ordering::Relaxed);
     }
     Some(ask(exchange, &visits).unwrap_or_else(Into::into))
 }
@@ -46,6 +143,7 @@ fn ask(exchange: &Exchange, visits: &[Raw<'_>]) -> Result<RelayReply, Reject> {
     }
     let ticket = Ticket::Visit {
         server: exchange.server().to_owned(),
+        visits: visits.iter().map(|visit| asked_visit(*visit)).collect(),
     };
     let context = &exchange.context;
     let state = context.sealer.seal(
@@ -61,4 +159,35 @@ fn ask(exchange: &Exchange, visits: &[Raw<'_>]) -> Result<RelayReply, Reject> {
         )
         .into_bytes(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visit_is_known_by_its_id_or_by_its_page_and_text() {
+        let visit = |id: &str, url: &str, message: &str| {
+            let visit = json!({ "elicitationId": id, "url": url, "message": message });
+            let visit = serde_json::value::to_raw_value(&visit).unwrap();
+            asked_visit(Raw::from(&*visit))
+        };
+        let first = visit("1", "https://a.example/login?t=1", "Sign in.");
+        assert!(is_same(
+            &first,
+            &visit("1", "https://a.example/other", "More.")
+        ));
+        assert!(is_same(
+            &first,
+            &visit("2", "https://a.example/login?t=2", "Sign in.")
+        ));
+        assert!(!is_same(
+            &first,
+            &visit("2", "https://a.example/login", "Pay.")
+        ));
+        assert!(!is_same(
+            &first,
+            &visit("2", "https://b.example/login", "Sign in.")
+        ));
+    }
 }

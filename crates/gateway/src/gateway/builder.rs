@@ -17,16 +17,17 @@ use super::{LiveGateway, live::Live};
 use crate::{
     core::{Core, CoreHooks, OnState},
     exchange::{Context, ParkTable, TaskTable},
+    gateways::GatewayId,
     lock::Lock,
     observe::Recorder,
     operation::{Asking, Operation},
     personal::{self, CallerAccess, Callers, CallersDirectory, PersonalRelay, PersonalServer},
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
-    upstream::Common,
+    upstream::{Common, Processes},
 };
 
-/// How many processes of servers may run at a time.
+/// How many processes of all servers may run at a time, beside those for the lists.
 const MAX_PROCESSES: usize = 32;
 
 /// How often sessions are looked at that nothing may use any more.
@@ -36,7 +37,10 @@ type Wrap = Box<dyn FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send>;
 
 type Customise = Box<dyn FnOnce(Server) -> Server + Send>;
 
-/// A gateway being written: give it servers, then open it.
+/// Builds a gateway: a server whose tools, prompts and resources are those of other servers.
+///
+/// Add servers, then [`open`](Self::open) it. Clients and servers may speak different revisions and
+/// transports; the gateway translates between them.
 ///
 /// ```no_run
 /// use turnbuckle_gateway::Gateway;
@@ -56,9 +60,11 @@ pub struct Gateway {
     servers: Vec<(ServerId, ServerSpec, UpstreamSettings)>,
     naming: Naming,
     park_for: Duration,
+    max_processes: usize,
     pacing: Pacing,
     lists: Option<PathBuf>,
     keys: Option<Result<KeyRing, WeakSecret>>,
+    id: GatewayId,
     on_state: Option<OnState>,
     customise: Option<Customise>,
     wrap: Option<Wrap>,
@@ -69,16 +75,19 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway with this name and version.
+    /// A gateway with this name and version, which clients are told as those of the server. It has
+    /// no servers yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
             servers: Vec::new(),
             naming: Naming::default(),
             park_for: PARK_FOR,
+            max_processes: MAX_PROCESSES,
             pacing: Pacing::default(),
             lists: None,
             keys: None,
+            id: GatewayId::new(None),
             on_state: None,
             customise: None,
             wrap: None,
@@ -89,12 +98,15 @@ impl Gateway {
         }
     }
 
-    /// Adds a server.
+    /// Adds a server with the default settings: a program, a URL or a function, as a host takes it.
+    /// The name is the prefix of its tools, and identifies it in errors, policies and metrics. Use
+    /// [`server_with`](Self::server_with) to set the revision, the isolation or single tools.
     pub fn server(self, name: impl Into<ServerId>, spec: impl Into<ServerSpec>) -> Self {
         self.server_with(name, spec, UpstreamSettings::new())
     }
 
-    /// Adds a server with settings of its own.
+    /// Adds a server with settings of its own: which revision is spoken, who shares a session, and
+    /// how single tools are offered.
     pub fn server_with(
         mut self,
         name: impl Into<ServerId>,
@@ -105,8 +117,10 @@ impl Gateway {
         self
     }
 
-    /// Adds a server that each caller reaches with credentials of its own. Tools are then named
-    /// `server__tool`, unless the naming says otherwise.
+    /// Adds a server that each caller reaches with credentials of its own, such as an OAuth token
+    /// that the caller got by signing in. `access` finds the credentials of a caller. Each caller
+    /// has its own session with the server. The tools are named `server__tool`, unless
+    /// [`naming`](Self::naming) says otherwise.
     pub fn server_per_caller(
         mut self,
         name: impl Into<ServerId>,
@@ -118,11 +132,12 @@ impl Gateway {
         self
     }
 
-    /// Adds a server of this process, under a name: its tool `a` is `name__a`, unless there is no other
-    /// server.
+    /// Adds a server of this process, without a program or a port. With several servers its tool
+    /// `a` is named `name__a`.
     ///
     /// # Errors
-    /// If the server cannot be set up.
+    /// [`SetupError`] if the server cannot be built, for example because two tools have the same
+    /// name.
     pub fn mount(self, name: impl Into<ServerId>, server: Server) -> Result<Self, SetupError> {
         self.mount_with(name, server, UpstreamSettings::new())
     }
@@ -143,39 +158,52 @@ impl Gateway {
         Ok(self.server_with(name, spec, settings))
     }
 
-    /// Chooses the names of tools and prompts.
+    /// Sets how tools and prompts are named. Defaults to [`Naming::Auto`]: their own names with one
+    /// server, `server__name` with several.
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self
     }
 
-    /// How long a client may take to answer what a server asks in the middle of a call; ten minutes
-    /// unless set.
+    /// Sets how long a client of 2026-07-28 may take to answer what a legacy server asks in the
+    /// middle of a call. Defaults to ten minutes. After that the question is cancelled, and so is
+    /// the call.
     pub fn park_for(mut self, time: Duration) -> Self {
         self.park_for = time;
         self
     }
 
-    /// How failing servers are started again.
+    /// Sets how many processes for callers and calls ([`Isolation`](crate::Isolation)) may run at a
+    /// time, of all servers together. Defaults to 32. A call that needs one more waits for a free
+    /// one.
+    pub fn max_processes(mut self, count: usize) -> Self {
+        self.max_processes = count.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets how soon servers that fail are started again. The defaults are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
         self
     }
 
-    /// Keeps the lists of servers in this folder, so that they are there before the servers are.
+    /// Stores the lists of servers in this folder, so that after a restart of the gateway clients
+    /// see the tools of servers that are still starting.
     pub fn lists(mut self, folder: impl Into<PathBuf>) -> Self {
         self.lists = Some(folder.into());
         self
     }
 
-    /// Seals what clients carry with keys made of this secret, of at least 16 random bytes. Unless set,
-    /// keys are random and end with the process.
+    /// Sets the secret, of at least 16 random bytes, whose keys seal what clients carry between
+    /// requests: the state of a question and the ids of tasks. By default the keys are random and
+    /// end with the process. Give the same secret to all replicas.
     pub fn secret(mut self, secret: &[u8]) -> Self {
         self.keys = Some(KeyRing::from_secret(secret));
+        self.id = GatewayId::new(Some(secret));
         self
     }
 
-    /// Calls back when a server becomes ready, fails or is removed.
+    /// Calls a function when a server becomes ready, fails or is removed. It must not block.
     pub fn on_state(
         mut self,
         hear: impl Fn(&ServerId, &ServerState) + Send + Sync + 'static,
@@ -184,13 +212,15 @@ impl Gateway {
         self
     }
 
-    /// Changes the server in front: limits, rates, instructions.
+    /// Changes the server that clients connect to, before it is built: its limits, rates and
+    /// instructions.
     pub fn front(mut self, customise: impl FnOnce(Server) -> Server + Send + 'static) -> Self {
         self.customise = Some(Box::new(customise));
         self
     }
 
-    /// Puts something around the gateway that sees every request first: a policy, limits, measurements.
+    /// Puts a [`Relay`] of your own around the gateway. It sees every request first, and can answer
+    /// or change it. For policies, rate limits and counters use [`operation`](Self::operation).
     pub fn wrap(
         mut self,
         wrap: impl FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send + 'static,
@@ -199,29 +229,34 @@ impl Gateway {
         self
     }
 
-    /// Decides about requests, counts them and writes them down.
+    /// Sets the [`Operation`]: a policy that allows or denies requests, rate limits, counters and
+    /// an access log. By default everything is allowed and nothing is counted.
     pub fn operation(mut self, operation: Arc<Operation>) -> Self {
         self.operation = Some(operation);
         self
     }
 
-    /// Compares what servers offer with a lock file.
+    /// Compares what servers offer with a lock file, and reports or withholds tools that have
+    /// changed since they were approved. See [`Lock`].
     pub fn lock(mut self, lock: Lock) -> Self {
         self.lock = Some(lock);
         self
     }
 
-    /// Records what passes through the gateway, for people who look on. Unless set, nothing is.
+    /// Records the requests and messages that pass through the gateway, for
+    /// [`LiveGateway::overview`] and for a page that shows them. By default nothing is recorded.
     pub fn observe(mut self, recorder: Arc<Recorder>) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Opens the gateway: its servers are started, and it can be served. Must be called inside a
+    /// Starts the servers and returns the gateway, which can be served at once: servers that are
+    /// still starting are added to the lists when they are ready. Must be called inside a tokio
     /// runtime.
     ///
     /// # Errors
-    /// If the server in front cannot be set up, or the secret is too short.
+    /// [`SetupError`] if the server that clients connect to cannot be built, or the secret is too
+    /// short.
     pub fn open(self) -> Result<LiveGateway, SetupError> {
         let keys = self.keys.transpose()?;
         let changes = Arc::new(OnceLock::new());
@@ -229,7 +264,8 @@ impl Gateway {
         let heard = Arc::clone(&hearing);
         let common = Common {
             info: self.info.clone(),
-            processes: Arc::new(Semaphore::new(MAX_PROCESSES)),
+            gateway: self.id,
+            processes: Processes::new(self.max_processes),
             on_news: Arc::new(move |server, news| {
                 if let Some(core) = heard.get().and_then(Weak::upgrade) {
                     core.tell(server, news);
@@ -263,11 +299,11 @@ impl Gateway {
         let callers = Arc::new(callers);
         let asking = Asking::new(personal::KEY, keys.clone());
         let relay: Arc<dyn Relay> = Arc::new(PersonalRelay::new(&callers, asking));
-        let relay = match self.operation {
+        let relay = match &self.operation {
             Some(operation) => {
                 let directory = CallersDirectory(Arc::downgrade(&callers));
                 operation.bind(Arc::new(directory), keys);
-                operation.around(relay)
+                Arc::clone(operation).around(relay)
             }
             None => relay,
         };
@@ -284,6 +320,9 @@ impl Gateway {
         #[cfg(feature = "http")]
         if let Some(link) = server.replica_link() {
             core.context.parked.set_node(link.node());
+            if let Some(operation) = &self.operation {
+                operation.share(link.clone());
+            }
             let _ = core.context.replicas.set(link);
         }
         let hooks = Arc::new(CoreHooks(Arc::downgrade(&core)));

@@ -14,8 +14,9 @@ use crate::{
     settings::UpstreamSettings,
 };
 
-/// A gateway at work. Clones are the same; when the last one and the last connection are gone, its
-/// servers end.
+/// A running gateway, made by [`Gateway::open`](crate::Gateway::open). Clones share it. When the
+/// last clone and the last connection are gone, its servers end; [`close`](Self::close) also waits
+/// for them.
 #[derive(Clone)]
 pub struct LiveGateway(pub(super) Arc<Live>);
 
@@ -33,12 +34,13 @@ impl Drop for Live {
 }
 
 impl LiveGateway {
-    /// The server in front: serve it on any transport, or nest it in a router.
+    /// The server that clients connect to. Serve it on any transport, or nest its `http()` in a router.
     pub fn server(&self) -> &LiveServer {
         &self.0.server
     }
 
-    /// Adds a server while the gateway runs, in place of one that had the same name.
+    /// Adds a server while the gateway runs. A server with the same name is replaced. Clients are
+    /// notified when its tools are there.
     pub fn add(
         &self,
         name: impl Into<ServerId>,
@@ -50,8 +52,9 @@ impl LiveGateway {
         self.0.core.add(&name, spec.into(), settings);
     }
 
-    /// Adds a server that each caller reaches with credentials of its own, in place of one that had the
-    /// same name.
+    /// Adds a server that each caller reaches with credentials of its own, while the gateway runs.
+    /// A server with the same name is ended and replaced. See
+    /// [`Gateway::server_per_caller`](crate::Gateway::server_per_caller).
     pub async fn add_per_caller(
         &self,
         name: impl Into<ServerId>,
@@ -69,14 +72,17 @@ impl LiveGateway {
         &self.0.callers
     }
 
-    /// Removes a server and waits for its end. False if there was none.
+    /// Removes a server and waits until it has ended. Its tools, prompts and resources leave the
+    /// lists. Returns false if there is no such server.
     pub async fn remove(&self, name: impl Into<ServerId>) -> bool {
         let name = name.into();
         let was_personal = self.0.callers.remove(&name);
         self.0.core.remove(&name).await || was_personal
     }
 
-    /// The servers and what they are doing.
+    /// The servers with their current states, in the order in which they were added. Servers that
+    /// each caller reaches with credentials of its own are in
+    /// [`caller_servers`](Self::caller_servers) instead.
     pub fn states(&self) -> Vec<(ServerId, ServerState)> {
         let members = self.0.core.members();
         members
@@ -85,41 +91,74 @@ impl LiveGateway {
             .collect()
     }
 
-    /// The servers that each caller reaches with credentials of its own, and how many callers have them.
+    /// What is left out of the lists of the servers, or could not be read, and why. Servers without
+    /// problems are not in it.
+    pub fn list_problems(&self) -> Vec<(ServerId, Vec<String>)> {
+        self.0.core.list_problems()
+    }
+
+    /// The servers that each caller reaches with credentials of its own, with the number of callers
+    /// for which each is ready, starting or failed.
     pub fn caller_servers(&self) -> Vec<(ServerId, CallerCounts)> {
         caller_counts(&self.0.callers)
     }
 
-    /// What there is to see of the gateway; `None` without a recorder.
+    /// Everything that the gateway's page shows except the messages: servers, callers, waiting
+    /// questions, denials, and requests over this period. `None` if the gateway was opened without
+    /// [`Gateway::observe`](crate::Gateway::observe).
     pub fn overview(&self, period: Period) -> Option<Overview> {
         overview(&self.0.core, &self.0.callers, period)
     }
 
-    /// Starts a server anew, whatever it is doing, for all callers that have it. False if there is no such server.
+    /// Restarts a server, whatever its state, for all callers that have it. Calls that it is
+    /// working on fail. Returns false if there is no such server.
     pub fn restart(&self, name: impl Into<ServerId>) -> bool {
         let name = name.into();
         self.0.core.restart(&name) || self.0.callers.restart(&name)
     }
 
-    /// The server of a tool or prompt, and what the server calls it.
+    /// The server that has a tool or prompt, and the server's own name for it. `name` is the name
+    /// that clients see. `None` if there is no such tool or prompt.
     pub fn owner(&self, name: &str) -> Option<(ServerId, String)> {
         self.0.core.owner(name)
     }
 
-    /// Waits until each server is ready or has failed.
+    /// Tools that have settings ([`UpstreamSettings::tool`]) but do not exist at their servers.
+    /// Only servers that are ready are checked.
+    pub fn missing_tools(&self) -> Vec<(ServerId, String)> {
+        let mut missing = Vec::new();
+        for member in self.0.core.members() {
+            let settings = &member.plan.settings.tools;
+            if settings.is_empty() || !member.upstream.state().is_ready() {
+                continue;
+            }
+            let lists = member.upstream.lists();
+            // A list that could not be read says nothing of what is missing.
+            if !lists.failures.is_empty() {
+                continue;
+            }
+            let entries = &lists.tools.entries;
+            let has = |name: &String| entries.iter().any(|entry| entry.value.name == *name);
+            let unknown = settings.keys().filter(|name| !has(name));
+            missing.extend(unknown.map(|name| (member.id.clone(), name.clone())));
+        }
+        missing
+    }
+
+    /// Waits until each server is ready or has failed. Use it before the first request where all
+    /// tools must be listed.
     pub async fn settled(&self) {
         self.0.core.settled().await;
     }
 
-    /// How many calls wait for answers of their clients.
+    /// The number of calls that wait for answers of their clients.
     pub fn parked(&self) -> usize {
         self.0.core.context.parked.count()
     }
 
     /// Ends all servers and waits for them.
     pub async fn close(&self) {
-        self.0.callers.close().await;
-        self.0.core.close().await;
+        tokio::join!(self.0.callers.close(), self.0.core.close());
     }
 }
 

@@ -6,12 +6,12 @@ use super::LiveGateway;
 use crate::lock::{Lock, LockDifference, LockError, LockKind, LockMode};
 
 impl LiveGateway {
-    /// What becomes of tools that differ from the lock file.
+    /// How tools, prompts and instructions that differ from the lock file are treated.
     pub fn lock_mode(&self) -> LockMode {
         self.0.core.lock().map_or(LockMode::Off, Lock::mode)
     }
 
-    /// Changes what becomes of tools that differ from the lock file.
+    /// Sets how tools, prompts and instructions that differ from the lock file are treated.
     ///
     /// # Errors
     /// If the gateway was opened without a lock file.
@@ -39,8 +39,9 @@ impl LiveGateway {
             .unwrap_or_default()
     }
 
-    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by the
-    /// server's own name for it, all of a server, or everything. Says how many differences that were.
+    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by
+    /// the server's own name for it, all of a server, or everything. Returns the number of
+    /// differences that this approved.
     ///
     /// # Errors
     /// If there is no lock file, or it cannot be written.
@@ -56,8 +57,8 @@ impl LiveGateway {
         Ok(approved)
     }
 
-    /// Pins what all servers offer now, whatever the lock file said. Servers that are not of this gateway
-    /// are forgotten; one that did not answer keeps what was pinned.
+    /// Pins what all servers offer now, and overwrites the lock file. Servers that this gateway
+    /// does not have are removed from the file; a server that did not answer keeps its entry.
     ///
     /// # Errors
     /// If there is no lock file, or it cannot be written.
@@ -71,7 +72,8 @@ impl LiveGateway {
         Ok(())
     }
 
-    /// Reads the lock file again, which another program may have written. Says whether it changed.
+    /// Reads the lock file again, after another program may have written it. Returns whether it
+    /// changed.
     ///
     /// # Errors
     /// If it cannot be read. What was approved before counts until then.

@@ -6,7 +6,7 @@ use turnbuckle_server::{Server, SetupError};
 use super::Gateway;
 use crate::settings::UpstreamSettings;
 
-/// Several servers of one process behind one endpoint.
+/// Combines several servers of one process behind one endpoint.
 pub trait Mount {
     /// Adds another server under a name: its tool `a` is `name__a` here, and so on for prompts. What this
     /// server has keeps its own names.

@@ -8,7 +8,7 @@ use turnbuckle_host::diff::{self, Change, Effect};
 
 use super::{file::ServerPins, offered::Offered, pin::Pin};
 
-/// What part of a server differs.
+/// The part of a server that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -45,18 +45,18 @@ pub struct LockDifference {
     pub server: String,
     /// What part of it.
     pub kind: LockKind,
-    /// What the server calls it; empty for instructions.
+    /// The server's own name for it; empty for instructions.
     pub name: String,
     /// How it differs.
     pub what: Difference,
     /// The name it had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
-    /// The gravest effect of its changes.
+    /// The most severe effect of its changes.
     pub effect: Effect,
-    /// Every change, in the words of `turnbuckle diff`.
+    /// Every change, described as `turnbuckle diff` does.
     pub changes: Vec<Change>,
-    /// Whether clients are not offered it until it is approved.
+    /// Whether it is withheld from clients until it is approved.
     pub is_withheld: bool,
     /// What was approved: the definition, or the text of instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ impl LockKind {
 }
 
 impl LockDifference {
-    /// How it is named to approve it: `server/tool`, or `server` for its instructions.
+    /// How it is named: `server/tool`, or `server` for its instructions.
     pub fn label(&self) -> String {
         match self.kind {
             LockKind::Instructions => self.server.clone(),
@@ -86,8 +86,16 @@ impl LockDifference {
         }
     }
 
-    /// What changed, in a clause.
-    pub fn said(&self) -> String {
+    /// The arguments of `turnbuckle lock approve` that approve only this difference.
+    pub fn approve_arguments(&self) -> String {
+        match self.kind {
+            LockKind::Instructions => format!("{} --instructions", self.server),
+            _ => self.label(),
+        }
+    }
+
+    /// A clause that describes the change.
+    pub fn description(&self) -> String {
         let parts: Vec<String> = self
             .changes
             .iter()
@@ -124,9 +132,9 @@ pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec
         (None, None) => {}
         (before, after) => {
             let (what, said) = match (before, after) {
-                (None, _) => (Difference::New, "there are instructions now"),
-                (_, None) => (Difference::Gone, "there are no instructions any more"),
-                _ => (Difference::Changed, "they change"),
+                (None, _) => (Difference::New, "instructions added"),
+                (_, None) => (Difference::Gone, "instructions removed"),
+                _ => (Difference::Changed, "instructions changed"),
             };
             let change = Change::whole(Effect::Wording, "server", "", said);
             add(LockKind::Instructions, "", what, None, vec![change]);

@@ -20,7 +20,7 @@ use super::{
     pin::Pin,
 };
 
-/// What becomes of tools that differ from what was approved.
+/// What a gateway does with tools, prompts and instructions that differ from what was approved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -36,7 +36,9 @@ pub enum LockMode {
 
 type OnDifference = Arc<dyn Fn(&LockDifference) + Send + Sync>;
 
-/// A lock file in use. Clones are the same.
+/// A lock file: the definitions of tools and prompts, and the instructions of servers, as they were
+/// approved. Give it to [`Gateway::lock`](crate::Gateway::lock) to find out, or to prevent, that a
+/// server changes its tools after you have looked at them. Clones share it.
 #[derive(Clone)]
 pub struct Lock {
     inner: Arc<Inner>,
@@ -65,11 +67,11 @@ struct State {
 }
 
 impl Lock {
-    /// Uses the lock file at a path. It is written when a server is first used and when changes are
-    /// approved.
+    /// Opens the lock file at a path; it need not exist yet. It is written when a server is used
+    /// for the first time, and when changes are approved.
     ///
     /// # Errors
-    /// If there is a file that cannot be read.
+    /// [`LockError`] if there is a file that cannot be read, or that is not a lock file.
     pub fn open(path: impl Into<PathBuf>, mode: LockMode) -> Result<Self, LockError> {
         let path = path.into();
         let file = LockFile::open(&path)?;
@@ -101,8 +103,8 @@ impl Lock {
         (server.to_owned(), self.core)
     }
 
-    /// Calls back for each difference when it is found, in place of a warning in the log. Set it before
-    /// the lock is used.
+    /// Calls a function for each difference when it is found, in place of a warning in the log. Set
+    /// it before the lock is used.
     #[must_use]
     pub fn on_difference(mut self, hear: impl Fn(&LockDifference) + Send + Sync + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -111,8 +113,8 @@ impl Lock {
         self
     }
 
-    /// Pins nothing by itself: all of a server that is not in the file is new. Set it before the lock is
-    /// used.
+    /// Does not add servers to the file by itself: everything of a server that is not in the file
+    /// counts as new. Set it before the lock is used.
     #[must_use]
     pub fn without_pinning(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -121,12 +123,12 @@ impl Lock {
         self
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
-    /// What becomes of tools that differ.
+    /// How tools that differ are treated.
     pub fn mode(&self) -> LockMode {
         self.inner.state.lock().mode
     }
@@ -162,6 +164,12 @@ impl Lock {
         let state = self.inner.state.lock();
         let differences = state.differences.get(&(server.to_owned(), None));
         state.mode == LockMode::Enforce && differences.is_some_and(|all| differs(all, kind, name))
+    }
+
+    /// Whether nothing of a server may be offered yet, because it was not compared.
+    pub(crate) fn awaits(&self, server: &str) -> bool {
+        let state = self.inner.state.lock();
+        state.mode == LockMode::Enforce && !state.offered.contains_key(&self.observed(server))
     }
 
     /// Whether a caller is not offered this entry of a server of its own. Everything is withheld until
@@ -211,7 +219,7 @@ impl Lock {
                 effect = difference.effect.as_str(),
                 is_withheld = difference.is_withheld,
                 "differs from the lock file: {}",
-                difference.said()
+                difference.description()
             );
         }
     }

@@ -29,8 +29,8 @@ impl Pin {
     }
 }
 
-/// The SHA-256 of a value. The order of members does not change it: some servers write it anew with
-/// each start.
+/// The SHA-256 of a value. The order of members does not change it: some servers write it again
+/// with each start.
 fn digest(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value);

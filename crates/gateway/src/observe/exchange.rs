@@ -12,7 +12,7 @@ use super::message::MessageView;
 pub struct ExchangeSummary {
     /// Counts from 1.
     pub number: u64,
-    /// When it came, in milliseconds since 1970.
+    /// When it arrived, in milliseconds since 1970.
     pub time: u64,
     /// The method.
     pub method: String,
@@ -22,12 +22,12 @@ pub struct ExchangeSummary {
     /// Who called, if the guard knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The client and its version, as it says.
+    /// The name and version that the client gives itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The revision of the client.
     pub from: Revision,
-    /// The server; none if the gateway answered by itself.
+    /// The server; `None` if the gateway answered by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The revision of the server.

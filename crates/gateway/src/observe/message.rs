@@ -16,7 +16,7 @@ pub enum Hop {
     Server,
 }
 
-/// What a message is in a call.
+/// The role of a message in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ pub enum Part {
 pub struct MessageView {
     /// The side it passed on.
     pub hop: Hop,
-    /// What it is in the call.
+    /// Its role in the call.
     pub part: Part,
     /// The method, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub struct MessageView {
     pub at: f64,
     /// The params, the result or the error as JSON; its beginning, if it is long.
     pub text: String,
-    /// The length of the whole.
+    /// The length of the whole text in bytes.
     pub bytes: usize,
 }
 

@@ -330,24 +330,61 @@ fn questions_in(result: &RawValue) -> Option<u32> {
     u32::try_from(questions.unwrap_or_default().len()).ok()
 }
 
-/// Most results are not read for it.
 fn outcome_of(result: &str) -> &'static str {
-    let member = |name: &str| {
-        let is_there = memchr::memmem::find(result.as_bytes(), name.as_bytes()).is_some();
-        let raw: &RawValue = is_there
-            .then(|| serde_json::from_str(result).ok())
-            .flatten()?;
-        Raw::from(raw).member(name).map(|raw| raw.get().to_owned())
-    };
-    if member("resultType").as_deref() == Some("\"input_required\"") {
+    if has_member(result, "resultType", "\"input_required\"") {
         "asked"
-    } else if member("isError").as_deref() == Some("true") {
+    } else if has_member(result, "isError", "true") {
         "tool_error"
     } else {
         "ok"
     }
 }
 
+/// Whether an object has this member with this value. It is read only if the two are next to each other
+/// somewhere in it: most results are not, however large they are.
+fn has_member(object: &str, name: &str, value: &str) -> bool {
+    let mut places = memchr::memmem::find_iter(object.as_bytes(), name);
+    let may_have = places.any(|at| {
+        let rest = object[at + name.len()..].strip_prefix('"');
+        let rest = rest.and_then(|rest| rest.trim_start().strip_prefix(':'));
+        rest.is_some_and(|rest| rest.trim_start().starts_with(value))
+    });
+    may_have
+        && serde_json::from_str::<&RawValue>(object).is_ok_and(|raw| {
+            let member = Raw::from(raw).member(name);
+            member.is_some_and(|member| member.get() == value)
+        })
+}
+
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outcome_is_that_of_the_result_itself() {
+        for (result, outcome) in [
+            (r#"{"content":[]}"#, "ok"),
+            (r#"{"resultType":"complete","isError":false}"#, "ok"),
+            (r#"{"resultType" : "input_required"}"#, "asked"),
+            ("{\"isError\":\n true}", "tool_error"),
+            // Deeper, in a text, or a longer word, it says nothing.
+            (r#"{"structuredContent":{"isError":true}}"#, "ok"),
+            (r#"{"content":[{"text":"\"isError\":true"}]}"#, "ok"),
+            (r#"{"isError":trueish}"#, "ok"),
+            (
+                r#"{"structuredContent":{"isError":false},"isError":true}"#,
+                "tool_error",
+            ),
+            (
+                r#"{"text":"\"resultType\":\"input_required\"","resultType":"complete"}"#,
+                "ok",
+            ),
+        ] {
+            assert_eq!(outcome_of(result), outcome, "{result}");
+        }
+    }
 }

@@ -42,7 +42,9 @@ const MAX_CLIENT: usize = 80;
 /// As many times as a small chart shows.
 const RECENT: usize = 24;
 
-/// Records what passes through a gateway. All of it is bounded.
+/// Records the requests and messages that pass through a gateway, and counts them. Give it to
+/// [`Gateway::observe`](crate::Gateway::observe). It keeps the newest 1,000 requests with up to 16
+/// MiB of messages.
 pub struct Recorder {
     own: Weak<Self>,
     began: Instant,
@@ -121,7 +123,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// A recorder that has seen nothing yet.
+    /// An empty recorder.
     pub fn new() -> Arc<Self> {
         let began = Instant::now();
         Arc::new_cyclic(|own| Self {
@@ -145,7 +147,8 @@ impl Recorder {
         self.began
     }
 
-    /// The number of the newest request.
+    /// The number of the newest request; 0 before the first. Use it to ask for later ones with
+    /// [`exchanges`](Self::exchanges).
     pub fn newest(&self) -> u64 {
         self.kept.lock().next
     }
@@ -318,7 +321,7 @@ impl Recorder {
         view.retry_in = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
     }
 
-    /// What was counted.
+    /// What was counted: requests over this period, calls by revision, callers and denials.
     pub fn traffic(&self, period: Period) -> Traffic {
         let now = Instant::now();
         let newest = self.newest();
@@ -353,8 +356,8 @@ impl Recorder {
         }
     }
 
-    /// The requests after a number that are still kept, oldest first: at most `limit`, of which the
-    /// newest.
+    /// The requests after this number that are still kept, oldest first. If there are more than
+    /// `limit`, the newest are returned.
     pub fn exchanges(&self, after: u64, limit: usize) -> Vec<ExchangeSummary> {
         let kept = self.kept.lock();
         let wanted = kept.records.iter().filter(|record| record.number > after);
@@ -363,7 +366,7 @@ impl Recorder {
         wanted.iter().rev().map(|record| record.summary()).collect()
     }
 
-    /// One request with its messages; `None` if it is not kept any more.
+    /// One request with its messages. `None` if it is no longer kept.
     pub fn exchange(&self, number: u64) -> Option<ExchangeView> {
         let kept = self.kept.lock();
         let found = kept.records.iter().find(|record| record.number == number);

@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use serde_json::{Value, json};
-use turnbuckle_protocol::{Revision, error::code};
-use turnbuckle_server::{KeptRequest, Reject, Relay, RelayReply, Relayed};
+use turnbuckle_protocol::{
+    Revision,
+    error::code,
+    method::{Direction, available},
+};
+use turnbuckle_server::{Front, KeptRequest, Reject, Relay, RelayReply, Relayed};
 
 use super::{
     asking::{AskRound, Asking, CallIdentity, ask_session},
+    consents::{Used, joined},
     subject::Subject,
 };
 
@@ -98,7 +103,16 @@ pub(super) fn serve(
     if let Some(round) = asking.open(request) {
         let answer = round.answer.as_ref();
         if round.is_over || answer.is_some_and(Confirm::is_allowed) {
-            return resume(asking, identity, request.keep(), &round, inner);
+            let allowed = Allowed {
+                asking: Arc::clone(asking),
+                inner: Arc::clone(inner),
+                kept: request.keep(),
+                front: request.front().clone(),
+                confirm,
+                identity,
+                round,
+            };
+            return Box::pin(allowed.run());
         }
         return now(match answer {
             Some(_) => confirm.declined().into(),
@@ -106,7 +120,10 @@ pub(super) fn serve(
             None => asking.ask(&identity, &entry(&confirm), Some(round)),
         });
     }
-    if !request.capabilities().has_form_elicitation() {
+    // A client of an older revision does not know the question, whatever it declares.
+    let is_known =
+        revision.is_modern() || available("elicitation/create", revision, Direction::ToClient);
+    if !is_known || !request.capabilities().has_form_elicitation() {
         return now(confirm.unaskable(revision).into());
     }
     let round = AskRound::first(request);
@@ -124,6 +141,53 @@ pub(super) fn serve(
         }
         served(&kept, &inner).await
     })
+}
+
+/// A call of a modern client whose user has agreed, in this round or before.
+struct Allowed {
+    asking: Arc<Asking>,
+    inner: Arc<dyn Relay>,
+    kept: KeptRequest,
+    front: Front,
+    confirm: Confirm,
+    identity: CallIdentity,
+    round: AskRound,
+}
+
+impl Allowed {
+    /// Runs the call in the process that asked: once for each consent, and once for each round of a call
+    /// that asks something itself.
+    async fn run(self) -> RelayReply {
+        let consents = &self.asking.consents;
+        if self.round.node != consents.node() {
+            let there = self
+                .asking
+                .elsewhere(self.round.node, &self.front, &self.kept);
+            if let Some(reply) = there.await {
+                return reply;
+            }
+            // Whether the call ran there is not known any more, so the user decides again.
+            let entry = entry(&self.confirm);
+            return self.asking.ask(&self.identity, &entry, Some(self.round));
+        }
+        let caller = self.identity.caller.as_deref();
+        match consents.spend(caller, self.round.number).await {
+            Used::Now(ending) => {
+                let work = resume(
+                    &self.asking,
+                    self.identity,
+                    self.kept,
+                    &self.round,
+                    &self.inner,
+                );
+                let reply = work.await;
+                ending.end(&reply);
+                reply
+            }
+            Used::Before(reply) => joined(reply).await,
+            Used::Refused(reject) => reject.into(),
+        }
+    }
 }
 
 /// Goes on with a call of a modern client whose user has agreed, in this round or before.

@@ -9,9 +9,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use turnbuckle_protocol::envelope::{Edit, Raw, RawText};
-use turnbuckle_server::{KeptRequest, Reject, RelayReply, Relayed};
+#[cfg(feature = "http")]
+use turnbuckle_server::ReplicaLink;
+use turnbuckle_server::{Front, KeptRequest, Reject, RelayReply, Relayed};
 use turnbuckle_session::round::{KeyRing, RequestDigest};
 
+use super::consents::Consents;
 use crate::seal::Sealer;
 
 /// How long a client has to answer.
@@ -21,6 +24,11 @@ pub(crate) const ANSWER_WITHIN: Duration = Duration::from_mins(10);
 pub(crate) struct Asking {
     key: &'static str,
     sealer: Sealer,
+    /// Consents that were given here.
+    pub(super) consents: Consents,
+    /// The way to other replicas of the gateway, once the server is built.
+    #[cfg(feature = "http")]
+    replicas: std::sync::OnceLock<ReplicaLink>,
 }
 
 /// What is remembered from one round to the next.
@@ -29,6 +37,9 @@ pub(crate) struct Asking {
 struct AskTicket {
     /// Which of our questions it is.
     asked: String,
+    /// The process that asked, and which of its questions it is: an answer counts once.
+    node: u64,
+    number: u64,
     /// Whether it was answered in our favour.
     is_over: bool,
     /// The state of the server behind us.
@@ -41,12 +52,15 @@ pub(crate) struct AskRound {
     pub(crate) is_over: bool,
     /// The answer, if this round has it.
     pub(crate) answer: Option<Value>,
+    /// The process that asked, and which of its questions it is.
+    pub(super) node: u64,
+    pub(super) number: u64,
     inner: Option<String>,
 }
 
 /// What a call belongs to, for the boxes of its rounds.
 pub(crate) struct CallIdentity {
-    caller: Option<String>,
+    pub(super) caller: Option<String>,
     digest: RequestDigest,
 }
 
@@ -64,7 +78,41 @@ impl Asking {
         Self {
             key,
             sealer: Sealer::new(keys),
+            consents: Consents::default(),
+            #[cfg(feature = "http")]
+            replicas: std::sync::OnceLock::new(),
         }
+    }
+
+    /// Gives it the way to other replicas, before the first question.
+    #[cfg(feature = "http")]
+    pub(super) fn share(&self, link: ReplicaLink) {
+        self.consents.set_node(link.node());
+        let _ = self.replicas.set(link);
+    }
+
+    /// Has the replica that asked serve the request with the answer; `None` if it has ended.
+    #[cfg(feature = "http")]
+    pub(super) async fn elsewhere(
+        &self,
+        node: u64,
+        front: &Front,
+        kept: &KeptRequest,
+    ) -> Option<RelayReply> {
+        let link = self.replicas.get()?;
+        link.serve_at(node, front, kept.method(), kept.params())
+            .await
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_async, reason = "with HTTP there may be other replicas")]
+    pub(super) async fn elsewhere(
+        &self,
+        _node: u64,
+        _front: &Front,
+        _kept: &KeptRequest,
+    ) -> Option<RelayReply> {
+        None
     }
 
     /// What was asked before; `None` if the state of the request is not ours.
@@ -86,6 +134,8 @@ impl Asking {
         Some(AskRound {
             is_over: ticket.is_over,
             answer: answer.and_then(|raw| raw.parse().ok()),
+            node: ticket.node,
+            number: ticket.number,
             inner: ticket.inner,
         })
     }
@@ -176,6 +226,8 @@ impl Asking {
     ) -> Result<String, Reject> {
         let ticket = AskTicket {
             asked: self.key.to_owned(),
+            node: self.consents.node(),
+            number: self.consents.number(),
             is_over,
             inner,
         };
@@ -193,6 +245,8 @@ impl AskRound {
         Self {
             is_over: false,
             answer: None,
+            node: 0,
+            number: 0,
             inner: state.map(std::borrow::Cow::into_owned),
         }
     }

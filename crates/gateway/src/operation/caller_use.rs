@@ -7,7 +7,7 @@ use turnbuckle_base::lock::Mutex;
 
 use super::policy::{Policy, Rate};
 
-/// How many callers are remembered. A caller that is forgotten begins anew.
+/// How many callers are remembered. A caller that is forgotten starts from zero.
 const MAX_CALLERS: usize = 10_000;
 
 /// Callers and what they use.

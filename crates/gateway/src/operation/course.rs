@@ -4,7 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use tokio::time::Instant;
-use turnbuckle_protocol::{Revision, envelope::Raw, error::code};
+use turnbuckle_protocol::{
+    Revision,
+    envelope::Raw,
+    error::{code, name_in_message},
+};
 use turnbuckle_server::{Reject, RelayReply, Relayed};
 
 use super::{
@@ -184,11 +188,17 @@ fn trace_of(request: &Relayed<'_>) -> Option<String> {
     Some(parent.split('-').nth(1)?.to_owned())
 }
 
+/// The error for a tool or prompt (`word`) that this caller does not have. It is the same for one that does
+/// not exist and one that a rule denies.
+pub(crate) fn unknown(word: &str, name: &str) -> Reject {
+    let name = name_in_message(name);
+    Reject::invalid_params(format!("unknown {word} `{name}`"))
+}
+
 /// What is denied cannot be told from what does not exist.
 fn absent(kind: EntryKind, name: &str) -> Reject {
     match kind {
-        EntryKind::Tool => Reject::invalid_params(format!("unknown tool `{name}`")),
-        EntryKind::Prompt => Reject::invalid_params(format!("unknown prompt `{name}`")),
+        EntryKind::Tool | EntryKind::Prompt => unknown(kind.as_str(), name),
         EntryKind::Resource => Reject::resource_not_found(name),
     }
 }

@@ -16,8 +16,8 @@ const BUCKETS: [f64; 12] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0,
 ];
 
-/// What a gateway counts. Labels have few values: methods of the protocol, outcomes, and servers of the
-/// config.
+/// The counters of a gateway, for Prometheus. Their labels have few values: methods of the
+/// protocol, outcomes, and servers of the config; callers are not among them.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -142,21 +142,21 @@ impl Metrics {
         seconds.observe(took.as_secs_f64());
     }
 
-    /// A server answers, or does not any more.
+    /// Sets whether a server answers.
     pub fn server(&self, id: &str, is_ready: bool) {
         let server = id.to_owned();
         let gauge = self.servers.get_or_create(&ServerLabels { server });
         gauge.set(is_ready.into());
     }
 
-    /// A server failed.
+    /// Counts a failure of a server.
     pub fn server_failed(&self, id: &str) {
         self.server(id, false);
         let server = id.to_owned();
         self.restarts.get_or_create(&ServerLabels { server }).inc();
     }
 
-    /// A server was removed.
+    /// Removes the counters of a server that the gateway no longer has.
     pub fn server_removed(&self, id: &str) {
         let labels = ServerLabels {
             server: id.to_owned(),
@@ -165,7 +165,8 @@ impl Metrics {
         self.restarts.remove(&labels);
     }
 
-    /// What differs from the lock file now.
+    /// Sets what differs from the lock file, from
+    /// [`LiveGateway::lock_differences`](crate::LiveGateway::lock_differences).
     pub fn lock_differences(&self, differences: &[LockDifference]) {
         self.lock.clear();
         for difference in differences {
@@ -177,7 +178,8 @@ impl Metrics {
         }
     }
 
-    /// How many callers have each server that callers reach with credentials of their own.
+    /// Sets how many callers have each server that callers reach with credentials of their own,
+    /// from [`LiveGateway::caller_servers`](crate::LiveGateway::caller_servers).
     pub fn caller_servers(&self, servers: &[(ServerId, CallerCounts)]) {
         self.of_callers.clear();
         for (server, counts) in servers {
@@ -197,7 +199,8 @@ impl Metrics {
         }
     }
 
-    /// How many calls are parked now.
+    /// Sets how many calls wait for answers of their clients, from
+    /// [`LiveGateway::parked`](crate::LiveGateway::parked).
     pub fn parked(&self, calls: usize) {
         self.parked.set(i64::try_from(calls).unwrap_or(i64::MAX));
     }
@@ -207,7 +210,7 @@ impl Metrics {
         self.lost_lines.inc_by(lines.saturating_sub(known));
     }
 
-    /// All of them in the text format of OpenMetrics, which Prometheus reads.
+    /// All counters in the text format of OpenMetrics, which Prometheus reads.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if let Err(error) = text::encode(&mut text, &self.registry) {

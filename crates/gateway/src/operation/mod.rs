@@ -13,6 +13,7 @@ mod condition;
 #[cfg(not(feature = "cel"))]
 #[path = "no_condition.rs"]
 mod condition;
+mod consents;
 mod course;
 mod list_filter;
 mod log_writer;
@@ -27,6 +28,7 @@ pub use access_log::{AccessLog, AccessRecord};
 pub(crate) use asking::{AskRound, Asking, CallIdentity, ask_session};
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
+pub(crate) use course::unknown;
 pub use metrics::Metrics;
 pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};

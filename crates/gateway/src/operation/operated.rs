@@ -25,7 +25,8 @@ use super::{
 };
 use crate::observe::Recorder;
 
-/// Decides about the requests of a gateway, counts them and writes them down.
+/// The operation of a gateway: a policy that allows or denies requests, rate limits, counters for
+/// Prometheus and an access log. Give it to [`Gateway::operation`](crate::Gateway::operation).
 #[derive(Default)]
 pub struct Operation {
     policy: RwLock<Arc<Policy>>,
@@ -51,43 +52,46 @@ impl fmt::Debug for Operation {
 }
 
 impl Operation {
-    /// Allows everything, and counts.
+    /// Allows everything, counts requests and writes no log. Add a [`policy`](Self::policy) and a
+    /// [`log`](Self::log).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decides by this policy.
+    /// Sets the policy. [`set_policy`](Self::set_policy) changes it while the gateway runs.
     #[must_use]
     pub fn policy(self, policy: Policy) -> Self {
         self.set_policy(policy);
         self
     }
 
-    /// Writes requests down.
+    /// Writes a line about each request to this access log.
     #[must_use]
     pub fn log(mut self, log: AccessLog) -> Self {
         self.log = Some(log);
         self
     }
 
-    /// Tells a recorder what is denied.
+    /// Reports denied requests to this recorder, so that they are part of
+    /// [`Traffic::denials`](crate::observe::Traffic::denials). Give the same recorder to
+    /// [`Gateway::observe`](crate::Gateway::observe).
     #[must_use]
     pub fn recorder(mut self, recorder: Arc<Recorder>) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Decides by another policy from now on.
+    /// Replaces the policy while the gateway runs. It applies to requests that begin from now on.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write() = Arc::new(policy);
     }
 
-    /// What is counted.
+    /// The counters, to be updated with what only the program knows, such as the states of servers.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
 
-    /// The counters as a text, with what others count brought up to date.
+    /// All counters in the text format of Prometheus (OpenMetrics), to be served at `/metrics`.
     pub fn metrics_text(&self) -> String {
         if let Some(log) = &self.log {
             self.metrics.lost_lines(log.lost());
@@ -102,13 +106,22 @@ impl Operation {
         let _ = self.bound.set(Bound { directory, asking });
     }
 
+    /// Gives it the way to other replicas of the gateway, before the first request.
+    #[cfg(feature = "http")]
+    pub(crate) fn share(&self, link: turnbuckle_server::ReplicaLink) {
+        if let Some(bound) = self.bound.get() {
+            bound.asking.share(link);
+        }
+    }
+
     pub(super) fn directory(&self, policy: &Policy) -> Option<&Arc<dyn Directory>> {
         let bound = self.bound.get()?;
         policy.needs_facts().then_some(&bound.directory)
     }
 
-    /// Puts this around a relay. [`Gateway::operation`](crate::Gateway::operation) does this, and lets
-    /// rules know more than names: expressions and questions need that.
+    /// Puts the operation around a [`Relay`]. [`Gateway::operation`](crate::Gateway::operation)
+    /// does this by itself, and also lets rules use expressions and ask the user, which this method
+    /// does not.
     pub fn around(self: Arc<Self>, inner: Arc<dyn Relay>) -> Arc<dyn Relay> {
         Arc::new(Operated {
             operation: self,

@@ -11,8 +11,9 @@ use super::{
     subject::{Moment, Subject},
 };
 
-/// Who may see and call what, and how often. What a caller may not call is not in the caller's lists
-/// either.
+/// Decides which callers may use which tools, prompts and resources, and how often. What a caller
+/// may not use is missing from the caller's lists, and a call of it is answered as if it did not
+/// exist. Give it to [`Operation::policy`](super::Operation::policy).
 ///
 /// ```
 /// use turnbuckle_gateway::operation::{Policy, PolicyRule, Rate};
@@ -28,7 +29,8 @@ pub struct Policy {
     rules: Vec<PolicyRule>,
 }
 
-/// A part of a policy, for some callers or all of them.
+/// A rule of a [`Policy`], for all callers or for some of them. Patterns are matched with the names
+/// that clients see; `*` matches any text.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it is given to a `Policy`"]
 pub struct PolicyRule {
@@ -75,7 +77,8 @@ fn holding<'a>(
         .find(holds)
 }
 
-/// How often something may happen.
+/// A limit on how often a caller may call: a number of calls within a time. Give it to
+/// [`PolicyRule::rate`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     pub(super) count: u32,
@@ -83,7 +86,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// So many in a second.
+    /// This many calls in a second.
     pub fn per_second(count: u32) -> Self {
         Self {
             count,
@@ -91,7 +94,7 @@ impl Rate {
         }
     }
 
-    /// So many in a minute.
+    /// This many calls in a minute.
     pub fn per_minute(count: u32) -> Self {
         Self {
             count,
@@ -99,7 +102,7 @@ impl Rate {
         }
     }
 
-    /// So many in an hour.
+    /// This many calls in an hour.
     pub fn per_hour(count: u32) -> Self {
         Self {
             count,
@@ -107,7 +110,8 @@ impl Rate {
         }
     }
 
-    /// Reads `60/minute`, `5/second` or `1000/hour`; `None` for other texts.
+    /// Parses `60/minute`, `5/second` or `1000/hour`. Returns `None` for other texts, and for a
+    /// count of 0.
     pub fn parse(text: &str) -> Option<Self> {
         let (count, unit) = text.split_once('/')?;
         let count = count.trim().parse().ok().filter(|count| *count > 0)?;
@@ -138,7 +142,8 @@ impl Policy {
         self.rules.is_empty()
     }
 
-    /// Whether a caller may see something, as far as patterns tell.
+    /// Whether a caller sees an entry in lists, as far as its kind and name tell. Expressions that
+    /// need more, such as the server or the annotations, may decide otherwise in a gateway.
     pub fn permits(&self, caller: Option<&str>, kind: EntryKind, name: &str) -> bool {
         let subject = Subject {
             caller,
@@ -234,7 +239,8 @@ impl PolicyRule {
         Self::default()
     }
 
-    /// A rule for callers whose names fit one of these; `*` matches any text.
+    /// A rule for callers whose ids match one of these patterns; `*` matches any text. It never
+    /// applies to callers without an id.
     pub fn for_callers(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             callers: Some(names.into_iter().map(Into::into).collect()),
@@ -242,8 +248,9 @@ impl PolicyRule {
         }
     }
 
-    /// Allows nothing of a kind but what fits one of these: `git__*` for tools, `prompt:…`,
-    /// `resource:…`.
+    /// Allows only what matches one of these patterns, or an `allow_if` expression. A
+    /// pattern is for tools, such as `git__*`, unless it begins with `prompt:` or `resource:`;
+    /// kinds without a pattern are not restricted.
     pub fn allow(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.allow
@@ -251,7 +258,8 @@ impl PolicyRule {
         self
     }
 
-    /// Denies what fits one of these.
+    /// Denies what matches one of these patterns, whatever other rules allow. See
+    /// [`allow`](Self::allow) for the patterns.
     pub fn deny(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.deny
@@ -259,7 +267,9 @@ impl PolicyRule {
         self
     }
 
-    /// Asks the user before calls of what fits one of these. A client that cannot be asked is refused.
+    /// Asks the user before each call of what matches one of these patterns, with a form that shows
+    /// the server, the tool and the arguments. The call of a client that does not support forms
+    /// (elicitation) is refused.
     pub fn ask(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.ask
@@ -267,50 +277,54 @@ impl PolicyRule {
         self
     }
 
-    /// Allows nothing but that for which a CEL expression holds, and what patterns allow. One that
-    /// cannot be evaluated allows nothing.
+    /// Allows only that for which a CEL expression is true, besides what [`allow`](Self::allow)
+    /// allows. An expression that cannot be evaluated, for example because an argument is missing,
+    /// allows nothing.
     ///
-    /// Expressions may name `caller` (with `id` and `scopes`), `server`, `tool` (the server's own name
-    /// for it), `name` (the gateway's), `kind` (`tool`, `prompt`, `resource`), `method`, `annotations`
-    /// and `arguments`. Those that name `arguments` count for calls; lists are not filtered by them.
+    /// Expressions may use `caller` (with `id` and `scopes`), `server`, `tool` (the server's own
+    /// name for it), `name` (the gateway's), `kind` (`tool`, `prompt`, `resource`), `method`,
+    /// `annotations` and `arguments`. Those that use `arguments` apply to calls only; lists are not
+    /// filtered by them.
     ///
     /// # Errors
-    /// If it is not a sound expression.
+    /// [`ConditionError`] if it is not a valid expression, with the line and the column.
     #[cfg(feature = "cel")]
     pub fn allow_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.allow_if.push(Condition::parse(expression)?);
         Ok(self)
     }
 
-    /// Denies that for which a CEL expression holds; see [`allow_if`](Self::allow_if). One that cannot
-    /// be evaluated denies.
+    /// Denies that for which a CEL expression is true; see [`allow_if`](Self::allow_if). An
+    /// expression that cannot be evaluated denies.
     ///
     /// # Errors
-    /// If it is not a sound expression.
+    /// [`ConditionError`] if it is not a valid expression.
     #[cfg(feature = "cel")]
     pub fn deny_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.deny_if.push(Condition::parse(expression)?);
         Ok(self)
     }
 
-    /// Asks the user before calls for which a CEL expression holds; see [`allow_if`](Self::allow_if).
-    /// One that cannot be evaluated asks.
+    /// Asks the user before calls for which a CEL expression is true; see [`ask`](Self::ask) and
+    /// [`allow_if`](Self::allow_if). An expression that cannot be evaluated asks.
     ///
     /// # Errors
-    /// If it is not a sound expression.
+    /// [`ConditionError`] if it is not a valid expression.
     #[cfg(feature = "cel")]
     pub fn ask_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.ask_if.push(Condition::parse(expression)?);
         Ok(self)
     }
 
-    /// Limits how often each caller may call.
+    /// Limits how often each caller may call. A call beyond the rate is refused with error 429. If
+    /// several rules for a caller have a rate, the lowest counts.
     pub fn rate(mut self, rate: Rate) -> Self {
         self.rate = Some(rate);
         self
     }
 
-    /// Limits how many calls of each caller run at once.
+    /// Limits how many calls of each caller run at once. One more is refused with error 429. If
+    /// several rules for a caller have a limit, the lowest counts.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls);
         self

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use turnbuckle_protocol::envelope::Members;
 use turnbuckle_server::{Caller, Relayed};
 
-/// What a name names.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {

@@ -7,11 +7,11 @@ use turnbuckle_server::Caller;
 
 /// Credentials of each caller for one server. Credentials of one caller are never used for another.
 pub trait CallerAccess: Send + Sync + 'static {
-    /// The way to the server with the caller's own credentials; `None` if the caller has none.
-    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
+    /// The server with the caller's own credentials; `None` if the caller has none.
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
 
-    /// Whether this request of the caller has what the [way](Self::way) is found with. If not,
-    /// this request is ignored, and the next one is tried.
+    /// Whether this request of the caller has what [`server_for`](Self::server_for) needs. If not, this
+    /// request is ignored, and the next one is tried.
     fn can_look_up(&self, _caller: &Caller) -> bool {
         true
     }
@@ -31,9 +31,10 @@ pub trait CallerAccess: Send + Sync + 'static {
         false
     }
 
-    /// A number that changes with the credentials of the caller, other than by renewing them: when it has
-    /// signed in for more, or has signed out. The next request then finds the [way](Self::way) anew, and
-    /// starts the server again, or ends its sessions if there is no way any more.
+    /// A number that changes with the credentials of the caller, other than by renewing them: when
+    /// it has signed in for more, or has signed out. The next request then calls
+    /// [`server_for`](Self::server_for) again, and starts the server again, or ends its sessions if
+    /// there is none any more.
     fn credentials(&self, _caller: &Caller) -> u64 {
         0
     }
@@ -48,11 +49,11 @@ pub trait CallerAccess: Send + Sync + 'static {
 pub struct SignIn {
     /// Where the user goes.
     pub url: String,
-    /// How far it is.
+    /// The progress of the sign-in.
     pub state: watch::Receiver<SignInState>,
 }
 
-/// How far a sign-in is.
+/// The progress of a sign-in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignInState {
@@ -66,7 +67,7 @@ pub enum SignInState {
 }
 
 impl SignIn {
-    /// The user goes to this URL, and `state` tells how far the sign-in is.
+    /// A sign-in at this URL, whose progress `state` reports.
     pub fn new(url: impl Into<String>, state: watch::Receiver<SignInState>) -> Self {
         Self {
             url: url.into(),

@@ -3,7 +3,7 @@
 //! A caller has a core of its own: the servers that all share, and its own sessions with the others.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, Weak,
         atomic::{AtomicBool, Ordering},
@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use tokio::time;
+use tokio::{task::JoinSet, time};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{Pacing, ServerId};
 use turnbuckle_protocol::error::code;
@@ -70,12 +70,12 @@ pub(crate) struct Callers {
     /// Whether there are such servers: most gateways have none.
     has_servers: AtomicBool,
     pacing: Pacing,
-    known: Mutex<HashMap<CallerId, Arc<CallerCore>>>,
+    known: Mutex<BTreeMap<CallerId, Arc<CallerCore>>>,
 }
 
 /// A caller, with what its token is good for: credentials that a token with many scopes brings are not
 /// used for one with few.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CallerId {
     id: Option<String>,
     scopes: Vec<String>,
@@ -134,7 +134,7 @@ impl Callers {
         self.begin_anew();
     }
 
-    /// Removes a server. False if there was none.
+    /// Removes a server. Returns false if there is no such server.
     pub(crate) fn remove(&self, id: &ServerId) -> bool {
         let is_removed = {
             let mut servers = self.servers.write();
@@ -150,7 +150,7 @@ impl Callers {
         is_removed
     }
 
-    /// Forgets what callers are offered, so that it is found out anew. Calls that run come to their end.
+    /// Forgets what callers are offered, so that it is looked up again. Running calls finish.
     fn begin_anew(&self) {
         let known = std::mem::take(&mut *self.known.lock());
         drop(known);
@@ -275,7 +275,7 @@ impl Callers {
         self.servers().iter().map(of_server).collect()
     }
 
-    /// Starts a server anew for all callers that have it. False if there is no such server.
+    /// Restarts a server for all callers that have it. Returns false if there is no such server.
     pub(crate) fn restart(&self, id: &ServerId) -> bool {
         let is_known = self.servers.read().iter().any(|server| server.id == *id);
         if is_known {
@@ -292,14 +292,14 @@ impl Callers {
         servers.iter().map(|server| server.id.to_string()).collect()
     }
 
-    /// Looks at the servers of all callers anew.
+    /// Looks at the servers of all callers again.
     pub(crate) fn observe_all(&self) {
         for core in self.all() {
             core.observe_all();
         }
     }
 
-    /// Merges the lists of all callers anew.
+    /// Merges the lists of all callers again.
     pub(crate) fn reroute(&self) {
         for core in self.all() {
             core.reroute();
@@ -308,14 +308,16 @@ impl Callers {
 
     /// Ends sessions that nothing needs any more, and forgets callers that are gone.
     pub(crate) fn tidy(&self) {
-        let gone: Vec<_> = {
+        let gone: BTreeMap<_, _> = {
             let mut known = self.known.lock();
-            known
-                .extract_if(|_, own| {
+            let (gone, kept) = std::mem::take(&mut *known)
+                .into_iter()
+                .partition(|(_, own)| {
                     // A subscription that is open keeps it.
                     Arc::strong_count(own) == 1 && own.last_used.lock().elapsed() >= IDLE
-                })
-                .collect()
+                });
+            *known = kept;
+            gone
         };
         drop(gone);
         self.shared.tidy();
@@ -327,9 +329,12 @@ impl Callers {
     /// Ends the servers of all callers.
     pub(crate) async fn close(&self) {
         let all = std::mem::take(&mut *self.known.lock());
-        for own in all.into_values() {
-            own.core.close().await;
+        let mut closing = JoinSet::new();
+        for own in all.values() {
+            let core = Arc::clone(&own.core);
+            closing.spawn(async move { core.close().await });
         }
+        closing.join_all().await;
     }
 
     /// What each caller is offered. A caller counts as idle while this is kept.
@@ -352,7 +357,7 @@ impl CallerCore {
 /// Takes out the caller that was idle for longest, of those that may go. One with a call or an open
 /// subscription stays.
 fn longest_idle(
-    known: &mut HashMap<CallerId, Arc<CallerCore>>,
+    known: &mut BTreeMap<CallerId, Arc<CallerCore>>,
     may_go: impl Fn(&CallerId) -> bool,
 ) -> Option<Arc<CallerCore>> {
     let idle = known
@@ -392,7 +397,7 @@ impl Directory for CallersDirectory {
         if callers.share_all() {
             let time = callers.shared.settling()?;
             return Some(Box::pin(async move {
-                let _ = time::timeout(time, callers.shared.settled()).await;
+                let _ = time::timeout(time, callers.shared.listed()).await;
                 Ok(())
             }));
         }
@@ -419,7 +424,7 @@ mod tests {
     struct Closed;
 
     impl CallerAccess for Closed {
-        fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
             Box::pin(async { None })
         }
 

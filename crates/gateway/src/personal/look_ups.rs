@@ -79,7 +79,7 @@ impl LookUp {
         let (server, core, caller) = (Arc::clone(server), Arc::clone(core), caller.clone());
         // The servers are asked at the same time, and an answer counts even if the request is cancelled.
         let task = tokio::spawn(async move {
-            match time::timeout(ENDS_WITHIN, server.access.way(&caller)).await {
+            match time::timeout(ENDS_WITHIN, server.access.server_for(&caller)).await {
                 Ok(Some(spec)) => core.add(&server.id, spec, server.settings.clone()),
                 Ok(None) if core.contains(&server.id) => {
                     core.remove(&server.id).await;

@@ -2,7 +2,10 @@
 
 use std::{any::Any, sync::Arc};
 
-use turnbuckle_host::shared::{List, Lists, Prefix};
+use turnbuckle_host::{
+    ServerId,
+    shared::{List, Lists, Prefix},
+};
 use turnbuckle_protocol::{CacheScope, JsonObject, envelope::Raw};
 use turnbuckle_uri_template::Template;
 
@@ -13,6 +16,7 @@ use super::{
     table::Entry,
 };
 use crate::{
+    gateways::{self, GatewayId},
     lock::{Lock, LockKind},
     settings::Naming,
     upstream::{Member, Plan},
@@ -22,6 +26,9 @@ use crate::{
 pub(super) struct Source {
     plan: Arc<Plan>,
     has_tasks: bool,
+    /// The gateway that the server is.
+    gateway: Option<GatewayId>,
+    is_empty: bool,
     /// The lists, by kind.
     lists: [Arc<dyn Any + Send + Sync>; 4],
 }
@@ -31,6 +38,11 @@ impl Source {
         Self {
             plan: Arc::clone(&member.plan),
             has_tasks: member.has_modern_tasks(),
+            gateway: member.plan.peer.id(),
+            is_empty: lists.tools.entries.is_empty()
+                && lists.prompts.entries.is_empty()
+                && lists.resources.entries.is_empty()
+                && lists.templates.entries.is_empty(),
             // In the order of the kinds.
             lists: [
                 Arc::clone(&lists.tools) as Arc<dyn Any + Send + Sync>,
@@ -46,6 +58,7 @@ impl Source {
         let (own, others) = (&self.lists[kind as usize], &other.lists[kind as usize]);
         Arc::ptr_eq(&self.plan, &other.plan)
             && self.has_tasks == other.has_tasks
+            && self.gateway == other.gateway
             && std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(others))
     }
 }
@@ -82,6 +95,12 @@ impl OfferedAs {
 }
 
 impl Routes {
+    /// Whether anything that a server offers is known and was merged.
+    pub(crate) fn knows(&self, server: &ServerId) -> bool {
+        let source = self.sources.get(server);
+        source.is_some_and(|source| !source.is_empty)
+    }
+
     pub(crate) fn new(
         members: &[Arc<Member>],
         naming: Naming,
@@ -90,7 +109,6 @@ impl Routes {
         before: &Self,
     ) -> Self {
         let mut routes = Self::default();
-        routes.generation = generation;
         let is_prefixed = match naming {
             Naming::Auto => members.len() > 1,
             Naming::Bare => false,
@@ -99,6 +117,7 @@ impl Routes {
         let mut names = Names::new();
         for merged in &mut routes.lists {
             merged.is_public = true;
+            merged.generation = generation;
         }
         for member in members {
             names.begin(if is_prefixed && !member.plan.settings.is_bare {
@@ -106,7 +125,11 @@ impl Routes {
             } else {
                 Prefix::None
             });
-            let lists = member.upstream.lists();
+            // Those of an earlier run are not compared with what was approved.
+            let lists = match lock {
+                Some(lock) if lock.awaits(member.id.as_str()) => Lists::default(),
+                _ => member.upstream.lists(),
+            };
             let merging = Merging {
                 member,
                 source: Source::new(member, &lists),
@@ -164,6 +187,13 @@ impl Routes {
             return;
         }
         for template in &lists.templates.entries {
+            // Of another gateway's templates some are left out.
+            let listed = self.find(Kind::Templates, &template.value.uri_template);
+            if merging.source.gateway.is_some()
+                && listed.is_none_or(|listed| listed.server != member.id)
+            {
+                continue;
+            }
             if let Ok(parsed) = Template::parse(&template.value.uri_template) {
                 self.templates.push((Arc::new(parsed), member.id.clone()));
             }
@@ -191,8 +221,12 @@ impl Routes {
                 continue;
             };
             if merged.entries.contains_key(&name) {
-                let server = &member.id;
-                tracing::warn!(%server, %name, "left out an entry that another server has too");
+                let left_out = (kind, member.id.clone(), name);
+                if !merging.before.left_out.contains(&left_out) {
+                    let (_, server, name) = &left_out;
+                    tracing::warn!(%server, %name, "left out an entry that another server has too");
+                }
+                self.left_out.insert(left_out);
                 continue;
             }
             let own = entry.value.own();
@@ -220,6 +254,12 @@ impl Routes {
                 is_renamed.then_some(&*name),
                 fixed.as_deref().unwrap_or(&no_arguments),
             );
+            let text = match &merging.source.gateway {
+                Some(gateway) => text.and_then(|text| {
+                    gateways::through(&text, gateway, &member.plan.common.gateway)
+                }),
+                None => text,
+            };
             let Some(text) = text else { continue };
             if kind == Kind::Tools
                 && let Some(headers) = param_headers(text.raw())

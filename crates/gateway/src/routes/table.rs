@@ -1,6 +1,11 @@
 //! The lists of all servers together, and the server of each entry.
 
-use std::{collections::HashMap, fmt::Write, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt::Write,
+    sync::Arc,
+    time::Duration,
+};
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -43,6 +48,8 @@ pub(super) struct Merged {
     /// The shortest time for which a part of it is fresh, if all parts say so.
     pub(super) ttl: Option<Duration>,
     pub(super) is_public: bool,
+    /// A number that changes with its entries, by which cursors are known.
+    pub(super) generation: u64,
 }
 
 /// The entries of a list in the words of a revision.
@@ -51,14 +58,15 @@ type WrittenLists = HashMap<(Kind, Revision), Arc<Vec<String>>>;
 /// What all servers offer together.
 #[derive(Default)]
 pub(crate) struct Routes {
-    pub(super) generation: u64,
     pub(super) lists: [Merged; 4],
     pub(super) templates: Vec<(Arc<Template>, ServerId)>,
     /// What the entries were made from, by server.
-    pub(super) sources: HashMap<ServerId, Source>,
+    pub(super) sources: BTreeMap<ServerId, Source>,
     pub(super) headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
     /// What is withheld, by the names that clients would see.
     pub(super) withheld: HashMap<(LockKind, Arc<str>), (ServerId, Arc<str>)>,
+    /// Entries that were left out because another server has them.
+    pub(super) left_out: HashSet<(Kind, ServerId, Arc<str>)>,
     /// Entries in the words of a revision, made when they are first asked for.
     written: Mutex<WrittenLists>,
 }
@@ -129,7 +137,7 @@ impl Routes {
     }
 
     /// Which lists differ from those before.
-    pub(crate) fn differing(&self, before: &Self) -> Vec<Kind> {
+    fn differing(&self, before: &Self) -> Vec<Kind> {
         let is_other = |kind: &Kind| {
             let (now, before) = (&self.list(*kind).entries, &before.list(*kind).entries);
             now.len() != before.len()
@@ -146,6 +154,17 @@ impl Routes {
         Kind::ALL.into_iter().filter(is_other).collect()
     }
 
+    /// Lets the cursors of lists that are the same as before go on. Gives those that differ.
+    pub(crate) fn keep_cursors(&mut self, before: &Self) -> Vec<Kind> {
+        let differing = self.differing(before);
+        for kind in Kind::ALL {
+            if !differing.contains(&kind) {
+                self.lists[kind as usize].generation = before.list(kind).generation;
+            }
+        }
+        differing
+    }
+
     /// A page of a list in the words of a revision.
     pub(crate) fn page(
         &self,
@@ -155,7 +174,7 @@ impl Routes {
     ) -> Result<Vec<u8>, Reject> {
         let start = match cursor {
             None => 0,
-            Some(cursor) => self.place(cursor).ok_or_else(|| {
+            Some(cursor) => self.place(kind, cursor).ok_or_else(|| {
                 Reject::invalid_params("`cursor` is not one of this list; start from the beginning")
             })?,
         };
@@ -164,7 +183,8 @@ impl Routes {
         let page = entries.get(start..end).unwrap_or_default();
         let mut text = format!(r#"{{"{}":[{}]"#, kind.member(), page.join(","));
         if end < entries.len() {
-            let _ = write!(text, r#","nextCursor":"{:x}-{end}""#, self.generation);
+            let generation = self.list(kind).generation;
+            let _ = write!(text, r#","nextCursor":"{generation:x}-{end}""#);
         }
         if revision.is_modern() {
             let list = self.list(kind);
@@ -184,9 +204,9 @@ impl Routes {
     }
 
     /// Where a cursor points to, if it is of this list.
-    fn place(&self, cursor: &str) -> Option<usize> {
+    fn place(&self, kind: Kind, cursor: &str) -> Option<usize> {
         let (generation, place) = cursor.split_once('-')?;
-        let is_ours = u64::from_str_radix(generation, 16).ok()? == self.generation;
+        let is_ours = u64::from_str_radix(generation, 16).ok()? == self.list(kind).generation;
         is_ours.then(|| place.parse().ok()).flatten()
     }
 
@@ -207,5 +227,42 @@ impl Routes {
         let written = Arc::new(entries.map(lowered).collect());
         let mut all = self.written.lock();
         Arc::clone(all.entry((kind, revision)).or_insert(written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::envelope::Raw;
+
+    use super::*;
+
+    fn routes(generation: u64, text: &str) -> Routes {
+        let mut routes = Routes::default();
+        let raw = serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+        let entry = Entry {
+            server: "s".into(),
+            own: "a".into(),
+            fixed: None,
+            has_tasks: false,
+            text: Raw::from(&*raw).into(),
+        };
+        let tools = &mut routes.lists[Kind::Tools as usize];
+        tools.entries.insert("a".into(), Arc::new(entry));
+        for list in &mut routes.lists {
+            list.generation = generation;
+        }
+        routes
+    }
+
+    #[test]
+    fn cursors_of_a_list_that_did_not_change_go_on() {
+        let before = routes(1, r#"{"name":"a"}"#);
+        let mut same = routes(2, r#"{"name":"a"}"#);
+        assert!(same.keep_cursors(&before).is_empty());
+        assert_eq!(same.place(Kind::Tools, "1-1000"), Some(1000));
+        let mut other = routes(3, r#"{"name":"a","title":"A"}"#);
+        assert!(other.keep_cursors(&same) == [Kind::Tools]);
+        assert_eq!(other.place(Kind::Tools, "1-1000"), None);
+        assert_eq!(other.place(Kind::Prompts, "1-1000"), Some(1000));
     }
 }

@@ -37,8 +37,12 @@ pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&s
         return Reject::internal(read.message).with_data(data).into();
     }
     let mut lowered = read.clone();
+    // Of a legacy server, only the codes that its revision has mean what they mean there. The others are
+    // those of an application.
+    let is_of_protocol =
+        from.is_modern() || !MODERN_CODES.contains(&read.code) || is_visit_first(&read, from);
     // Only a resource that was asked for was not found; other params are just wrong.
-    if read.code != code::INVALID_PARAMS || names(&read, uri) {
+    if is_of_protocol && (read.code != code::INVALID_PARAMS || names(&read, uri)) {
         lowered.lower(to);
     }
     if lowered == read {
@@ -55,6 +59,11 @@ pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&s
         Ok(text) => RelayReply::Error(lowered.code, text),
         Err(_) => Reject::new(lowered.code, lowered.message).into(),
     }
+}
+
+/// Whether a server of this revision wants visits to be made before the call.
+fn is_visit_first(error: &ErrorObject, from: Revision) -> bool {
+    from.rules().visits_first && error.code == code::URL_ELICITATION_REQUIRED
 }
 
 /// Whether the data of an error names this URI.
@@ -129,6 +138,16 @@ mod tests {
         // Another resource than the one that was asked for: the params are wrong.
         assert_eq!(translated(modern, MODERN, LEGACY, Some("a:c")).0, -32602);
         assert_eq!(translated(modern, MODERN, LEGACY, None).0, -32602);
+    }
+
+    #[test]
+    fn legacy_clients_get_the_codes_of_legacy_applications() {
+        let older = Revision::V2025_06_18;
+        for code in [-32_020, -32_021, -32_022, -32_050] {
+            let text = format!(r#"{{"code":{code},"message":"mine","data":[1]}}"#);
+            assert_eq!(translated(&text, LEGACY, older, None), (code, text.clone()));
+            assert_eq!(translated(&text, older, LEGACY, None), (code, text));
+        }
     }
 
     #[test]

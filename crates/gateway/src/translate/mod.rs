@@ -1,7 +1,7 @@
 //! From one revision to another: requests, results, errors, and what servers ask.
 //!
-//! Everything is text that stays as it came. Single members are dropped, set and renamed; only where a
-//! revision cannot express a value is the value read and written anew (rule G32).
+//! Everything is text that stays as it came. Single members are dropped, set and renamed; only
+//! where a revision cannot express a value is the value read and written again (rule G32).
 
 mod ask;
 mod error;

@@ -30,9 +30,12 @@ fn result_type(raw: &RawValue) -> String {
 
 /// Whether a modern server asks for something first.
 pub(crate) fn is_input_required(raw: &RawValue) -> bool {
-    Raw::from(raw)
-        .member("resultType")
-        .is_some_and(|kind| kind.get() == r#""input_required""#)
+    const KIND: &str = r#""input_required""#;
+    // Looking for the word is several times as fast as going through the members.
+    memchr::memmem::find(raw.get().as_bytes(), KIND.as_bytes()).is_some()
+        && Raw::from(raw)
+            .member("resultType")
+            .is_some_and(|kind| kind.get() == KIND)
 }
 
 /// A complete result of one revision as a client of another reads it.
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_client_cannot_read_is_written_anew() {
+    fn what_an_older_client_cannot_read_is_rewritten() {
         let oldest = Revision::LEGACY[0];
         let text = r#"{"resultType":"complete","content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"}],"structuredContent":{"a":1}}"#;
         let lowered = translated("tools/call", text, MODERN, oldest);

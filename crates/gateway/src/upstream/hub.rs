@@ -1,43 +1,50 @@
-//! The calls in flight on one connection, and which of them a question belongs to (G6).
+//! The calls in flight on one connection, and the way of each question to its call (G6).
 //!
-//! Over Streamable HTTP the stream that a question came on tells. On a pipe nothing does: then the only
-//! call in flight that may be asked is meant, or one whose tool has asked before. A question that may
-//! belong to another caller is refused, and the tools in question take turns from then on.
+//! Over Streamable HTTP the stream that a question came on tells which call it belongs to. On a pipe
+//! nothing does. There the tools that ask run one after the other, and so do those that were not called
+//! before; a question that may be of several calls is held until one of them is left.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::HashMap,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 use tokio::{
     sync::{Semaphore, mpsc},
     task::AbortHandle,
+    time::{self, Instant},
 };
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::{RelayAsk, RelaySink};
 use turnbuckle_host::ServerId;
-use turnbuckle_protocol::{Id, envelope::Raw};
+use turnbuckle_protocol::{ErrorObject, Id, envelope::Raw};
 
-use super::{LaneNews, OnNews, OpenCall, Turn, lane_news::Collected};
+use super::{
+    LaneNews, OnNews, OpenCall, Turn,
+    held::{Assignment, HELD_FOR, LaneCalls, Open},
+    known_tools::{Habit, KnownTools},
+    lane_news::Collected,
+};
 use crate::translate::{Question, refusal};
 
 /// How many questions wait for one call to look at them.
 const MAX_WAITING_ASKS: usize = 32;
 
-/// How many tools are remembered as asking. A server has fewer.
-const MAX_ASKING: usize = 2_000;
+/// How long a call of a tool that was not called before waits for others that may ask. A tool that asks
+/// does so soon; one that runs for longer does not hold up others.
+pub(super) const UNKNOWN_WITHIN: Duration = Duration::from_secs(2);
 
-/// For how long a call that was given up may still ask: the server may not have noticed.
-const GIVEN_UP_FOR: Duration = Duration::from_secs(30);
+/// How often a held question is looked at: others that came later may change how long it is held.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How many calls that were given up are remembered.
-const MAX_GIVEN_UP: usize = 64;
+/// What a server is told whose question may be of several calls.
+const UNCLEAR: &str = "several calls run in this process, and nothing says which of them asks; \
+    call the tool again: calls that ask run one after the other from now on";
 
 /// Which session of a server a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +57,23 @@ pub(crate) enum LaneRole {
     Caller,
 }
 
+/// Who a call is of, and whether its client can be asked.
+pub(crate) struct NewCall<'a> {
+    pub(crate) caller: Option<&'a str>,
+    /// The tool or prompt, to be remembered by.
+    pub(crate) subject: String,
+    /// Whether its client can be asked anything at all.
+    pub(crate) can_be_asked: bool,
+}
+
 /// The calls in flight on one connection.
 pub(crate) struct LaneHub {
+    myself: Weak<Self>,
     /// Whether questions come without a hint which call they belong to.
     is_pipe: AtomicBool,
     role: LaneRole,
     news: Arc<Collected>,
+    known: Arc<KnownTools>,
     next: AtomicU64,
     calls: Mutex<LaneCalls>,
     turns: Arc<Semaphore>,
@@ -63,94 +81,40 @@ pub(crate) struct LaneHub {
     answering: Mutex<HashMap<Id, AbortHandle>>,
 }
 
-#[derive(Default)]
-struct LaneCalls {
-    open: Vec<Open>,
-    /// Calls that were given up before the server answered.
-    given_up: VecDeque<GivenUp>,
-    /// Tools and prompts that asked before.
-    asking: HashSet<String>,
-}
-
-struct Open {
-    number: u64,
-    caller: Option<String>,
-    subject: String,
-    asks: mpsc::Sender<Box<RelayAsk>>,
-    turn: Arc<Turn>,
-}
-
-struct GivenUp {
-    caller: Option<String>,
-    subject: String,
-    until: Instant,
-}
-
-impl LaneCalls {
-    fn asks(&self, subject: &str) -> bool {
-        self.asking.contains(subject)
-    }
-
-    fn remember(&mut self, subject: &str) {
-        if self.asking.len() < MAX_ASKING && !self.asks(subject) {
-            self.asking.insert(subject.to_owned());
-        }
-    }
-
-    /// Whether a question that came while this call is in flight can be no other caller's.
-    fn is_of(&self, call: &Open, now: Instant) -> bool {
-        let is_known = self.asks(&call.subject);
-        let is_stranger = |caller: &Option<String>| *caller != call.caller;
-        self.open
-            .iter()
-            .filter(|other| is_stranger(&other.caller))
-            // A call that waits for its user has asked what it had to ask.
-            .all(|other| other.turn.waits() && is_known)
-            && self
-                .given_up
-                .iter()
-                .filter(|other| other.until > now && is_stranger(&other.caller))
-                .all(|other| is_known && !self.asks(&other.subject))
-    }
-
-    /// The call that a question belongs to.
-    fn addressee(&self) -> Option<&Open> {
-        let mut active: Vec<&Open> = self.open.iter().filter(|it| !it.turn.waits()).collect();
-        if active.is_empty() {
-            // A question that came late, of a call whose other questions are on their way.
-            active.extend(&self.open);
-        }
-        let mut known = active.iter().filter(|call| self.asks(&call.subject));
-        let known = match (known.next(), known.next()) {
-            (Some(one), None) => Some(*one),
-            _ => None,
-        };
-        // Of several the last one: a tool asks soon after it was called.
-        known.or_else(|| active.last().copied())
-    }
-
-    /// Those that a question may have come from take turns from now on.
-    fn remember_all(&mut self) {
-        let open = self.open.iter().map(|call| call.subject.clone());
-        let given_up = self.given_up.iter().map(|call| call.subject.clone());
-        let subjects: Vec<String> = open.chain(given_up).collect();
-        for subject in &subjects {
-            self.remember(subject);
-        }
-    }
-}
-
 impl LaneHub {
-    pub(crate) fn new(is_pipe: bool, role: LaneRole, server: ServerId, on_news: OnNews) -> Self {
-        Self {
+    /// The hub of the session that the supervisor of a server keeps.
+    pub(crate) fn main(is_pipe: bool, server: ServerId, on_news: OnNews) -> Arc<Self> {
+        let news = Collected::new(server, on_news);
+        Self::new(is_pipe, LaneRole::Main, news, Arc::default())
+    }
+
+    /// The hub of another session with the same server.
+    pub(crate) fn beside(main: &Self, is_pipe: bool, role: LaneRole) -> Arc<Self> {
+        Self::new(
+            is_pipe,
+            role,
+            Arc::clone(&main.news),
+            Arc::clone(&main.known),
+        )
+    }
+
+    fn new(
+        is_pipe: bool,
+        role: LaneRole,
+        news: Arc<Collected>,
+        known: Arc<KnownTools>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|myself| Self {
+            myself: Weak::clone(myself),
             is_pipe: AtomicBool::new(is_pipe),
             role,
-            news: Collected::new(server, on_news),
+            news,
+            known,
             next: AtomicU64::new(1),
             calls: Mutex::default(),
             turns: Arc::new(Semaphore::new(1)),
             answering: Mutex::default(),
-        }
+        })
     }
 
     /// Questions come without a hint which call they belong to.
@@ -166,25 +130,33 @@ impl LaneHub {
     ///
     /// # Errors
     /// If another call keeps its turn for too long. The text says so.
-    pub(crate) async fn enter(
-        self: &Arc<Self>,
-        caller: Option<&str>,
-        subject: String,
-    ) -> Result<OpenCall, String> {
+    pub(crate) async fn enter(self: &Arc<Self>, call: NewCall<'_>) -> Result<OpenCall, String> {
         let is_pipe = self.is_pipe();
         let turn = Arc::new(Turn::new(is_pipe.then(|| Arc::clone(&self.turns))));
-        if is_pipe && self.calls.lock().asks(&subject) {
-            turn.take().await?;
+        let habit = if is_pipe {
+            self.take_turn(&turn, &call).await?
+        } else {
+            Habit::Quiet
+        };
+        match habit {
+            Habit::Unknown => self.release_after(UNKNOWN_WITHIN, &turn, &call.subject),
+            // From then on questions of others are not taken for its own.
+            Habit::Suspected => self.release_after(HELD_FOR, &turn, &call.subject),
+            _ => {}
         }
         // Boxed: a channel has room for 32 of them from the beginning, and most calls are asked nothing.
         let (sender, asks) = mpsc::channel(MAX_WAITING_ASKS);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.calls.lock().open.push(Open {
+        let NewCall {
+            caller, subject, ..
+        } = call;
+        self.calls.lock().enter(Open {
             number,
             caller: caller.map(str::to_owned),
             subject: subject.clone(),
             asks: sender,
             turn: Arc::clone(&turn),
+            began: Instant::now(),
         });
         Ok(OpenCall {
             hub: Arc::clone(self),
@@ -192,56 +164,90 @@ impl LaneHub {
             subject,
             asks,
             turn,
+            is_new: habit == Habit::Unknown,
             is_answered: false,
         })
     }
 
-    pub(super) fn leave(&self, number: u64, is_answered: bool) {
-        let mut calls = self.calls.lock();
-        let Some(place) = calls.open.iter().position(|call| call.number == number) else {
-            return;
-        };
-        let left = calls.open.remove(place);
-        if is_answered {
-            return;
+    /// Waits for the turn of a call, if its tool asks or is not known yet. Gives what is known of it.
+    async fn take_turn(&self, turn: &Arc<Turn>, call: &NewCall<'_>) -> Result<Habit, String> {
+        let waits_at_once =
+            |habit: Habit| habit.takes_turns() || (habit == Habit::Unknown && call.can_be_asked);
+        let habit = self.known.habit(&call.subject);
+        if !waits_at_once(habit) {
+            return Ok(habit);
         }
-        let now = Instant::now();
-        calls.given_up.retain(|call| call.until > now);
-        if calls.given_up.len() >= MAX_GIVEN_UP {
-            calls.given_up.pop_front();
+        let unknown_until = Instant::now() + UNKNOWN_WITHIN;
+        let mut taking = std::pin::pin!(self.take_settled(turn));
+        loop {
+            let mut learned = std::pin::pin!(self.known.learned.notified());
+            learned.as_mut().enable();
+            let habit = self.known.habit(&call.subject);
+            if !waits_at_once(habit) {
+                return Ok(habit);
+            }
+            tokio::select! {
+                // In a fixed order, so that a simulation can replay every step.
+                biased;
+                taken = &mut taking => {
+                    taken?;
+                    let habit = self.known.habit(&call.subject);
+                    if habit == Habit::AsksSeveral {
+                        turn.keep();
+                    }
+                    return Ok(habit);
+                }
+                () = learned => {}
+                () = time::sleep_until(unknown_until), if habit == Habit::Unknown => {
+                    return Ok(habit);
+                }
+            }
         }
-        calls.given_up.push_back(GivenUp {
-            caller: left.caller,
-            subject: left.subject,
-            until: now + GIVEN_UP_FOR,
+    }
+
+    /// A call of a tool that was not seen to ask and does not ask in this time holds up no tool that does:
+    /// it may run for ever.
+    fn release_after(&self, after: Duration, turn: &Arc<Turn>, subject: &str) {
+        let (known, weak) = (Arc::clone(&self.known), Arc::downgrade(turn));
+        let subject = subject.to_owned();
+        // It ends with the call.
+        let release = tokio::spawn(async move {
+            time::sleep(after).await;
+            if let Some(turn) = weak.upgrade()
+                && !known.habit(&subject).asks()
+            {
+                turn.release();
+            }
         });
+        turn.set_release(release.abort_handle());
     }
 
-    /// The call was asked: from now on its tool takes turns.
-    pub(super) fn remember(&self, subject: &str) {
-        self.calls.lock().remember(subject);
-    }
-
-    /// Whether a question that came for this call can be no other caller's.
-    pub(super) fn is_of(&self, number: u64) -> bool {
-        let mut calls = self.calls.lock();
-        let call = calls.open.iter().find(|call| call.number == number);
-        let is_of = call.is_some_and(|call| calls.is_of(call, Instant::now()));
-        if !is_of {
-            calls.remember_all();
+    /// Takes a turn when calls that were given up have been noticed by the server.
+    async fn take_settled(&self, turn: &Turn) -> Result<(), String> {
+        turn.take().await?;
+        let settles_at = self.calls.lock().settles_at(&self.known);
+        if let Some(at) = settles_at {
+            time::sleep_until(at).await;
         }
-        is_of
+        Ok(())
+    }
+
+    pub(super) fn leave(&self, number: u64, is_answered: bool) {
+        let settled = self.calls.lock().leave(number, is_answered, &self.known);
+        for settled in settled {
+            Self::pass(settled);
+        }
+    }
+
+    /// The tool has answered a call without asking.
+    pub(super) fn was_quiet(&self, subject: &str) {
+        self.known.answered(subject);
     }
 
     /// Whether nothing is in flight here, or was until a moment ago, that another caller may be asked in
     /// the middle of.
     pub(crate) fn is_alone(&self, caller: Option<&str>) -> bool {
-        let calls = self.calls.lock();
-        let now = Instant::now();
-        let open = calls.open.iter().map(|call| &call.caller);
-        let given_up = calls.given_up.iter().filter(|call| call.until > now);
-        open.chain(given_up.map(|call| &call.caller))
-            .all(|other| other.as_deref() == caller)
+        self.calls.lock().is_alone(caller)
     }
 
     /// Lets a question be taken back while a client is asked.
@@ -251,33 +257,75 @@ impl LaneHub {
         answering.insert(id, task);
     }
 
-    /// The call that a question belongs to. It looks once more whether the question can be another's.
-    fn addressee(&self) -> Option<mpsc::Sender<Box<RelayAsk>>> {
-        let calls = self.calls.lock();
-        Some(calls.addressee()?.asks.clone())
+    /// Passes a question on to its call, at once or when one call is left that may have asked it.
+    pub(super) fn route(&self, ask: Box<RelayAsk>) {
+        let came = self.calls.lock().came(ask, &self.known);
+        match came {
+            Ok(settled) => Self::pass(settled),
+            Err(held) => {
+                let hub = Weak::clone(&self.myself);
+                // It ends when the question is not held any more, in half a minute at the latest.
+                tokio::spawn(async move {
+                    while let Some(at) = looks_again_at(&hub, held) {
+                        time::sleep_until(at.min(Instant::now() + LOOK_AGAIN)).await;
+                    }
+                });
+            }
+        }
+    }
+
+    fn pass(settled: Assignment) {
+        match settled {
+            Assignment::Of(call, ask) => {
+                if let Err(error) = call.try_send(ask) {
+                    Self::refuse(*error.into_inner());
+                }
+            }
+            Assignment::Unclear(ask) => {
+                tracing::debug!(
+                    method = ask.method(),
+                    "a question may be of several calls, and is refused"
+                );
+                ask.refuse(&ErrorObject::internal(UNCLEAR));
+            }
+            Assignment::OfNone(ask) => Self::refuse(*ask),
+        }
     }
 
     /// Refuses a question that the client of no call may be asked.
-    pub(super) fn refuse(ask: RelayAsk) {
+    fn refuse(ask: RelayAsk) {
         let question = Question::new(ask.method(), ask.params().map(Raw::from));
         tracing::debug!(method = question.method, "a question belongs to no call");
         ask.refuse(&refusal(&question));
     }
 }
 
+/// When a held question is looked at again; `None` if it is not held any more. One whose time is up is
+/// refused.
+fn looks_again_at(hub: &Weak<LaneHub>, held: u64) -> Option<Instant> {
+    let hub = hub.upgrade()?;
+    let mut calls = hub.calls.lock();
+    calls.forget_withdrawn();
+    let at = calls.looks_again_at(held)?;
+    if at > Instant::now() {
+        return Some(at);
+    }
+    let settled = calls.give_up_held(held, &hub.known);
+    drop(calls);
+    if let Some(settled) = settled {
+        LaneHub::pass(settled);
+    }
+    None
+}
+
 impl RelaySink for LaneHub {
     fn ask(&self, ask: RelayAsk) {
         // What a task asks is asked where its result is waited for, and nowhere else.
-        let is_open = self.is_pipe() && ask.related_task().is_none();
-        let addressee = is_open.then(|| self.addressee()).flatten();
-        let refused = match addressee {
-            Some(call) => match call.try_send(Box::new(ask)) {
-                Ok(()) => return,
-                Err(error) => *error.into_inner(),
-            },
-            None => ask,
-        };
-        Self::refuse(refused);
+        if self.is_pipe() && ask.related_task().is_none() {
+            self.route(Box::new(ask));
+        } else {
+            Self::refuse(ask);
+        }
     }
 
     fn notification(&self, method: &str, params: Option<&RawValue>) {
@@ -299,5 +347,41 @@ impl RelaySink for LaneHub {
         if let Some(task) = self.answering.lock().remove(id) {
             task.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(subject: &str) -> NewCall<'_> {
+        NewCall {
+            caller: Some("ada"),
+            subject: subject.to_owned(),
+            can_be_asked: true,
+        }
+    }
+
+    /// How long a call of `asks` waits while one of `other` goes on and asks nothing.
+    async fn waits_beside(learn: impl Fn(&KnownTools)) -> Result<Duration, String> {
+        let hub = LaneHub::main(true, ServerId::new("s"), Arc::new(|_, _| ()));
+        hub.known.asked("asks");
+        learn(&hub.known);
+        let _goes_on = hub.enter(call("other")).await?;
+        let began = Instant::now();
+        hub.enter(call("asks")).await?;
+        Ok(began.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tool_that_was_not_seen_to_ask_does_not_hold_up_others_for_ever() {
+        let quiet = waits_beside(|known| known.answered("other")).await;
+        assert_eq!(quiet, Ok(Duration::ZERO));
+        let about = |waited: Result<Duration, String>| waited.expect("its turn").as_secs();
+        assert_eq!(about(waits_beside(|_| ()).await), UNKNOWN_WITHIN.as_secs());
+        let suspected = waits_beside(|known| known.suspect("other")).await;
+        assert_eq!(about(suspected), HELD_FOR.as_secs());
+        let asks = waits_beside(|known| known.asked("other")).await;
+        assert!(asks.is_err(), "it is told before its client gives up");
     }
 }

@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, watch},
-    time::Instant,
-};
+use tokio::{sync::watch, time::Instant};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::{Connection, RelayEvent, RelayRequest};
 use turnbuckle_protocol::{
@@ -19,7 +16,10 @@ use turnbuckle_protocol::{
     envelope::{Edit, Raw},
 };
 
-use super::LaneHub;
+use super::{
+    LaneHub,
+    processes::{ProcessPlace, ProcessPlaces},
+};
 
 /// How long a server may take to note a log level.
 const LEVEL_WITHIN: Duration = Duration::from_secs(10);
@@ -37,13 +37,13 @@ pub(crate) struct Lane {
     /// Its number among the sessions of this process.
     pub(crate) number: u64,
     /// The places that its process takes.
-    places: Mutex<Vec<OwnedSemaphorePermit>>,
+    places: Mutex<Vec<ProcessPlace>>,
     /// Whether its server was replaced or removed.
     is_retired: AtomicBool,
     spare: Mutex<Spare>,
 }
 
-/// Those who want the lane only as long as it is in nobody's way.
+/// Those who use the lane only while no call needs it.
 #[derive(Default)]
 struct Spare {
     count: usize,
@@ -92,14 +92,20 @@ impl Drop for SpareUse {
     }
 }
 
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.free_places_at_end();
+    }
+}
+
 impl Lane {
     pub(crate) fn new(
         number: u64,
         connection: Connection,
         hub: Arc<LaneHub>,
-        places: Vec<OwnedSemaphorePermit>,
+        places: Vec<ProcessPlace>,
     ) -> Self {
-        if connection.is_answered_by_events() {
+        if connection.uses_http_sse() {
             hub.set_pipe();
         }
         Self {
@@ -126,12 +132,29 @@ impl Lane {
         self.connection.is_closed() || self.is_retired.load(Ordering::Relaxed)
     }
 
-    /// Gives back the places of a process that has ended, though something may still hold the session.
+    /// Gives back the places of a process that is over, though something may still hold the session.
     pub(super) fn free_places_if_closed(&self) {
         if self.connection.is_closed() {
-            let places = std::mem::take(&mut *self.places.lock());
-            drop(places);
+            self.free_places_at_end();
         }
+    }
+
+    /// Gives back the places when the process has ended. It may go on for a while after its connection is
+    /// closed.
+    fn free_places_at_end(&self) {
+        let mut places = std::mem::take(&mut *self.places.lock());
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        if places.is_empty() {
+            return;
+        }
+        places.iter_mut().for_each(ProcessPlace::ends);
+        let connection = self.connection.clone();
+        runtime.spawn(async move {
+            connection.close().await;
+            drop(places);
+        });
     }
 
     pub(crate) fn enter(self: &Arc<Self>) -> LaneUse {
@@ -152,9 +175,10 @@ impl Lane {
         self.spare.lock().lane.take()
     }
 
-    /// Whether it takes a place that another process could have.
-    pub(super) fn has_places(&self) -> bool {
-        !self.places.lock().is_empty()
+    /// Whether its process takes one of these places.
+    pub(super) fn has_place_of(&self, places: &Arc<ProcessPlaces>) -> bool {
+        let own = self.places.lock();
+        own.iter().any(|place| place.is_of(places))
     }
 
     pub(crate) fn revision(&self) -> Revision {

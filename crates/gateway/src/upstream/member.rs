@@ -6,9 +6,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    task::{AbortHandle, JoinSet},
+    time::Instant,
+};
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_client::Connection;
+use turnbuckle_client::{CallError, Connection};
 use turnbuckle_host::{ServerId, ServerState, shared::Upstream};
 use turnbuckle_protocol::{ClientCapabilities, TASKS_EXTENSION};
 use turnbuckle_server::RelayReply;
@@ -17,6 +20,8 @@ use super::{
     Lane, LaneHub, LaneRole, LaneUse, Plan,
     kept_lanes::{KeptLane, LaneKey, Lanes, make_room_for, take, tidy},
     plan::{asked_of, everything},
+    processes::{ProcessPlace, ProcessPlaces, make_room},
+    shares::Shares,
 };
 use crate::{
     lock::{Lock, LockKind},
@@ -28,10 +33,37 @@ use crate::{
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// How many processes of one server may run at a time, if its settings do not say.
-const MAX_PROCESSES: usize = 4;
+const MAX_PROCESSES: usize = 8;
 
 /// How long a call waits for a place among the processes.
 const PLACE_WITHIN: Duration = Duration::from_secs(30);
+
+/// The places of a process that is starting. If it cannot be connected to, or is not wanted any more, it
+/// is not known when it ends: one that does not end by itself is killed within [`CLOSE_TIME`].
+struct StartPlaces(Vec<ProcessPlace>);
+
+impl StartPlaces {
+    fn take(&mut self) -> Vec<ProcessPlace> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for StartPlaces {
+    fn drop(&mut self) {
+        let mut places = self.take();
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        if places.is_empty() {
+            return;
+        }
+        places.iter_mut().for_each(ProcessPlace::ends);
+        runtime.spawn(async move {
+            tokio::time::sleep(CLOSE_TIME).await;
+            drop(places);
+        });
+    }
+}
 
 /// One server of the gateway.
 pub(crate) struct Member {
@@ -43,7 +75,10 @@ pub(crate) struct Member {
     lanes: Mutex<Lanes>,
     /// All sessions that are open, by their numbers.
     open: Mutex<BTreeMap<u64, Weak<Lane>>>,
-    processes: Arc<Semaphore>,
+    /// The tasks that open sessions.
+    opening: Mutex<Vec<AbortHandle>>,
+    processes: Arc<ProcessPlaces>,
+    shares: Shares,
 }
 
 impl Member {
@@ -57,7 +92,9 @@ impl Member {
             main: Mutex::default(),
             lanes: Mutex::default(),
             open: Mutex::default(),
-            processes: Arc::new(Semaphore::new(processes)),
+            opening: Mutex::default(),
+            processes: ProcessPlaces::new(processes),
+            shares: Shares::of(processes),
         }
     }
 
@@ -133,7 +170,7 @@ impl Member {
             return Ok(self.main(connection).enter());
         }
         if isolation == Isolation::Call {
-            return Ok(self.open(capabilities).await?.enter());
+            return Ok(self.open(capabilities, caller).await?.enter());
         }
         let key = LaneKey {
             caller: match isolation {
@@ -158,25 +195,24 @@ impl Member {
             Some(lane) if lane.connection.is_same(&connection) => Arc::clone(lane),
             _ => {
                 let hub = Arc::clone(&self.plan.hub);
-                let lane = self.enter(connection, hub, Vec::new());
+                let lane = Lane::new(self.next_number(), connection, hub, Vec::new());
+                let lane = self.enter(lane);
                 *main = Some(Arc::clone(&lane));
                 lane
             }
         }
     }
 
-    /// Gives a session its number.
-    fn enter(
-        &self,
-        connection: Connection,
-        hub: Arc<LaneHub>,
-        places: Vec<OwnedSemaphorePermit>,
-    ) -> Arc<Lane> {
-        let number = self.plan.common.next_lane.fetch_add(1, Ordering::Relaxed);
-        let lane = Arc::new(Lane::new(number, connection, hub, places));
+    fn next_number(&self) -> u64 {
+        self.plan.common.next_lane.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a session to those that are open.
+    fn enter(&self, lane: Lane) -> Arc<Lane> {
+        let lane = Arc::new(lane);
         let mut open = self.open.lock();
         open.retain(|_, lane| lane.strong_count() > 0);
-        open.insert(number, Arc::downgrade(&lane));
+        open.insert(lane.number, Arc::downgrade(&lane));
         lane
     }
 
@@ -200,63 +236,108 @@ impl Member {
             });
             Arc::clone(&kept.cell)
         };
-        let lane = cell.get_or_try_init(|| self.open(capabilities)).await?;
+        let lane = cell.get_or_try_init(|| self.open(capabilities, caller));
+        let lane = lane.await?;
         Ok(lane.enter())
     }
 
-    async fn open(&self, capabilities: ClientCapabilities) -> Result<Arc<Lane>, RelayReply> {
+    async fn open(
+        &self,
+        capabilities: ClientCapabilities,
+        caller: Option<&str>,
+    ) -> Result<Arc<Lane>, RelayReply> {
         let failed = |reason: &str| unavailable(self.id.as_str(), reason);
         let spec = &self.plan.spec;
         let places = if spec.is_process() {
-            for lane in self.all_open() {
-                lane.free_places_if_closed();
-            }
-            self.make_room();
-            self.places().await.map_err(|reason| failed(&reason))?
+            self.places(caller)
+                .await
+                .map_err(|reason| failed(&reason))?
         } else {
             Vec::new()
         };
-        let target = spec.way().map_err(|failure| failed(&failure.reason))?;
-        let on_news = Arc::clone(&self.plan.common.on_news);
+        let target = spec
+            .target_as_written()
+            .map_err(|failure| failed(&failure.reason))?;
         let role = match self.plan.settings.isolation {
             Isolation::Shared => LaneRole::Calls,
             _ => LaneRole::Caller,
         };
-        let hub = LaneHub::new(spec.is_pipe(), role, self.id.clone(), on_news);
-        let hub = Arc::new(hub);
+        let hub = LaneHub::beside(&self.plan.hub, spec.is_pipe(), role);
         let client = self.plan.client_with(capabilities, &hub);
-        let connected = client.connect(target).named(self.id.as_str()).await;
-        let connection = connected.map_err(|error| failed(&error.to_string()))?;
-        Ok(self.enter(connection, hub, places))
+        let (number, id) = (self.next_number(), self.id.clone());
+        // In a task of its own: a caller that leaves would leave a process behind that has no place.
+        let mut places = StartPlaces(places);
+        let opening = tokio::spawn(async move {
+            let connected = client.connect(target).named(id.as_str()).await;
+            let connection = connected.map_err(|error| error.to_string())?;
+            Ok(Lane::new(number, connection, hub, places.take()))
+        });
+        {
+            let mut all = self.opening.lock();
+            all.retain(|task| !task.is_finished());
+            all.push(opening.abort_handle());
+        }
+        let opened = opening.await;
+        let opened = opened.map_err(|_| failed("the gateway is closing"))?;
+        let lane = opened.map_err(|reason: String| {
+            self.upstream.check_reachable();
+            failed(&reason)
+        })?;
+        Ok(self.enter(lane))
     }
 
-    /// Ends the process that was idle for longest, if every place is taken. One that is in use stays.
-    fn make_room(&self) {
-        if self.processes.available_permits() > 0 {
-            return;
+    /// A call failed. If that may be because the server is gone, its supervisor looks.
+    pub(crate) fn note_failure(&self, error: &CallError) {
+        if matches!(
+            error,
+            CallError::Unsent { .. } | CallError::Lost { .. } | CallError::Closed { .. }
+        ) {
+            self.upstream.check_reachable();
         }
-        let open = self.all_open();
-        let idle = open.iter().filter(|lane| lane.has_places());
-        let idle = idle.filter_map(|lane| Some((lane.idle_for()?, lane)));
-        let Some((_, lane)) = idle.max_by_key(|(idle, _)| *idle) else {
-            return;
-        };
+    }
+
+    /// Lets go of the places of processes that have ended.
+    pub(super) fn free_closed(&self) {
+        for lane in self.all_open() {
+            lane.free_places_if_closed();
+        }
+    }
+
+    /// The processes that take one of these places and that nothing uses, with how long they are idle.
+    pub(super) fn idle(&self, places: &Arc<ProcessPlaces>) -> Vec<(Duration, Arc<Lane>)> {
+        let open = self.all_open().into_iter();
+        let open = open.filter(|lane| lane.has_place_of(places));
+        open.filter_map(|lane| Some((lane.idle_for()?, lane)))
+            .collect()
+    }
+
+    /// Ends an idle process, unless a call has just begun to use it.
+    pub(super) fn end_idle(&self, lane: &Arc<Lane>) {
         let kept = take(&mut self.lanes.lock(), lane);
         let spare = lane.take_spare();
-        // It ends here, unless a call has just begun to use it.
-        drop((kept, spare, open));
+        drop((kept, spare));
     }
 
-    async fn places(&self) -> Result<Vec<OwnedSemaphorePermit>, String> {
-        let own = Arc::clone(&self.processes).acquire_owned();
-        let all = Arc::clone(&self.plan.common.processes).acquire_owned();
-        let both = async { (own.await, all.await) };
-        match tokio::time::timeout(PLACE_WITHIN, both).await {
-            Ok((Ok(own), Ok(all))) => Ok(vec![own, all]),
-            _ => Err(format!(
-                "all of its processes were busy for {PLACE_WITHIN:?}; try again later"
-            )),
-        }
+    /// Waits for a place among the processes of the caller, of the server and of all servers.
+    async fn places(&self, caller: Option<&str>) -> Result<Vec<ProcessPlace>, String> {
+        let share = caller.map(|caller| self.shares.of_caller(caller));
+        let own = share.into_iter().chain([Arc::clone(&self.processes)]);
+        let all = async {
+            let mut places = Vec::new();
+            for own in own {
+                let room = || make_room(&own, std::iter::once(self));
+                places.extend(own.wait(room).await);
+            }
+            places.extend(self.plan.common.processes.place().await);
+            places
+        };
+        let waited = tokio::time::timeout(PLACE_WITHIN, all).await;
+        waited.map_err(|_| {
+            format!(
+                "all processes for it were busy for {PLACE_WITHIN:?}; try again later, or allow \
+                 more in the settings of the gateway (`processes`)"
+            )
+        })
     }
 
     /// How many processes of the server run, the supervisor's included.
@@ -299,8 +380,17 @@ impl Member {
         let open = open.into_iter().filter(|(number, _)| Some(*number) != main);
         let lanes: Vec<Arc<Lane>> = open.filter_map(|(_, lane)| lane.upgrade()).collect();
         self.retire();
-        for lane in lanes {
-            lane.connection.close_within(CLOSE_TIME).await;
+        for opening in std::mem::take(&mut *self.opening.lock()) {
+            opening.abort();
         }
+        let until = Instant::now() + CLOSE_TIME;
+        let mut closing = JoinSet::new();
+        for lane in lanes {
+            closing.spawn(async move { lane.connection.close_within(CLOSE_TIME).await });
+        }
+        closing.join_all().await;
+        self.processes
+            .all_ended(until.saturating_duration_since(Instant::now()))
+            .await;
     }
 }

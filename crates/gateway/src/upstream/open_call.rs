@@ -14,6 +14,8 @@ pub(crate) struct OpenCall {
     pub(super) subject: String,
     pub(super) asks: mpsc::Receiver<Box<RelayAsk>>,
     pub(super) turn: Arc<Turn>,
+    /// Whether it was not known when the call began whether its tool asks.
+    pub(super) is_new: bool,
     /// Whether the server has answered: it asks nothing more then.
     pub(super) is_answered: bool,
 }
@@ -33,26 +35,30 @@ impl OpenCall {
         &self.turn
     }
 
-    /// Notes what an event says of the call. A question that may belong to another caller is not given
-    /// back: it is refused.
+    /// Notes what an event of the call says. A question that nothing but the moment assigns to this call
+    /// is not given back: it comes from [`ask`](Self::ask) if it is of no other call.
     pub(crate) fn note(&mut self, event: RelayEvent) -> Option<RelayEvent> {
-        match event {
+        match &event {
             RelayEvent::Ask(ask) => {
-                let is_certain =
-                    matches!(ask.attribution(), Attribution::Stream | Attribution::Task);
-                if !is_certain && !self.hub.is_of(self.number) {
-                    LaneHub::refuse(ask);
-                    return None;
+                self.is_new = false;
+                if matches!(ask.attribution(), Attribution::Stream | Attribution::Task) {
+                    return Some(event);
                 }
-                self.hub.remember(&self.subject);
-                Some(RelayEvent::Ask(ask))
             }
-            RelayEvent::Result(_) | RelayEvent::Error(_) | RelayEvent::Lost(_) => {
+            RelayEvent::Result(_) => {
                 self.is_answered = true;
-                Some(event)
+                if self.is_new {
+                    self.hub.was_quiet(&self.subject);
+                }
             }
-            other => Some(other),
+            RelayEvent::Error(_) | RelayEvent::Lost(_) => self.is_answered = true,
+            _ => {}
         }
+        if let RelayEvent::Ask(ask) = event {
+            self.hub.route(Box::new(ask));
+            return None;
+        }
+        Some(event)
     }
 }
 

@@ -2,19 +2,22 @@
 
 use std::sync::{Arc, atomic::AtomicU64};
 
-use tokio::sync::Semaphore;
 use turnbuckle_client::Client;
 use turnbuckle_host::{ServerId, ServerSpec};
 use turnbuckle_protocol::{ClientCapabilities, Implementation};
 
-use super::{LaneHub, LaneRole, OnNews};
-use crate::settings::UpstreamSettings;
+use super::{LaneHub, OnNews, Processes};
+use crate::{
+    gateways::{GatewayId, PeerGateway},
+    settings::UpstreamSettings,
+};
 
 /// What all servers of a gateway share.
 pub(crate) struct Common {
     pub(crate) info: Implementation,
-    /// Places for processes.
-    pub(crate) processes: Arc<Semaphore>,
+    pub(crate) gateway: GatewayId,
+    /// The processes for callers and calls.
+    pub(crate) processes: Arc<Processes>,
     /// Hears what sessions say that belongs to no call.
     pub(crate) on_news: OnNews,
     /// The number of the next session.
@@ -28,6 +31,7 @@ impl Common {
     pub(crate) fn for_caller(&self, on_news: OnNews) -> Self {
         Self {
             info: self.info.clone(),
+            gateway: self.gateway.clone(),
             processes: Arc::clone(&self.processes),
             on_news,
             next_lane: Arc::clone(&self.next_lane),
@@ -41,7 +45,9 @@ pub(crate) struct Plan {
     pub(crate) settings: UpstreamSettings,
     pub(crate) spec: ServerSpec,
     pub(super) hub: Arc<LaneHub>,
-    pub(super) common: Arc<Common>,
+    pub(crate) common: Arc<Common>,
+    /// Whether the server is a gateway itself.
+    pub(crate) peer: PeerGateway,
 }
 
 impl Plan {
@@ -52,12 +58,13 @@ impl Plan {
         common: Arc<Common>,
     ) -> Self {
         let on_news = Arc::clone(&common.on_news);
-        let hub = LaneHub::new(spec.is_pipe(), LaneRole::Main, id.clone(), on_news);
+        let hub = LaneHub::main(spec.is_pipe(), id.clone(), on_news);
         Self {
             settings,
             spec,
-            hub: Arc::new(hub),
+            hub,
             common,
+            peer: PeerGateway::default(),
         }
     }
 
@@ -96,6 +103,11 @@ pub(super) fn everything() -> ClientCapabilities {
         .with_url_elicitation()
         .with_sampling_tools()
         .with_roots()
+}
+
+/// Whether a client can be asked anything.
+pub(crate) fn can_be_asked(client: &ClientCapabilities) -> bool {
+    client.elicitation.is_some() || client.sampling.is_some() || client.roots.is_some()
 }
 
 /// What of a client's capabilities a session is opened with: what it can be asked, and its extensions.

@@ -11,26 +11,43 @@ use std::{
 
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
-    time,
+    task::AbortHandle,
+    time::{self, Instant},
 };
 use turnbuckle_base::lock::Mutex;
 
-/// How long a call waits for another call that may be asked, on the same process.
-const TURN_WITHIN: Duration = Duration::from_mins(2);
+/// How long a call waits for another call that may be asked, on the same process. Clients give up after a
+/// minute, so they are told before.
+const TURN_WITHIN: Duration = Duration::from_secs(45);
+
+/// How long a call keeps its turn after it has asked. A tool that asks several things at once has asked
+/// all of them by then.
+const ASKS_WITHIN: Duration = Duration::from_millis(100);
 
 /// The turn of one call.
 pub(crate) struct Turn {
     /// `None` where no turn is needed: another sign says which call a question belongs to.
     turns: Option<Arc<Semaphore>>,
     state: Mutex<TurnState>,
-    /// Set while the call waits for answers of its client.
-    waits: AtomicBool,
+    /// Whether the call keeps its turn while it waits: its tool asks again before it is answered.
+    is_kept: AtomicBool,
 }
 
 #[derive(Default)]
 struct TurnState {
     permit: Option<OwnedSemaphorePermit>,
     is_over: bool,
+    /// Since when the call waits for answers of its client.
+    waits_since: Option<Instant>,
+    /// The task that lets others have their turn if the call does not ask for long.
+    release: Option<AbortHandle>,
+}
+
+impl TurnState {
+    fn waits_long(&self) -> bool {
+        self.waits_since
+            .is_some_and(|since| since.elapsed() >= ASKS_WITHIN)
+    }
 }
 
 impl Turn {
@@ -38,7 +55,7 @@ impl Turn {
         Self {
             turns,
             state: Mutex::default(),
-            waits: AtomicBool::new(false),
+            is_kept: AtomicBool::new(false),
         }
     }
 
@@ -62,7 +79,7 @@ impl Turn {
                 state.permit = permit.ok();
             }
         }
-        self.waits.store(false, Ordering::Release);
+        self.state.lock().waits_since = None;
         Ok(())
     }
 
@@ -72,14 +89,55 @@ impl Turn {
     }
 
     /// Lets others have their turn while the user of this call is asked.
-    pub(crate) fn give(&self) {
-        self.waits.store(true, Ordering::Release);
+    pub(crate) fn give(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        state.waits_since = Some(Instant::now());
+        if state.permit.is_none() {
+            return;
+        }
+        drop(state);
+        let turn = Arc::clone(self);
+        // It ends by itself, in a moment.
+        tokio::spawn(async move {
+            time::sleep(ASKS_WITHIN).await;
+            let mut state = turn.state.lock();
+            if state.waits_long() && !turn.is_kept() {
+                state.permit = None;
+            }
+        });
+    }
+
+    /// Lets others have their turn although the call goes on: it has not asked for so long that it may
+    /// never do.
+    pub(super) fn release(&self) {
         self.state.lock().permit = None;
     }
 
-    /// Whether the call waits for its user.
+    /// Keeps the turn while the user of the call is asked.
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// Whether the user of the call is asked.
     pub(super) fn waits(&self) -> bool {
-        self.waits.load(Ordering::Acquire)
+        self.state.lock().waits_since.is_some()
+    }
+
+    /// Whether its user has been asked for so long that a tool that asks several things at once has asked
+    /// all of them.
+    pub(super) fn waits_long(&self) -> bool {
+        self.state.lock().waits_long()
+    }
+
+    /// Whether a question that comes now may be one of this call: it does not wait for an answer, or it
+    /// has just begun to, or its tool asks again before it is answered.
+    pub(super) fn may_ask(&self) -> bool {
+        let state = self.state.lock();
+        self.is_kept() || !state.waits_long()
     }
 
     /// The call is over.
@@ -87,5 +145,13 @@ impl Turn {
         let mut state = self.state.lock();
         state.is_over = true;
         state.permit = None;
+        if let Some(release) = state.release.take() {
+            release.abort();
+        }
+    }
+
+    /// Sets the task that is to [release](Self::release) the turn, and ends with the call.
+    pub(super) fn set_release(&self, task: AbortHandle) {
+        self.state.lock().release = Some(task);
     }
 }

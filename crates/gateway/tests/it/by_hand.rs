@@ -34,6 +34,15 @@ pub(crate) async fn as_legacy_caller(gateway: &LiveGateway, caller: &str) -> Con
     site::join_as(&client, gateway, caller).await
 }
 
+/// Clients that no caller is known of: a modern one, and one of 2025-11-25 that can fill in forms.
+pub(crate) async fn as_nobody(gateway: &LiveGateway, era: Era) -> Connection {
+    let forms = ClientCapabilities::new().with_form_elicitation();
+    let client = Client::new("raw", "1.0.0")
+        .only_era(era)
+        .relaying(forms, Arc::new(Deaf));
+    site::join(&client, gateway, site::Door::Lines).await
+}
+
 /// The params of a call by a client that can fill in forms.
 pub(crate) fn call(tool: &str, more: &Value) -> Value {
     let mut params = json!({
@@ -62,6 +71,17 @@ pub(crate) async fn request(
     method: &str,
     params: &Value,
 ) -> Result<Value, Value> {
+    let yes = json!({ "action": "accept", "content": {} });
+    request_with(connection, method, params, &yes).await
+}
+
+/// The result of a request, or the error. What is asked in a session is answered with this.
+pub(crate) async fn request_with(
+    connection: &Connection,
+    method: &str,
+    params: &Value,
+    answer: &Value,
+) -> Result<Value, Value> {
     let raw = serde_json::value::to_raw_value(params).unwrap();
     let request = RelayRequest::new(method, Some(Raw::from(&raw).into()));
     let mut call = connection.relay(request).expect("sent");
@@ -71,8 +91,7 @@ pub(crate) async fn request(
             RelayEvent::Error(raw) => return Err(serde_json::from_str(raw.get()).unwrap()),
             RelayEvent::Lost(error) => panic!("{error}"),
             RelayEvent::Ask(ask) => {
-                let yes = json!({ "action": "accept", "content": {} });
-                ask.answer(&serde_json::value::to_raw_value(&yes).unwrap());
+                ask.answer(&serde_json::value::to_raw_value(answer).unwrap());
             }
             _ => {}
         }

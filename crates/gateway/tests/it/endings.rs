@@ -13,7 +13,7 @@ use crate::{
     by_hand::{as_caller, call, keys, send, text},
     child, raw_child,
     raw_site::{begin, shared, tell, yes},
-    site::{Door, client, join, join_as},
+    site::{Door, Way, client, gateway_with, join, join_as},
 };
 
 /// A file of this test alone, which is not there yet.
@@ -143,6 +143,42 @@ async fn every_session_of_a_server_tells_of_changed_lists() {
         assert!(!tools.iter().any(|tool| tool.name == "grown"), "{era:?}");
         gateway.close().await;
     }
+}
+
+#[tokio::test]
+async fn one_change_is_told_to_each_caller_once_however_many_sessions_tell_of_it() {
+    let settings = UpstreamSettings::new()
+        .isolation(Isolation::Caller)
+        .era(Era::Legacy);
+    let gateway = gateway_with(Way::Http, settings).await;
+    let mut callers = Vec::new();
+    for number in 0..5 {
+        let caller = join_as(&client(Era::Modern), &gateway, &format!("caller {number}")).await;
+        // It has a session of its own from here on.
+        let echoed = caller.call("echo", json!({ "text": "hi" }));
+        echoed.await.expect("a result");
+        let listen = turnbuckle_client::Listen::lists();
+        let changes = caller.listen(listen).await.expect("a stream");
+        callers.push((caller, changes));
+    }
+    // What was new when the gateway opened has been told by then.
+    for (_, changes) in &mut callers {
+        let quiet = async { while changes.next().await.is_some() {} };
+        let _ = tokio::time::timeout(Duration::from_millis(200), quiet).await;
+    }
+    callers[0].0.call("grow", json!({})).await.expect("grown");
+    for (_, changes) in &mut callers {
+        let mut told = 0;
+        let listening = async {
+            while let Some(Ok(change)) = changes.next().await {
+                told += usize::from(matches!(change, turnbuckle_client::Change::ToolsChanged));
+            }
+        };
+        let over = tokio::time::timeout(Duration::from_secs(1), listening).await;
+        assert!(over.is_err(), "the stream ended");
+        assert_eq!(told, 1);
+    }
+    gateway.close().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Several servers behind one gateway: names, routes, and servers of the same process.
 
+use std::time::Duration;
+
 use serde_json::json;
 use turnbuckle_client::Era;
 use turnbuckle_gateway::{Gateway, LiveGateway, Mount, Naming};
@@ -109,5 +111,35 @@ async fn a_server_is_mounted_in_another() {
         client.call("clock__now", json!({})).await.unwrap().text(),
         "noon"
     );
+    gateway.close().await;
+}
+
+/// Merging long lists takes a while, in which a server is still starting and has its lists already.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn lists_wait_until_those_of_a_starting_server_are_merged() {
+    const TOOLS: usize = 2_000;
+    let long = (0..TOOLS).fold(Server::new("long", "1.0.0"), |server, n| {
+        server.tool(Tool::new(format!("tool_{n}"), async || "done"))
+    });
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .naming(Naming::Prefixed)
+        .mount("long", long)
+        .unwrap()
+        .open()
+        .unwrap();
+    let client = join(&client(Era::Modern), &gateway, Door::Lines).await;
+    let mut lists = tokio::task::JoinSet::new();
+    let settled = gateway.settled();
+    tokio::pin!(settled);
+    while tokio::time::timeout(Duration::from_millis(5), &mut settled)
+        .await
+        .is_err()
+    {
+        let client = client.clone();
+        lists.spawn(async move { client.tools().await.expect("tools").len() });
+    }
+    assert!(!lists.is_empty(), "no list was asked for while it started");
+    let counts = lists.join_all().await;
+    assert!(counts.iter().all(|count| *count == TOOLS), "{counts:?}");
     gateway.close().await;
 }

@@ -171,7 +171,7 @@ struct Shop {
 }
 
 impl CallerAccess for Shop {
-    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         let may_pay = caller.scopes().iter().any(|scope| scope == "pay");
         Box::pin(async move {
             let look = Tool::new("look", async || "goods");

@@ -2,13 +2,17 @@
 
 mod asks;
 mod attribution;
+mod attribution_of_anybody;
 mod by_hand;
 mod cells;
 mod child;
+mod circles;
 mod endings;
 mod faults;
 mod fleet;
 mod lock;
+#[cfg(target_os = "linux")]
+mod memory;
 mod observe;
 mod parking;
 mod personal;
@@ -17,6 +21,7 @@ mod policy;
 mod process_tasks;
 mod raw_child;
 mod raw_site;
+mod reach;
 mod scopes;
 mod site;
 mod spans;

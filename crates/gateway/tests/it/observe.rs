@@ -185,7 +185,7 @@ async fn what_is_denied_is_counted_with_its_rule() {
         "{denial}"
     );
     assert_eq!(seen["series"]["denied"], 3);
-    // A program has a process, and can be started anew.
+    // A program has a process, and can be restarted.
     assert_eq!(seen["servers"][0]["processes"], 1);
     assert!(gateway.restart("one"));
     assert!(!gateway.restart("none"));

@@ -3,15 +3,15 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnbuckle_client::Era;
-use turnbuckle_gateway::{Gateway, UpstreamSettings};
+use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
 
 use crate::{
     by_hand::{as_caller, call, keys, retry, send, text},
     child,
-    site::{Way, gateway},
-    upstream::RUNS,
+    site::{Way, gateway, listen, remote},
+    upstream::{self, RUNS, VISITED},
 };
 
 #[tokio::test]
@@ -171,28 +171,91 @@ async fn two_asking_calls_of_one_caller_share_a_process() {
     gateway.close().await;
 }
 
+/// A gateway whose calls wait for this long, with a server that wants a URL visited first.
+async fn visiting_gateway(park_for: Duration) -> LiveGateway {
+    let url = listen(upstream::server().build().expect("a server")).await;
+    let settings = UpstreamSettings::new().era(Era::Legacy);
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .park_for(park_for)
+        .server_with("one", remote(&url), settings)
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    gateway
+}
+
+/// A call of `visit_first` by a client that can open URLs.
+fn visit_first() -> Value {
+    let mut params = call("visit_first", &json!({}));
+    let declared = "io.modelcontextprotocol/clientCapabilities";
+    params["_meta"][declared] = json!({ "elicitation": { "url": {} } });
+    params
+}
+
+/// The same with the user's answer to what was asked.
+fn visit_answered(asked: &Value, action: &str) -> Value {
+    let mut params = visit_first();
+    params["inputResponses"] = json!({ keys(asked)[0]: { "action": action } });
+    params["requestState"] = asked["requestState"].clone();
+    params
+}
+
 // G9: the call did not run before the visit, so each retry sends it again.
 #[tokio::test]
 async fn a_url_that_must_be_visited_first_is_asked_for() {
-    let gateway = gateway(Way::Http, Era::Legacy).await;
+    let gateway = visiting_gateway(Duration::from_secs(1)).await;
     let ada = as_caller(&gateway, "ada").await;
-    let mut params = call("visit_first", &json!({}));
-    let declared = "io.modelcontextprotocol/clientCapabilities";
-    let lacking = send(&ada, &params).await;
+    let lacking = send(&ada, &call("visit_first", &json!({}))).await;
     assert!(lacking.is_err() || lacking.unwrap()["isError"] == true);
-    params["_meta"][declared] = json!({ "elicitation": { "url": {} } });
-    let asked = send(&ada, &params).await.unwrap();
+    let asked = send(&ada, &visit_first()).await.unwrap();
     let entry = &asked["inputRequests"][keys(&asked)[0]]["params"];
     assert_eq!(entry["mode"], "url");
     assert_eq!(entry["url"], "https://shop.example/login");
     assert!(entry.get("elicitationId").is_none(), "{entry}");
     assert_eq!(gateway.parked(), 0, "nothing runs meanwhile");
-    params["inputResponses"] = json!({ keys(&asked)[0]: { "action": "accept" } });
-    params["requestState"] = asked["requestState"].clone();
-    // The user is not there yet, so the server says the same again.
-    let again = send(&ada, &params).await.unwrap();
+    // The user is not there in time, so the server says the same again.
+    let again = send(&ada, &visit_answered(&asked, "accept")).await.unwrap();
     assert_eq!(keys(&again), keys(&asked));
+    // A user who does not want to go there is not asked again.
+    let error = send(&ada, &visit_answered(&again, "decline")).await;
+    let error = error.unwrap_err();
+    assert_eq!(error["data"]["code"], -32042, "{error}");
     gateway.close().await;
+}
+
+// G9: a client says that the user goes there, and not when they are done.
+#[tokio::test]
+async fn a_retry_waits_for_the_end_of_a_visit() {
+    let gateway = visiting_gateway(Duration::from_mins(1)).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let visited = async |count: usize| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        VISITED.store(count, Ordering::SeqCst);
+    };
+    let asked = send(&ada, &visit_first()).await.unwrap();
+    let params = visit_answered(&asked, "accept");
+    let (other, ()) = tokio::join!(send(&ada, &params), visited(1));
+    // Another URL is asked for at once.
+    let other = other.unwrap();
+    let entry = &other["inputRequests"][keys(&other)[0]]["params"];
+    assert_eq!(entry["url"], "https://shop.example/terms");
+    let params = visit_answered(&other, "accept");
+    let (done, ()) = tokio::join!(send(&ada, &params), visited(2));
+    assert_eq!(text(&done.unwrap()), "visited");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_closes_ends_the_wait_for_a_visit() {
+    let gateway = visiting_gateway(Duration::from_mins(1)).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let asked = send(&ada, &visit_first()).await.unwrap();
+    let params = visit_answered(&asked, "accept");
+    let (ended, ()) = tokio::join!(send(&ada, &params), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        gateway.close().await;
+    });
+    assert!(ended.is_err(), "{ended:?}");
 }
 
 // G6: a user who never answers does not keep others from the process.

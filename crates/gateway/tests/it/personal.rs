@@ -46,7 +46,7 @@ impl Doors {
 }
 
 impl CallerAccess for Doors {
-    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         let id = caller.id().unwrap_or_default().to_owned();
         let is_in = self.signed_in.lock().unwrap().contains(&id);
         Box::pin(async move {
@@ -203,7 +203,7 @@ async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
     struct SameName;
 
     impl CallerAccess for SameName {
-        fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
             Box::pin(async {
                 let tool = Tool::new("sign_in", async || "the server's").read_only();
                 let live = Server::new("own", "1").tool(tool).build();
@@ -247,7 +247,7 @@ struct Sometimes {
 }
 
 impl CallerAccess for Sometimes {
-    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async {
             if self.hangs {
                 std::future::pending::<()>().await;
@@ -419,7 +419,7 @@ impl CallerAccess for HeldUp {
         }
     }
 
-    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async {
             let live = Server::new("own", "1").tool(Tool::new("whose", async || "yours"));
             let live = live.build().expect("a server");

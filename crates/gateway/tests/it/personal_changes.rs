@@ -61,7 +61,7 @@ impl Changing {
 }
 
 impl CallerAccess for Changing {
-    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async {
             self.looked.fetch_add(1, Ordering::SeqCst);
             self.permits.acquire().await.expect("it is open").forget();

@@ -1,6 +1,12 @@
 //! Policies: what callers see, what they may call, and what the user is asked first.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use serde_json::json;
 use turnbuckle_client::{CallError, Client, Connection, Era};
@@ -9,8 +15,11 @@ use turnbuckle_gateway::{
     operation::{Operation, Policy, PolicyRule},
 };
 use turnbuckle_protocol::{ElicitResult, Revision, error::code};
+use turnbuckle_server::{LiveServer, Server, Tool};
+use turnbuckle_store::MemoryReplicas;
 
 use crate::{
+    by_hand::{as_caller, call, keys, retry, send, text},
     site::{Door, join, join_as, listen, remote},
     upstream,
 };
@@ -129,54 +138,143 @@ async fn a_user_who_says_no_and_a_client_that_cannot_ask_are_refused() {
     gateway.close().await;
 }
 
-/// A state is for the caller and the arguments that the user was asked about.
-#[tokio::test]
-async fn consent_is_for_one_caller_and_one_call() {
-    use turnbuckle_client::{RelayEvent, RelayRequest};
-    use turnbuckle_protocol::envelope::{Raw, RawText};
-
-    async fn send(client: &Connection, params: &serde_json::Value) -> serde_json::Value {
-        let text = params.to_string();
-        let raw: &serde_json::value::RawValue = serde_json::from_str(&text).expect("JSON");
-        let params = RawText::from(Raw::from(raw));
-        let call = client.relay(RelayRequest::new("tools/call", Some(params)));
-        let mut call = call.expect("it is sent");
-        loop {
-            let raw = match call.next().await {
-                RelayEvent::Result(raw) | RelayEvent::Error(raw) => raw,
-                RelayEvent::Lost(error) => panic!("{error}"),
-                _ => continue,
-            };
-            return serde_json::from_str(raw.get()).expect("JSON");
-        }
-    }
-
-    let gateway = gateway(PolicyRule::for_all().ask(["echo"]), Era::Modern).await;
-    let (client, _) = asked(Revision::V2026_07_28, Some(true));
-    let ada = join_as(&client, &gateway, "ada").await;
-    let eve = join_as(&client, &gateway, "eve").await;
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
-        "io.modelcontextprotocol/clientInfo": { "name": "front", "version": "1" },
-    });
-    let first = json!({ "name": "echo", "arguments": { "a": 1 }, "_meta": meta });
-    let asked = send(&ada, &first).await;
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let mut retry = first.clone();
+/// The call again, with the user's consent.
+fn allowed(call: &serde_json::Value, asked: &serde_json::Value) -> serde_json::Value {
+    let mut retry = call.clone();
     retry["requestState"] = asked["requestState"].clone();
     retry["inputResponses"] = json!({
         "turnbuckle.confirm": { "action": "accept", "content": { "allow": true } }
     });
+    retry
+}
+
+/// A state is for the caller and the arguments that the user was asked about.
+#[tokio::test]
+async fn consent_is_for_one_caller_and_one_call() {
+    let gateway = gateway(PolicyRule::for_all().ask(["echo"]), Era::Modern).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let eve = as_caller(&gateway, "eve").await;
+    let first = call("echo", &json!({ "arguments": { "a": 1 } }));
+    let asked = send(&ada, &first).await.expect("a question");
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let retry = allowed(&first, &asked);
     let mut altered = retry.clone();
     altered["arguments"] = json!({ "a": 2 });
-    let answer = send(&ada, &altered).await;
-    assert_ne!(answer["resultType"], "complete", "{answer}");
-    let answer = send(&eve, &retry).await;
-    assert_ne!(answer["resultType"], "complete", "{answer}");
-    let answer = send(&ada, &retry).await;
-    assert_eq!(answer["content"][0]["text"], r#"{"a":1}"#, "{answer}");
+    for (caller, params) in [(&ada, &altered), (&eve, &retry)] {
+        let answer = send(caller, params).await;
+        let answer = answer.unwrap_or_default();
+        assert_ne!(answer["resultType"], "complete", "{answer}");
+    }
+    let answer = send(&ada, &retry).await.expect("a result");
+    assert_eq!(text(&answer), r#"{"a":1}"#, "{answer}");
     gateway.close().await;
+}
+
+/// A server whose tool counts how often it runs.
+fn counting() -> (LiveServer, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let tool = Tool::new("count", move || {
+        let run = counted.fetch_add(1, Ordering::SeqCst) + 1;
+        async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            run.to_string()
+        }
+    });
+    let server = Server::new("counter", "1").tool(tool).build();
+    (server.expect("a server"), runs)
+}
+
+/// A gateway in front of the server at this URL, which asks before its tool is called.
+fn careful(url: &str) -> Gateway {
+    let rule = PolicyRule::for_all().ask(["count"]);
+    let operation = Operation::new().policy(Policy::new().rule(rule));
+    Gateway::new("gateway", "1")
+        .operation(Arc::new(operation))
+        .server("one", remote(url))
+}
+
+/// A client that lost the answer sends its retry again: the tool does not run a second time.
+#[tokio::test]
+async fn a_consent_counts_once() {
+    let (server, runs) = counting();
+    let gateway = careful(&listen(server).await).open().expect("a gateway");
+    gateway.settled().await;
+    let ada = as_caller(&gateway, "ada").await;
+    let first = call("count", &json!({}));
+    let question = send(&ada, &first).await.expect("a question");
+    let retry = allowed(&first, &question);
+    let (one, other) = tokio::join!(send(&ada, &retry), send(&ada, &retry));
+    let late = send(&ada, &retry).await;
+    for answer in [one, other, late] {
+        assert_eq!(text(&answer.expect("a result")), "1");
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    // Another question, another consent.
+    let question = send(&ada, &first).await.expect("a question");
+    let answer = send(&ada, &allowed(&first, &question)).await;
+    assert_eq!(text(&answer.expect("a result")), "2");
+    gateway.close().await;
+}
+
+/// The rounds of a tool that asks something itself count once, too.
+#[tokio::test]
+async fn a_consent_counts_once_for_a_tool_that_asks() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = gateway(PolicyRule::for_all().ask(["form"]), era).await;
+        let ada = as_caller(&gateway, "ada").await;
+        let first = call("form", &json!({}));
+        let question = send(&ada, &first).await.expect("a question");
+        let form = send(&ada, &allowed(&first, &question)).await;
+        let form = form.expect("a question of the tool");
+        assert_eq!(form["resultType"], "input_required", "{form}");
+        let retry = retry("form", &form, &keys(&form));
+        let answer = send(&ada, &retry).await.expect("a result");
+        assert_eq!(text(&answer), "accepted", "{answer}");
+        let again = send(&ada, &retry).await.expect("the same");
+        assert_eq!(answer, again);
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_consent_counts_once_at_all_replicas() {
+    const SECRET: [u8; 32] = [9; 32];
+    let (server, runs) = counting();
+    let url = listen(server).await;
+    let stores = MemoryReplicas::default();
+    let open = || {
+        let stores = stores.clone();
+        let front = move |server: Server| server.replicas(stores).secret(&SECRET);
+        let gateway = careful(&url).secret(&SECRET).front(front);
+        gateway.open().expect("a gateway")
+    };
+    let (here, there) = (open(), open());
+    for gateway in [&here, &there] {
+        listen(gateway.server().clone()).await;
+        gateway.settled().await;
+    }
+    let (ada, ada_there) = (
+        as_caller(&here, "ada").await,
+        as_caller(&there, "ada").await,
+    );
+    let first = call("count", &json!({}));
+    let question = send(&ada, &first).await.expect("a question");
+    let retry = allowed(&first, &question);
+    for connection in [&ada_there, &ada, &ada_there] {
+        let answer = send(connection, &retry).await.expect("a result");
+        assert_eq!(text(&answer), "1");
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    // The replica that asked is gone, and what came of it with it: the user is asked again.
+    let question = send(&ada, &first).await.expect("a question");
+    here.server().shutdown().await;
+    here.close().await;
+    let answer = send(&ada_there, &allowed(&first, &question)).await;
+    let answer = answer.expect("a question");
+    assert_eq!(answer["resultType"], "input_required", "{answer}");
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    there.close().await;
 }
 
 #[cfg(feature = "cel")]

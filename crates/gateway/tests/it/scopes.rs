@@ -101,7 +101,7 @@ async fn a_caller_with_a_process_of_its_own_hears_of_its_changes_alone() {
 struct Own;
 
 impl CallerAccess for Own {
-    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async {
             let live = upstream::server().build().expect("a server");
             Some(ServerSpec::from_fn(move || {
@@ -147,6 +147,94 @@ async fn a_caller_that_only_listens_leaves_its_process_to_others() {
         // Of the two processes one reads the lists, and ada has the other.
         let served = eve.call("touch", json!({})).await.expect("an answer");
         assert!(!served.is_error(), "{front:?} {served:?}");
+        gateway.close().await;
+    }
+}
+
+/// Of the two processes one reads the lists, and ada uses the other when eve calls.
+#[tokio::test]
+async fn a_call_that_waits_has_the_process_that_becomes_idle() {
+    let settings = UpstreamSettings::new()
+        .isolation(Isolation::Caller)
+        .max_processes(2);
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_with("one", child::spec(), settings)
+        .observe(Recorder::new())
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    let client = client(Era::Modern);
+    let ada = join_as(&client, &gateway, "ada").await;
+    let eve = join_as(&client, &gateway, "eve").await;
+    let waiting = tokio::spawn(async move { ada.call("wait", json!({})).await });
+    let processes = || {
+        gateway
+            .overview(Period::default())
+            .expect("a recorder")
+            .servers[0]
+            .processes
+    };
+    while processes() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let mut served = std::pin::pin!(eve.call("echo", json!({})).into_future());
+    let soon = tokio::time::timeout(Duration::from_secs(2), served.as_mut()).await;
+    assert!(soon.is_err(), "{soon:?}");
+    waiting.abort();
+    let served = tokio::time::timeout(Duration::from_secs(20), served).await;
+    served.expect("there is room").expect("an answer");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn an_idle_process_makes_room_for_one_of_another_server() {
+    let settings = UpstreamSettings::new().isolation(Isolation::Caller);
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_with("one", child::spec(), settings.clone())
+        .server_with("two", child::spec(), settings)
+        .max_processes(1)
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    let client = client(Era::Legacy);
+    let ada = join_as(&client, &gateway, "ada").await;
+    for tool in ["one__echo", "two__echo", "one__echo"] {
+        let served = ada.call(tool, json!({})).into_future();
+        let served = tokio::time::timeout(Duration::from_secs(20), served).await;
+        let served = served.expect("there is room").expect("an answer");
+        assert!(!served.is_error(), "{tool}: {served:?}");
+    }
+    gateway.close().await;
+}
+
+/// The calls of ada wait, in as many processes as one caller may have.
+#[tokio::test]
+async fn calls_of_one_caller_that_wait_leave_processes_to_others() {
+    for front in [Era::Legacy, Era::Modern] {
+        let settings = UpstreamSettings::new()
+            .isolation(Isolation::Call)
+            .max_processes(3);
+        let gateway = Gateway::new("gateway", "1.0.0")
+            .server_with("one", child::spec(), settings)
+            .open()
+            .expect("a gateway");
+        gateway.settled().await;
+        let client = client(front);
+        let ada = join_as(&client, &gateway, "ada").await;
+        let eve = join_as(&client, &gateway, "eve").await;
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                let ada = ada.clone();
+                tokio::spawn(async move { ada.call("wait", json!({})).await })
+            })
+            .collect();
+        for _ in 0..3 {
+            let served = eve.call("echo", json!({}));
+            let served = tokio::time::timeout(Duration::from_secs(20), served).await;
+            let served = served.expect("there is room").expect("an answer");
+            assert!(!served.is_error(), "{front:?} {served:?}");
+        }
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
         gateway.close().await;
     }
 }

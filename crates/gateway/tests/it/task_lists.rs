@@ -156,7 +156,7 @@ async fn a_replica_that_is_silent_for_a_moment_still_has_its_tasks() {
 struct Counting(AtomicUsize);
 
 impl CallerAccess for Counting {
-    fn way<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { None })
     }

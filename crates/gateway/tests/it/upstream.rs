@@ -10,6 +10,9 @@ use turnbuckle_server::{
     Tool, ToolError, Visit,
 };
 
+/// How many of the two URLs the user has visited that `visit_first` wants to be visited.
+pub(crate) static VISITED: AtomicUsize = AtomicUsize::new(0);
+
 /// How often the tools that count have begun.
 pub(crate) static RUNS: AtomicUsize = AtomicUsize::new(0);
 
@@ -54,8 +57,13 @@ async fn visit(Ask(ask): Ask) -> Result<String, AskFailed> {
 }
 
 async fn visit_first(Ask(ask): Ask) -> Result<String, AskFailed> {
-    let visit = Visit::new("Please sign in.", "https://shop.example/login").first();
-    Ok(said(&ask.visit("login", visit).await?).to_owned())
+    let url = match VISITED.load(Ordering::SeqCst) {
+        0 => "https://shop.example/login",
+        1 => "https://shop.example/terms",
+        _ => return Ok("visited".to_owned()),
+    };
+    let visit = Visit::new("Please go there.", url).first();
+    Ok(said(&ask.visit("page", visit).await?).to_owned())
 }
 
 async fn sample(Ask(ask): Ask) -> Result<String, AskFailed> {

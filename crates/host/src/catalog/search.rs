@@ -9,13 +9,13 @@ use super::{CatalogResource, HostCatalog};
 /// How well a resource fits what was typed, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The name or the title is it.
+    /// The name or the title equals the query.
     Name,
-    /// The name or the title begins with it.
+    /// The name or the title begins with the query.
     Start,
-    /// The name, the title or the URI has it.
+    /// The name, the title or the URI contains the query.
     Inside,
-    /// The description has it.
+    /// The description contains the query.
     Description,
 }
 

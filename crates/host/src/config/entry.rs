@@ -27,8 +27,8 @@ pub struct Entry {
     pub(super) inputs: Arc<Vec<Input>>,
 }
 
-/// A value that a config file wants to be asked for before a server starts, such as a key or a
-/// folder: `${input:id}`.
+/// A value that the user is asked for before a server starts, such as a key or a folder:
+/// `${input:id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Its name in `${input:…}`.
@@ -94,7 +94,7 @@ impl Entry {
     }
 
     /// The text `file:name`, which identifies this entry among all config files.
-    /// [`Catalogue::find`](super::Catalogue::find) accepts it.
+    /// [`ConfigFiles::find`](super::ConfigFiles::find) accepts it.
     pub fn address(&self) -> String {
         format!("{}:{}", self.file.display(), self.name)
     }

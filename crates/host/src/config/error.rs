@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is larger than any config file is, and was probably named by mistake.
+    /// It is larger than 16 MiB, and was probably named by mistake.
     #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
     TooLarge {
         /// The file.
@@ -55,7 +55,7 @@ pub enum EntryError {
     NotAnObject,
     /// Neither a command nor a URL, or not the one that its `type` asks for.
     #[error("it has neither a `command` nor a `url`")]
-    NothingToDo,
+    NoCommandOrUrl,
     /// Both a command and a URL, and no `type` that chooses. Remove one of them.
     #[error("it has both a `command` and a `url`: remove one, or say `type`")]
     Both,

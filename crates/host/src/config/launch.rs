@@ -76,7 +76,7 @@ pub(super) fn read(
         (None, false, Some(key @ "httpUrl")) => reader.remote(key, Wire::StreamableHttp),
         (None, false, Some(key)) => reader.remote(key, Wire::Any),
         (None, true, Some(_)) => Err(EntryError::Both),
-        _ => Err(EntryError::NothingToDo),
+        _ => Err(EntryError::NoCommandOrUrl),
     }
 }
 

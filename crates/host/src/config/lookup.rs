@@ -8,7 +8,7 @@ use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 /// [`load`](Self::load) reads the usual places, [`only`](Self::only) a single file. Nothing is
 /// started by it.
 #[derive(Debug)]
-pub struct Catalogue {
+pub struct ConfigFiles {
     /// Each file that is there, nearest first, or why it cannot be used. Files without servers are
     /// left out.
     pub files: Vec<(Place, Result<File, ConfigError>)>,
@@ -17,7 +17,7 @@ pub struct Catalogue {
     folder: PathBuf,
 }
 
-/// An entry that has the requested name, from [`Catalogue::find`].
+/// An entry that has the requested name, from [`ConfigFiles::find`].
 #[derive(Clone, Debug)]
 pub struct FoundEntry {
     /// The entry.
@@ -54,7 +54,7 @@ fn near(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!("; there is `{nearest}`"))
 }
 
-impl Catalogue {
+impl ConfigFiles {
     /// Reads every config file at the usual places. Files that cannot be read are kept with their
     /// error, in [`files`](Self::files), so that one broken file does not hide the others. Files
     /// without a section of servers, such as settings of an editor, are left out.
@@ -109,10 +109,10 @@ impl Catalogue {
     /// is returned, and the others as [`shadowed`](FoundEntry::shadowed).
     ///
     /// ```no_run
-    /// use turnbuckle_host::config::{Catalogue, Environment, Places};
+    /// use turnbuckle_host::config::{ConfigFiles, Environment, Places};
     ///
     /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
-    /// let files = Catalogue::load(&Places::of_process());
+    /// let files = ConfigFiles::load(&Places::of_process());
     /// let found = files.find("git")?;
     /// println!("{:?}", found.entry.launch(&Environment)?);
     /// # Ok(()) }

@@ -2,7 +2,7 @@
 //!
 //! A [`File`] is read with all its [`Entry`]s; an entry is expanded into a [`Launch`] when it is
 //! needed, so that an unset variable of one server does not keep the others from being used.
-//! [`Places`] knows where files usually are, and [`Catalogue::find`] looks a server up by its name.
+//! [`Places`] knows where files usually are, and [`ConfigFiles::find`] looks a server up by its name.
 
 mod entry;
 mod error;
@@ -21,6 +21,6 @@ pub use expand::{AsWritten, Environment, Variables};
 pub use file::File;
 pub use format::Format;
 pub use launch::{Launch, Remote, Wire};
-pub use lookup::{Catalogue, FoundEntry, LookupError};
+pub use lookup::{ConfigFiles, FoundEntry, LookupError};
 pub use place::{Place, PlaceOwner, Places};
 pub use settings::{IgnoredKey, Settings};

@@ -52,7 +52,7 @@ pub enum Action<'a> {
         /// Its URI.
         uri: &'a str,
     },
-    /// A prompt is got, because the application asks for it.
+    /// The application gets a prompt.
     GetPrompt {
         /// Its name at the server.
         prompt: &'a str,
@@ -104,7 +104,7 @@ pub enum ActionKind {
     Call,
     /// A resource is read: `read`.
     Read,
-    /// A prompt is got: `prompt`.
+    /// The application gets a prompt: `prompt`.
     GetPrompt,
     /// A form is shown: `form`.
     ShowForm,

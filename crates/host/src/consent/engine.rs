@@ -44,7 +44,7 @@ pub enum Denied {
     TooManyQuestions,
     /// The server asks while no call to it is in flight. Its question is declined without being
     /// shown.
-    #[error("the server asks without being called")]
+    #[error("the server asked while no call to it was running")]
     NotCalled,
 }
 
@@ -238,6 +238,15 @@ impl Consent {
         };
         self.answered(party, &action, outcome, Vec::new());
         Ok(answer)
+    }
+
+    /// Waits until the user says that they are done at a URL that they agreed to visit.
+    pub(crate) async fn visit_done(&self, party: Party<'_>, visit: &ElicitRequestUrlParams) {
+        let who = party.who();
+        match &self.user {
+            Some(user) => user.visit_done(&who, VisitRequest::new(visit)).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// The first check of sampling: gives the request as it may go to the model.

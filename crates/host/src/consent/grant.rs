@@ -23,9 +23,9 @@ pub struct Grant {
     /// A digest of the program with its arguments, or of the URL. When the config has something else
     /// under the same name, the grant does not count.
     pub launch: Option<String>,
-    /// A digest of what the tool said of itself: its description, its arguments and its hints. When
-    /// the server says something else of a tool of this name, the grant does not count. Without it,
-    /// the grant is for the tool whatever it says.
+    /// A digest of the tool's description, arguments and hints. If the server changes them, the
+    /// grant no longer counts. Without a digest, the grant is for the tool of this name, whatever
+    /// its definition.
     pub tool: Option<String>,
     /// When it was given, as a time in UTC by RFC 3339.
     pub since: String,

@@ -282,7 +282,7 @@ mod tests {
         assert!(grants.covers(None, &key(&git, "log", "a")));
     }
 
-    /// What is in memory must be what is in the file, whoever changes it when.
+    /// Memory and file must agree, whichever process changes the file at any time.
     #[test]
     fn changes_and_readings_at_the_same_time_end_with_what_the_file_says() {
         let folder = tempfile::tempdir().unwrap();

@@ -61,10 +61,10 @@ where
 
 /// A policy of rules: by kind of action, server and subject.
 ///
-/// If several rules match, a denial counts before a question, and a question before permission;
-/// their order does not matter. If no rule matches, the user is asked, except for actions that are
+/// If several rules match, denying wins over asking, and asking over allowing; the order of the
+/// rules does not matter. If no rule matches, the user is asked, except for actions that are
 /// harmless by themselves: reading a resource and getting a prompt that the application asks for,
-/// and showing a question of a server, which is a question already.
+/// and showing a form or a URL of a server, which the user answers anyway.
 ///
 /// ```
 /// use turnbuckle_host::{ActionKind, Rules};

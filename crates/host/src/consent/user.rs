@@ -71,8 +71,8 @@ pub struct ConsentQuestion {
     pub description: Option<String>,
     /// The server's hints about the tool's effects, unverified.
     pub hints: Option<ToolAnnotations>,
-    /// Whether the user has allowed a tool of this name before, and the server says something else
-    /// of it since: another description, other arguments or other hints. Show it.
+    /// Whether the user has allowed a tool of this name before, and the server has changed its
+    /// description, arguments or hints since. Show it.
     pub has_changed: bool,
     /// The scopes that can be chosen. Without a conversation, [`Scope::Conversation`] is not among
     /// them.
@@ -136,6 +136,8 @@ pub enum FormAnswer {
 #[non_exhaustive]
 pub enum VisitAnswer {
     /// The user agreed to visit the URL. Open it in the user's browser before you return this.
+    ///
+    /// If a call waits for the visit, [`UserInterface::visit_done`] is called next.
     Accept,
     /// The user declined to visit it. The server is told so.
     Decline,
@@ -245,6 +247,19 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(VisitAnswer::Decline))
     }
 
+    /// Waits until the user says that they are done at a URL that they agreed to visit. It is called
+    /// only where a call waits for the visit (-32042 of 2025-11-25): the call is made again when the
+    /// future ends, or when the server reports the end of the visit. Then the future is dropped.
+    ///
+    /// Unlike the other questions it may be open beside them, because a visit can take long.
+    ///
+    /// Defaults to waiting for the server. Not all servers report the end: without it the call fails
+    /// with the server's error after ten minutes.
+    fn visit_done<'a>(&'a self, who: &'a Requester, visit: VisitRequest<'a>) -> BoxFuture<'a, ()> {
+        let _ = (who, visit);
+        Box::pin(std::future::pending())
+    }
+
     /// Shows what a server wants to ask the model, before it goes there (sampling). The request
     /// includes the resources that were allowed as context.
     ///
@@ -294,6 +309,10 @@ impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
         visit: VisitRequest<'a>,
     ) -> BoxFuture<'a, VisitAnswer> {
         (**self).visit(who, visit)
+    }
+
+    fn visit_done<'a>(&'a self, who: &'a Requester, visit: VisitRequest<'a>) -> BoxFuture<'a, ()> {
+        (**self).visit_done(who, visit)
     }
 
     fn review_prompt<'a>(

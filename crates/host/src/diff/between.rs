@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Compares two snapshots of a server: its capabilities and revisions, tools, prompts, resources
-/// and templates. Returns all changes, those that break callers first; none if nothing changed.
+/// and templates. Returns all changes, those that break callers first; empty if nothing changed.
 /// Parts that one of the snapshots does not know are not compared.
 ///
 /// ```

@@ -10,7 +10,7 @@ pub enum Effect {
     Breaking,
     /// Callers that worked before still work; more may be possible.
     Compatible,
-    /// People and models read something else; programs notice nothing.
+    /// Only texts for people and models have changed; programs notice nothing.
     Wording,
 }
 

@@ -136,10 +136,10 @@ impl<'s> Comparison<'s, '_, '_> {
             Position::Input => self.of.say(Effect::Breaking, place, "the argument is gone"),
             Position::Output if was_needed => {
                 self.of
-                    .say(Effect::Breaking, place, "the result has it no more");
+                    .say(Effect::Breaking, place, "the result no longer has it");
             }
             Position::Output => {
-                let what = "the result, which did not always have it, has it no more";
+                let what = "the result no longer has it; it was optional before";
                 self.of.say(Effect::Compatible, place, what);
             }
         }
@@ -176,9 +176,9 @@ impl<'s> Comparison<'s, '_, '_> {
         let (old, new) = (rank(old), rank(new));
         if old != new {
             let what = if new < old {
-                "members that are not named are taken no more"
+                "other members are no longer accepted"
             } else {
-                "members that are not named are taken now"
+                "other members are accepted now"
             };
             // What a result may have besides is nothing that a caller reads.
             match self.position {

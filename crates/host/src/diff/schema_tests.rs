@@ -131,7 +131,7 @@ fn members_come_and_go() {
         &none,
         Breaking,
         "output.a",
-        "the result has it no more",
+        "the result no longer has it",
     );
     one(
         Output,

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, sync::Arc};
 
 use turnbuckle_base::error_chain::causes;
-use turnbuckle_client::{ConnectError, Ending};
+use turnbuckle_client::{CallError, ConnectError, Ending};
 
 /// How many lines of standard error a failure keeps: the last ones, which usually hold the reason.
 const KEPT_LINES: usize = 20;
@@ -54,6 +54,11 @@ impl ServerFailure {
         }
     }
 
+    /// The entry of the server cannot be used, for this reason. It is not tried again by itself.
+    pub fn misconfigured(reason: impl Into<String>) -> Self {
+        Self::new(FailureKind::Misconfigured, reason)
+    }
+
     /// The server could not be connected to.
     pub(crate) fn connecting(error: &ConnectError) -> Self {
         let ending = match error {
@@ -67,17 +72,17 @@ impl ServerFailure {
             _ => FailureKind::NotStarted,
         };
         // The lines of its process are shown apart.
-        let mut reason = without_lines(&error.to_string()).to_owned();
-        for cause in causes(error) {
-            let text = cause.to_string();
-            if !reason.contains(&text) {
-                reason = format!("{reason}: {text}");
-            }
-        }
+        let reason = without_lines(&error.to_string()).to_owned();
         Self {
             stderr: ending.map(|ending| last_lines(&ending)).unwrap_or_default(),
-            ..Self::new(kind, reason)
+            ..Self::new(kind, with_causes(reason, error))
         }
+    }
+
+    /// The server at a URL was there, and cannot be reached any more.
+    pub(crate) fn unreachable(error: &CallError) -> Self {
+        let reason = "it cannot be reached any more".to_owned();
+        Self::new(FailureKind::Ended, with_causes(reason, error))
     }
 
     /// The connection ended.
@@ -95,6 +100,17 @@ impl ServerFailure {
             ..Self::new(FailureKind::Ended, reason)
         }
     }
+}
+
+/// A reason, and what led to it.
+fn with_causes(mut reason: String, error: &(dyn Error + 'static)) -> String {
+    for cause in causes(error) {
+        let text = cause.to_string();
+        if !reason.contains(&text) {
+            reason = format!("{reason}: {text}");
+        }
+    }
+    reason
 }
 
 fn without_lines(text: &str) -> &str {

@@ -17,7 +17,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Lists, Origin,
-    listing::{Kind, List, take_page},
+    kind::Kind,
+    listing::{List, take_page},
 };
 
 /// Larger than the lists of any server, in bytes.

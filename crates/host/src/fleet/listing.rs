@@ -10,12 +10,13 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use turnbuckle_client::{CallError, Connection};
-use turnbuckle_protocol::{CacheScope, Prompt, Resource, ResourceTemplate, Tool, lenient};
+use turnbuckle_protocol::{CacheScope, lenient};
 
 use super::aside;
+use super::kind::Kind;
 use super::page::{Entries, MAX_ENTRIES, Page, PageText};
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
@@ -32,58 +33,6 @@ const MAX_PROBLEMS: usize = 50;
 
 /// How long one page may take. Listing is cheap; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
-
-/// Something that servers list.
-pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
-    const METHOD: &'static str;
-    /// The member of a page that has the entries.
-    const MEMBER: &'static str;
-    /// The word for it in reports.
-    const NOUN: &'static str;
-
-    /// Its key in the list.
-    fn key(&self) -> &str;
-}
-
-impl Kind for Tool {
-    const METHOD: &'static str = "tools/list";
-    const MEMBER: &'static str = "tools";
-    const NOUN: &'static str = "tool";
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-}
-
-impl Kind for Prompt {
-    const METHOD: &'static str = "prompts/list";
-    const MEMBER: &'static str = "prompts";
-    const NOUN: &'static str = "prompt";
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-}
-
-impl Kind for Resource {
-    const METHOD: &'static str = "resources/list";
-    const MEMBER: &'static str = "resources";
-    const NOUN: &'static str = "resource";
-
-    fn key(&self) -> &str {
-        &self.uri
-    }
-}
-
-impl Kind for ResourceTemplate {
-    const METHOD: &'static str = "resources/templates/list";
-    const MEMBER: &'static str = "resourceTemplates";
-    const NOUN: &'static str = "resource template";
-
-    fn key(&self) -> &str {
-        &self.uri_template
-    }
-}
 
 /// An entry of a list, and its text.
 #[derive(Clone, Debug)]
@@ -111,6 +60,8 @@ pub struct List<T> {
     pub problems: Vec<String>,
     /// How many problems are not reported, because there are so many.
     unreported: usize,
+    /// How many entries of the pages that were read are beyond the limit.
+    pub left_out: usize,
     /// The pages that were read, and whether they are the whole list.
     pages: Vec<Arc<PageText>>,
     is_whole: bool,
@@ -126,6 +77,7 @@ impl<T> Default for List<T> {
             entries: Vec::new(),
             problems: Vec::new(),
             unreported: 0,
+            left_out: 0,
             pages: Vec::new(),
             is_whole: false,
             ttl: None,
@@ -166,7 +118,19 @@ impl<T> List<T> {
     }
 
     /// The list is read as far as it will be, with the reason why it is not read further.
-    fn end(mut self, reason: Option<String>) -> Arc<Self> {
+    fn end(mut self, reason: Option<String>) -> Arc<Self>
+    where
+        T: Kind,
+    {
+        if self.left_out > 0 {
+            // The first of them, so that it is among those that are logged.
+            let problem = format!(
+                "{} {}s are left out: the first {MAX_ENTRIES} of a list are kept",
+                self.left_out,
+                T::NOUN
+            );
+            self.problems.insert(0, problem);
+        }
         if self.unreported > 0 {
             let more = format!("{} more problems like these", self.unreported);
             self.problems.push(more);
@@ -228,7 +192,7 @@ pub(crate) async fn read<T: Kind>(
                 return Ok(list.end(Some(reason)));
             }
             Some(next) if !seen.insert(next.clone()) => {
-                let reason = format!("the list of {}s leads in a circle", T::NOUN);
+                let reason = format!("the pages of the list of {}s repeat", T::NOUN);
                 return Ok(list.end(Some(reason)));
             }
             Some(_) => {}
@@ -249,7 +213,8 @@ pub(super) fn take_page<T: Kind>(
     // Most pages can be read as they are. Only one that cannot is read entry by entry.
     let read = Page::<Entries<T>>::read(raw.get(), T::MEMBER);
     let (next, ttl, scope) = if let Ok(page) = read {
-        for (index, value) in page.entries.0.into_iter().enumerate() {
+        list.left_out += page.entries.left_out;
+        for (index, value) in page.entries.read.into_iter().enumerate() {
             list.add(names, &text, index, value);
         }
         (page.next_cursor, page.ttl_ms, page.cache_scope)
@@ -257,6 +222,7 @@ pub(super) fn take_page<T: Kind>(
         let page = Page::<Vec<&RawValue>>::read(raw.get(), T::MEMBER)?;
         for (index, entry) in page.entries.iter().enumerate() {
             if list.entries.len() >= MAX_ENTRIES {
+                list.left_out += page.entries.len() - index;
                 break;
             }
             match serde_json::from_str(entry.get()) {
@@ -281,8 +247,8 @@ pub(super) fn take_page<T: Kind>(
 }
 
 impl<T> List<T> {
-    /// Adds what can be read of an entry, and reports the rest. Its text is written anew: others would
-    /// stumble over what came as well.
+    /// Adds what can be read of an entry, and reports the rest. Its text is written again: others
+    /// would stumble over what came as well.
     fn mend(&mut self, names: &mut HashSet<ByKey<T>>, entry: &RawValue, error: &serde_json::Error)
     where
         T: Kind,
@@ -341,6 +307,7 @@ impl<T> List<T> {
         T: Kind,
     {
         if self.entries.len() >= MAX_ENTRIES {
+            self.left_out += 1;
             return;
         }
         if value.key().is_empty() {
@@ -396,6 +363,8 @@ impl<T: Kind> Hash for ByKey<T> {
 
 #[cfg(test)]
 mod tests {
+    use turnbuckle_protocol::{Prompt, Tool};
+
     use super::*;
 
     fn page(text: &str) -> Arc<RawValue> {
@@ -465,6 +434,25 @@ mod tests {
         let list = list.end(None);
         assert_eq!(list.problems.len(), MAX_PROBLEMS + 1);
         assert_eq!(list.problems[MAX_PROBLEMS], "9951 more problems like these");
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let tool = |number: usize| format!(r#"{{"name":"t{number}","inputSchema":{{}}}}"#);
+        let tools = |count: usize| (0..count).map(tool).collect::<Vec<_>>().join(",");
+        for (more, left_out) in [("", 23), (r#",{"name":"odd","icons":7}"#, 24)] {
+            let text = format!(r#"{{"tools":[{}{more}]}}"#, tools(MAX_ENTRIES + 23));
+            let mut list = List::<Tool>::default();
+            take_page(&mut list, &mut HashSet::new(), &page(&text)).unwrap();
+            let list = list.end(None);
+            assert_eq!(list.entries.len(), MAX_ENTRIES);
+            let told = format!("{left_out} tools are left out");
+            assert!(list.problems[0].starts_with(&told), "{:?}", list.problems);
+        }
+        let mut list = List::<Tool>::default();
+        let text = format!(r#"{{"tools":[{}]}}"#, tools(MAX_ENTRIES));
+        take_page(&mut list, &mut HashSet::new(), &page(&text)).unwrap();
+        assert!(list.end(None).problems.is_empty());
     }
 
     #[test]

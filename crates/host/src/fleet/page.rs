@@ -115,11 +115,18 @@ impl<'de, E: Deserialize<'de> + Default> Visitor<'de> for PageVisitor<E> {
 }
 
 /// The entries of a page, each of which can be read. There are no more of them than a list has.
-pub(super) struct Entries<T>(pub(super) Vec<Arc<T>>);
+pub(super) struct Entries<T> {
+    pub(super) read: Vec<Arc<T>>,
+    /// How many more the page has.
+    pub(super) left_out: usize,
+}
 
 impl<T> Default for Entries<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self {
+            read: Vec::new(),
+            left_out: 0,
+        }
     }
 }
 
@@ -139,14 +146,16 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Entries<T>, A::Error> {
-        let mut entries = Vec::new();
+        let mut entries = Entries::default();
         while let Some(entry) = sequence.next_element()? {
-            entries.push(Arc::new(entry));
-            if entries.len() == MAX_ENTRIES {
-                while sequence.next_element::<IgnoredAny>()?.is_some() {}
+            entries.read.push(Arc::new(entry));
+            if entries.read.len() == MAX_ENTRIES {
+                while sequence.next_element::<IgnoredAny>()?.is_some() {
+                    entries.left_out += 1;
+                }
                 break;
             }
         }
-        Ok(Entries(entries))
+        Ok(entries)
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Custom {
     pub(crate) open: Arc<dyn Fn() -> Target + Send + Sync>,
     /// Whether messages come on one pipe, all of them together.
     pub(crate) is_pipe: bool,
+    /// What tells it from other servers, where its lists are kept.
+    pub(crate) kept_as: Option<String>,
 }
 
 impl PartialEq for Reach {
@@ -96,7 +98,11 @@ impl Reach {
                 add("url");
                 add(remote.url.split(['?', '#']).next().unwrap_or_default());
             }
-            Self::Custom(_) | Self::Unusable(_) => return None,
+            Self::Custom(custom) => {
+                add("custom");
+                add(custom.kept_as.as_ref()?);
+            }
+            Self::Unusable(_) => return None,
         }
         let mut text = String::new();
         for byte in &digest.finalize()[..16] {

@@ -104,6 +104,7 @@ impl ServerSpec {
         Self::new(Reach::Custom(Custom {
             open: Arc::new(open),
             is_pipe: true,
+            kept_as: None,
         }))
     }
 
@@ -114,7 +115,18 @@ impl ServerSpec {
         Self::new(Reach::Custom(Custom {
             open: Arc::new(move || open().into()),
             is_pipe: false,
+            kept_as: None,
         }))
+    }
+
+    /// Keeps the lists of a server that the application reaches in its own way, if lists are kept: under a
+    /// digest of this text, which tells it from others of the same name.
+    #[doc(hidden)]
+    pub fn kept_as(mut self, text: &str) -> Self {
+        if let Reach::Custom(custom) = &mut self.reach {
+            custom.kept_as = Some(text.to_owned());
+        }
+        self
     }
 
     /// An entry that cannot be used.
@@ -206,6 +218,11 @@ impl ServerSpec {
         matches!(self.reach, Reach::Launch(Launch::Command { .. }))
     }
 
+    /// Whether it is at a URL.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.reach, Reach::Launch(Launch::Remote(_)))
+    }
+
     /// Whether messages come on one pipe, all of them together.
     #[doc(hidden)]
     pub fn is_pipe(&self) -> bool {
@@ -240,9 +257,9 @@ impl ServerSpec {
         self.start_timeout
     }
 
-    /// The way to the server as it is written. A process inherits all variables.
+    /// Where the server is, as it was given. A process inherits all variables.
     #[doc(hidden)]
-    pub fn way(&self) -> Result<Target, ServerFailure> {
+    pub fn target_as_written(&self) -> Result<Target, ServerFailure> {
         self.target(&Customise {
             inherited: &InheritedVariables::all(),
             #[cfg(feature = "http")]

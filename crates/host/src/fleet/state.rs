@@ -92,8 +92,8 @@ pub struct Ready {
 pub enum StateChange {
     /// A server and its new state. States that lasted very briefly are reported too, in order.
     State(ServerId, ServerState),
-    /// So many changes were lost, because this stream was not read. [`Host::servers`](crate::Host::servers)
-    /// has the states as they are now.
+    /// This many changes were lost, because the stream was not read.
+    /// [`Host::servers`](crate::Host::servers) has the states as they are now.
     Missed(u64),
 }
 

@@ -12,9 +12,12 @@ use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Lis
 use turnbuckle_protocol::Tool;
 
 use super::{
-    FailureKind, Lists, Pacing, Ready, ServerFailure, ServerState, Start, Upstream, aside, known,
-    listing::{self, Kind, List},
+    FailureKind, Lists, Pacing, Ready, ServerFailure, ServerState, Start, Upstream, aside,
+    kind::Kind,
+    known,
+    listing::{self, List},
     pace::{Attempt, Pace, Pause},
+    reach_check::ReachCheck,
     unread::Unread,
 };
 
@@ -36,13 +39,21 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// How long to wait before changes are listened to again after that failed.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
-/// What a fleet leaves to the program that it belongs to, a host or a gateway.
+/// What a fleet asks or tells its owner, a host or a gateway.
 pub trait FleetHooks: Send + Sync + 'static {
     /// Makes the client and the way for one start. An error keeps the server from being started.
     fn prepare<'a>(
         &'a self,
         server: &'a Arc<Upstream>,
     ) -> BoxFuture<'a, Result<(Client, Target), ServerFailure>>;
+
+    /// A server was connected to. An error ends the connection before anything is asked of the server.
+    ///
+    /// # Errors
+    /// If the server is not to be used.
+    fn admit(&self, _server: &Upstream, _connection: &Connection) -> Result<(), ServerFailure> {
+        Ok(())
+    }
 
     /// The state of a server changed.
     fn state_changed(&self, server: &Upstream, state: &ServerState);
@@ -56,20 +67,20 @@ pub trait FleetHooks: Send + Sync + 'static {
     /// A resource that is followed changed.
     fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
 
-    /// A resource that is followed may have changed, because it was not heard of for a while.
-    fn resource_unheard(&self, server: &Upstream, uri: &Arc<str>, _why: Unheard) {
+    /// A resource that is followed may have changed, because notifications may have been missed.
+    fn resource_updates_missed(&self, server: &Upstream, uri: &Arc<str>, _why: MissedUpdates) {
         self.resource_updated(server, uri);
     }
 }
 
 /// Why changes of a resource may have been missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unheard {
-    /// It is followed from now on, and may have changed since somebody wanted that.
+pub enum MissedUpdates {
+    /// It is followed from now on, and may have changed since that was requested.
     New,
-    /// It is heard of on another stream from now on. The session with the server is the same.
+    /// Its notifications come on another stream from now on. The session with the server is the same.
     Moved,
-    /// The server was not heard for a while.
+    /// The connection to the server was interrupted.
     Away,
 }
 
@@ -206,7 +217,10 @@ impl Supervisor<'_> {
             }
         };
         match connected {
-            Ok(Ok(connection)) => Ok(connection),
+            Ok(Ok(connection)) => {
+                self.shared.hooks.admit(self.upstream, &connection)?;
+                Ok(connection)
+            }
             Ok(Err(error)) => Err(ServerFailure::connecting(&error)),
             Err(_) => Err(not_started(format!(
                 "it did not answer within {:?}; raise its start timeout if it needs longer",
@@ -215,7 +229,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Serves until the connection ends.
+    /// Serves until the connection ends, or the server cannot be reached any more.
     async fn serve(&self, connection: &Connection) -> ServerFailure {
         let name = connection.server().implementation();
         let name = name.map(|implementation| implementation.name.clone());
@@ -231,23 +245,37 @@ impl Supervisor<'_> {
         })));
         let mut hearing = self.listen(connection).await;
         let mut unread = Unread::new();
+        let mut reach = ReachCheck::new();
         loop {
             unread.note(self.upstream.has_unread_lists());
             tokio::select! {
-                // In a fixed order, so that a simulation can replay every step. Clients can nudge
-                // without end, so nudges come last.
+                // In a fixed order, so that a simulation can replay every step. Clients can ask for
+                // the lists to be read again without end, so that comes last.
                 biased;
                 ending = connection.closed() => return ServerFailure::ended(&ending),
+                () = self.upstream.checking.notified() => {
+                    if let Some(failure) = reach.ask(connection).await {
+                        return failure;
+                    }
+                    // Every call that fails may ask for it.
+                    time::sleep(MIN_RELIST_PAUSE).await;
+                }
+                () = reach.is_due() => {
+                    let is_listened_to = hearing.is_listening() || !self.upstream.spec.is_remote();
+                    if let Some(failure) = reach.look(connection, is_listened_to).await {
+                        return failure;
+                    }
+                }
                 () = self.upstream.followed_changed.notified() => {
                     hearing = self.listen(connection).await;
                     // What the old stream had to say of the lists is lost with it.
-                    self.upstream.nudged.notify_one();
+                    self.upstream.rereading.notify_one();
                 }
                 () = unread.is_due() => {
                     self.read_lists(connection).await;
                 }
                 change = hearing.next() => self.hear(connection, &mut hearing, change).await,
-                () = self.upstream.nudged.notified() => {
+                () = self.upstream.rereading.notified() => {
                     self.read_lists(connection).await;
                     time::sleep(MIN_RELIST_PAUSE).await;
                 }
@@ -267,7 +295,7 @@ impl Supervisor<'_> {
             }
             Some(Ok(Change::Missed(_))) => {
                 for uri in self.upstream.followed() {
-                    self.tell_unheard(&uri, Unheard::Away);
+                    self.tell_missed(&uri, MissedUpdates::Away);
                 }
                 self.read_lists(connection).await;
                 time::sleep(MIN_RELIST_PAUSE).await;
@@ -287,7 +315,7 @@ impl Supervisor<'_> {
             None => {
                 self.upstream.heard.lock().clear();
                 *hearing = self.listen(connection).await;
-                self.upstream.nudged.notify_one();
+                self.upstream.rereading.notify_one();
             }
         }
     }
@@ -299,10 +327,18 @@ impl Supervisor<'_> {
             .fold(Listen::lists(), |listen, uri| listen.resource(&**uri));
         match connection.listen(listen).await {
             Ok(changes) => {
+                // One that was left while the server was asked is not heard of any more.
+                let mut heard = self.upstream.heard.lock();
+                heard.retain(|uri| followed.contains(uri));
+                drop(heard);
                 for uri in followed {
                     let is_new = self.upstream.heard.lock().insert(uri.clone());
-                    let why = if is_new { Unheard::New } else { Unheard::Moved };
-                    self.tell_unheard(&uri, why);
+                    let why = if is_new {
+                        MissedUpdates::New
+                    } else {
+                        MissedUpdates::Moved
+                    };
+                    self.tell_missed(&uri, why);
                 }
                 Hearing::Changes(changes)
             }
@@ -316,9 +352,9 @@ impl Supervisor<'_> {
     }
 
     /// A resource may have changed while no stream told of it.
-    fn tell_unheard(&self, uri: &Arc<str>, why: Unheard) {
+    fn tell_missed(&self, uri: &Arc<str>, why: MissedUpdates) {
         let hooks = &self.shared.hooks;
-        hooks.resource_unheard(self.upstream, uri, why);
+        hooks.resource_updates_missed(self.upstream, uri, why);
     }
 
     /// Stores the lists for the next run. The file is written in the background.
@@ -352,16 +388,21 @@ impl Supervisor<'_> {
     }
 }
 
-/// How changes are heard of.
+/// How the host is notified of changes.
 enum Hearing {
     Changes(ChangeStream),
-    /// The server tells of no changes.
+    /// The server sends no change notifications.
     Nothing,
     /// It is tried again when the time is up.
     Again(std::pin::Pin<Box<time::Sleep>>),
 }
 
 impl Hearing {
+    /// Whether a stream is open, so that its end tells that the server is gone.
+    fn is_listening(&self) -> bool {
+        matches!(self, Self::Changes(_))
+    }
+
     /// The next change; `None` when it is time to listen again.
     async fn next(&mut self) -> Option<Result<Change, CallError>> {
         match self {

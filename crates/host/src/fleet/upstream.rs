@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::{
@@ -20,6 +21,13 @@ use super::{
     FailureKind, ServerFailure, ServerSpec, ServerState, Start, listing::List, origin::Origin,
 };
 use crate::id::ServerId;
+
+/// How long it may take until a server has heard that a resource is not followed any more: its lists
+/// may be read first, and the request for it has its own time.
+const LEAVING: Duration = Duration::from_secs(30);
+
+/// How many resources that were left are remembered: more than one client follows.
+const MAX_LEFT: usize = 10_000;
 
 /// Everything that a server lists.
 #[derive(Clone, Debug, Default)]
@@ -97,12 +105,16 @@ pub struct Upstream {
     is_start_allowed: AtomicBool,
     pub(super) wanted: Notify,
     pub(super) stopping: watch::Sender<bool>,
-    pub(super) nudged: Notify,
+    pub(super) rereading: Notify,
+    /// A request did not reach it.
+    pub(super) checking: Notify,
     /// Resources whose changes are followed, with how many follow each.
     pub(super) followed: Mutex<BTreeMap<Arc<str>, usize>>,
     pub(super) followed_changed: Notify,
     /// Those of them that the live connection is subscribed to.
     pub(super) heard: Mutex<BTreeSet<Arc<str>>>,
+    /// Resources that nobody follows any more, and since when. The server is told so a little later.
+    left: Mutex<BTreeMap<Arc<str>, Instant>>,
     /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
     pub(super) listed: watch::Sender<u64>,
 }
@@ -134,10 +146,12 @@ impl Upstream {
             is_start_allowed: AtomicBool::new(false),
             wanted: Notify::new(),
             stopping: watch::Sender::new(false),
-            nudged: Notify::new(),
+            rereading: Notify::new(),
+            checking: Notify::new(),
             followed: Mutex::new(BTreeMap::new()),
             followed_changed: Notify::new(),
             heard: Mutex::default(),
+            left: Mutex::default(),
             listed: watch::Sender::new(0),
             spec,
         }
@@ -181,8 +195,8 @@ impl Upstream {
         *self.live.write() = connection;
     }
 
-    /// Says that the server is needed.
-    pub fn want(&self) {
+    /// Tells the supervisor that the server is needed.
+    pub fn start_soon(&self) {
         self.is_wanted.store(true, Ordering::Release);
         self.wanted.notify_one();
     }
@@ -209,20 +223,28 @@ impl Upstream {
         self.stopping.send_replace(true);
     }
 
+    /// Reports that a request in another session did not reach the server. The supervisor then
+    /// checks whether it can be reached.
+    pub fn check_reachable(&self) {
+        if self.spec.is_remote() {
+            self.checking.notify_one();
+        }
+    }
+
     /// Asks for the lists to be read again.
-    pub fn nudge(&self) {
-        self.nudged.notify_one();
+    pub fn reread_lists(&self) {
+        self.rereading.notify_one();
     }
 
     /// Asks for the lists to be read again if the server says that they are out of date.
-    pub fn nudge_if_stale(&self) {
+    pub fn reread_stale_lists(&self) {
         let is_stale = self
             .lists
             .read()
             .stale_at
             .is_some_and(|at| at <= Instant::now());
         if is_stale {
-            self.nudge();
+            self.reread_lists();
         }
     }
 
@@ -236,7 +258,7 @@ impl Upstream {
         } else {
             now + 3
         };
-        self.nudge();
+        self.reread_lists();
         loop {
             // What changes from here on is heard.
             let changed = self.state_changed.notified();
@@ -293,8 +315,8 @@ impl Upstream {
     /// The connection, started if necessary.
     ///
     /// # Errors
-    /// Why the server is not there. While it rests after many failures, that is said at once; while
-    /// it fails and is restarted, after the time that one start may take.
+    /// Why the server is not available. While it is paused after many failures, this fails at once;
+    /// while it fails and is restarted, after the time that one start may take.
     pub async fn connection(&self) -> Result<Connection, Arc<ServerFailure>> {
         // A server at a URL that did not answer may be back, and if it is not, that is said at once.
         if let Some(connection) = self.live()
@@ -317,7 +339,7 @@ impl Upstream {
             ServerState::Disabled => return Err(gone("it is switched off")),
             _ => {}
         }
-        self.want();
+        self.start_soon();
         let mut failed = std::pin::pin!(self.failed_for_a_start(time::Instant::now()));
         loop {
             // What changes from here on is heard.
@@ -384,9 +406,13 @@ impl Upstream {
     }
 
     /// The same for a resource that the live connection is subscribed to already, so that no change
-    /// was missed.
+    /// was missed. If another follower left a moment ago, its unsubscribe request may reach the
+    /// server after that subscription; then the resource counts as possibly changed.
     pub fn follow_subscribed(&self, uri: &Arc<str>) {
-        self.heard.lock().insert(uri.clone());
+        let left = self.left.lock().get(uri).copied();
+        if left.is_none_or(|left| left.elapsed() > LEAVING) {
+            self.heard.lock().insert(uri.clone());
+        }
         self.follow(uri);
     }
 
@@ -396,15 +422,53 @@ impl Upstream {
         if let Some(count) = followed.get_mut(uri) {
             *count -= 1;
             if *count == 0 {
-                followed.remove(uri);
                 self.heard.lock().remove(uri);
+                if let Some((uri, _)) = followed.remove_entry(uri) {
+                    self.leave(uri);
+                }
             }
         }
         drop(followed);
         self.followed_changed.notify_one();
     }
+
+    fn leave(&self, uri: Arc<str>) {
+        let mut left = self.left.lock();
+        left.retain(|_, since| since.elapsed() <= LEAVING);
+        if left.len() < MAX_LEFT {
+            left.insert(uri, Instant::now());
+        }
+    }
 }
 
 fn gone(reason: &str) -> Arc<ServerFailure> {
     Arc::new(ServerFailure::new(FailureKind::Removed, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_client::Target;
+
+    use super::*;
+
+    fn upstream() -> Upstream {
+        let spec = ServerSpec::from_fn(|| -> Target { unreachable!("it is not started") });
+        Upstream::new(ServerId::from("a"), spec)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_resource_that_was_left_a_moment_ago_may_have_changed() {
+        let (upstream, uri) = (upstream(), Arc::<str>::from("note:a"));
+        let is_heard = || upstream.heard.lock().contains(&uri);
+        upstream.follow_subscribed(&uri);
+        assert!(is_heard());
+        upstream.unfollow(&uri);
+        // The end of the first subscription may reach the server after this one.
+        upstream.follow_subscribed(&uri);
+        assert!(!is_heard());
+        upstream.unfollow(&uri);
+        time::sleep(LEAVING * 2).await;
+        upstream.follow_subscribed(&uri);
+        assert!(is_heard());
+    }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use turnbuckle_client::{Answers, Refusal};
+use turnbuckle_client::{Answers, Refusal, ServerAsk};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, ErrorObject, IncludeContext, SamplingMessage,
@@ -37,7 +37,7 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
             })
             .on_url(move |ask| {
                 let asked = asked.clone();
-                async move { asked.url(&ask.request, ask.tag).await }
+                async move { asked.url(&ask).await }
             });
     }
     let Some(model) = shared.model.clone() else {
@@ -127,19 +127,24 @@ impl Asked {
         }
     }
 
-    async fn url(
-        &self,
-        visit: &ElicitRequestUrlParams,
-        tag: Option<u64>,
-    ) -> Result<ElicitResult, Refusal> {
+    async fn url(&self, ask: &ServerAsk<ElicitRequestUrlParams>) -> Result<ElicitResult, Refusal> {
+        let visit = &ask.request;
         let action = Action::ShowUrl { visit };
-        let conversation = self.conversation(&action, tag)?;
+        let conversation = self.conversation(&action, ask.tag)?;
         let Some(_open) = self.origin.open_question() else {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
         let consent = &self.shared.consent;
         match consent.visit(self.party(conversation), visit).await {
-            Ok(VisitAnswer::Accept) => Ok(ElicitResult::accept_visit()),
+            Ok(VisitAnswer::Accept) => {
+                if ask.is_needed_first() {
+                    tokio::select! {
+                        () = ask.done() => {}
+                        () = consent.visit_done(self.party(conversation), visit) => ask.finish(),
+                    }
+                }
+                Ok(ElicitResult::accept_visit())
+            }
             Ok(VisitAnswer::Decline) | Err(_) => Ok(ElicitResult::decline()),
             Ok(VisitAnswer::Cancel) => Ok(ElicitResult::cancel()),
         }

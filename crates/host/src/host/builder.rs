@@ -113,7 +113,7 @@ impl HostBuilder {
     /// [reported](Host::notes). Servers that are added in code come before those of files.
     ///
     /// The file is read again by [`Host::reload`], and when it changes after
-    /// [`watch_files`](Self::watch_files). Use [`config::Catalogue`](crate::config::Catalogue) to
+    /// [`watch_files`](Self::watch_files). Use [`config::ConfigFiles`](crate::config::ConfigFiles) to
     /// find the config files that a user has, and [`entry`](Self::entry) to use a single server of
     /// one.
     ///

@@ -22,7 +22,7 @@ use crate::{
 /// A call of a tool. It is sent when it is awaited, and gives the [`ToolOutput`]; made by
 /// [`Host::call`] and [`Conversation::call`](crate::Conversation::call).
 ///
-/// The tool is found in the catalog by its name in the host. The policy, and if need be the user,
+/// The tool is found in the catalog by its name in the host. The policy, and if necessary the user,
 /// must allow the call. Then it is sent to the server, which is started if necessary. If the server
 /// ends during the call, the call is not repeated, because it may have had effects.
 ///
@@ -145,7 +145,7 @@ impl<'a> HostCall<'a> {
 
     /// Adds a member to the request's `_meta`, for servers that expect one. Members of the protocol
     /// itself are not overwritten. Keys should have a prefix, as in `com.example/order`. With a key
-    /// that the specification does not allow the call fails before anybody is asked.
+    /// that the specification does not allow, the call fails before the user is asked.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.push((key.into(), value.into()));
         self

@@ -61,7 +61,7 @@ pub struct ServerStatus {
     /// [`HostBuilder::server`].
     pub id: ServerId,
     /// Its state when [`Host::servers`] was called. It does not change afterwards; use
-    /// [`Host::states`] to hear of changes.
+    /// [`Host::states`] to follow changes.
     pub state: ServerState,
     /// The command line or the URL, without secrets, as it may be shown to the user.
     pub launch: String,
@@ -240,7 +240,7 @@ impl Host {
     /// a model.
     pub fn catalog(&self) -> Arc<HostCatalog> {
         for upstream in self.inner.fleet.all() {
-            upstream.nudge_if_stale();
+            upstream.reread_stale_lists();
         }
         self.inner.catalog()
     }

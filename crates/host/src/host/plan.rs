@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use indexmap::IndexMap;
 
 use crate::{
-    config::{Catalogue, ConfigError, Entry, Variables},
+    config::{ConfigError, ConfigFiles, Entry, Variables},
     fleet::ServerSpec,
     id::ServerId,
 };
@@ -64,10 +64,10 @@ impl Plan {
     pub(super) fn read(&self) -> Result<(Servers, Vec<ConfigNote>), ConfigError> {
         let (mut servers, mut notes) = self.read_own();
         for file in &self.files {
-            let catalogue = Catalogue::only(file)?;
-            for (_, entry) in catalogue.entries() {
+            let config_files = ConfigFiles::only(file)?;
+            for (_, entry) in config_files.entries() {
                 // Of two with one name in one file, that of the project is nearer.
-                let is_nearest = catalogue
+                let is_nearest = config_files
                     .find(&entry.name)
                     .is_ok_and(|found| found.entry.scope == entry.scope);
                 let id = ServerId::new(entry.name.as_str());

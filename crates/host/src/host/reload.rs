@@ -59,7 +59,7 @@ impl Host {
                 Some(known) => {
                     // A reload without changes tries failed servers again.
                     if let ServerState::Failed { .. } = known.state() {
-                        known.want();
+                        known.start_soon();
                     }
                     reloaded.unchanged.push(id);
                 }

@@ -229,7 +229,8 @@ impl Host {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceUpdate {
-    /// It changed, or may have: the server said so, or was not heard for a while.
+    /// It changed, or may have changed: the server said so, or the connection to it was
+    /// interrupted.
     Changed,
     /// Some changes were lost, because the stream was not read while more than a thousand changes
     /// of resources arrived. Read the resource.

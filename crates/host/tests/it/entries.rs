@@ -195,7 +195,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"type": "http", "command": "x"}"#,
-            EntryError::NothingToDo,
+            EntryError::NoCommandOrUrl,
         ),
         (
             r#"{"url": "ftp://x/"}"#,

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use tempfile::TempDir;
-use turnbuckle_host::config::{Catalogue, LookupError, Places};
+use turnbuckle_host::config::{ConfigFiles, LookupError, Places};
 
 fn write(folder: &Path, file: &str, text: &str) {
     let path = folder.join(file);
@@ -46,8 +46,8 @@ fn the_usual_places_are_found_nearest_first() {
         r#"{"editor.fontSize": 12}"#,
     );
     write(home.path(), ".gemini/settings.json", "{ broken");
-    let catalogue = Catalogue::load(&places);
-    let found: Vec<_> = catalogue
+    let config_files = ConfigFiles::load(&places);
+    let found: Vec<_> = config_files
         .entries()
         .map(|(place, entry)| (place.host, entry.name.as_str()))
         .collect();
@@ -60,7 +60,7 @@ fn the_usual_places_are_found_nearest_first() {
             ("Codex", "codex"),
         ]
     );
-    let broken: Vec<_> = catalogue
+    let broken: Vec<_> = config_files
         .files
         .iter()
         .filter(|(_, file)| file.is_err())
@@ -79,7 +79,7 @@ fn the_nearer_of_two_is_taken_and_the_other_is_told_of() {
         "work/project/.mcp.json",
         &server("http://near/"),
     );
-    let found = Catalogue::load(&places).find("git").unwrap();
+    let found = ConfigFiles::load(&places).find("git").unwrap();
     assert_eq!(found.entry.settings["url"], "http://near/");
     assert_eq!(found.shadowed.len(), 1);
     let shadowed = found.shadowed[0].1.address();
@@ -98,13 +98,13 @@ fn servers_of_another_project_do_not_count() {
         }
     });
     write(home.path(), ".claude.json", &text.to_string());
-    let catalogue = Catalogue::load(&places);
+    let config_files = ConfigFiles::load(&places);
     assert_eq!(
-        catalogue.find("git").unwrap().entry.settings["url"],
+        config_files.find("git").unwrap().entry.settings["url"],
         "http://here/"
     );
     assert!(matches!(
-        catalogue.find("other"),
+        config_files.find("other"),
         Err(LookupError::Unknown { .. })
     ));
 }
@@ -118,7 +118,7 @@ fn a_file_and_a_name_are_that_entry_and_no_other() {
         r#"{"servers": {"git": {"url": "http://named/"}}}"#,
     );
     let address = format!("{}:git", home.path().join("else.json").display());
-    let found = Catalogue::load(&places).find(&address).unwrap();
+    let found = ConfigFiles::load(&places).find(&address).unwrap();
     assert_eq!(found.entry.settings["url"], "http://named/");
     assert_eq!(found.entry.address(), address);
 }
@@ -131,7 +131,7 @@ fn a_misspelt_name_is_told_the_right_one() {
         "work/project/mcp.json",
         r#"{"mcpServers": {"github": {"command": "x"}}}"#,
     );
-    let error = Catalogue::load(&places).find("gihub").unwrap_err();
+    let error = ConfigFiles::load(&places).find("gihub").unwrap_err();
     assert_eq!(
         error.to_string(),
         "no config file has a server `gihub`; there is `github`"

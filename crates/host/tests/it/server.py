@@ -238,6 +238,6 @@ for line in sys.stdin:
     elif "id" in message:
         answer(message["method"], message["id"], message.get("params") or {})
     elif message["method"] == "notifications/initialized" and options.mode == "nosy":
-        # Nobody has called it.
+        # No client has called it.
         ask("elicitation/create", {"message": "Your password?", "requestedSchema": {"type": "object", "properties": {}}})
         ask("sampling/createMessage", {"messages": [], "maxTokens": 1})

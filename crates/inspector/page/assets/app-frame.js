@@ -66,7 +66,7 @@ class App {
     this.refused = refused;
     /** Tools that the person allows this app to call. @type {Set<string>} */
     this.agreed = new Set();
-    // Without `allow-same-origin` the app is nobody's origin, not even that of other apps.
+    // Without `allow-same-origin` the app has an opaque origin, which no other app shares.
     this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, {
       src: url,
       sandbox: "allow-scripts allow-forms",
@@ -84,7 +84,7 @@ class App {
     }
     const hear = (/** @type {MessageEvent} */ event) => {
       if (!this.frame.isConnected) return removeEventListener("message", hear);
-      // Its origin is none, so it is known by its window.
+      // Its origin is opaque, so it is identified by its window.
       if (event.source !== this.frame.contentWindow || event.data?.jsonrpc !== "2.0") return undefined;
       return this.hear(event.data);
     };
@@ -99,7 +99,7 @@ class App {
   }
   /** @param {object} message */
   send(message) {
-    // There is no origin to name; nobody else is in that window, which may not leave the sandbox's port.
+    // There is no origin to name; only the app is in that window, which may not leave the sandbox's port.
     this.frame.contentWindow?.postMessage(JSON.parse(print({ jsonrpc: "2.0", ...message })), "*");
   }
   /** @param {Message} message */
@@ -142,7 +142,7 @@ class App {
       if (!isDestructive(tool)) this.agreed.add(tool.name);
       return true;
     }
-    this.refuse(id, -32000, "the person did not want to");
+    this.refuse(id, -32000, "the user declined");
     return false;
   }
   /**
@@ -164,7 +164,9 @@ class App {
    */
   confirm(tool, values) {
     const { name } = tool;
-    const why = isDestructive(tool) ? "says that it is destructive" : "does not say that it destroys nothing";
+    const why = isDestructive(tool)
+      ? "says that it is destructive"
+      : "may be destructive, because it does not say otherwise";
     return new Promise((answer) => {
       const question = h("div.elsewhere", { role: "group", "aria-label": `The app asks to call ${name}` });
       const done = (/** @type {boolean} */ isWanted) => {
@@ -251,7 +253,7 @@ const ACTS = {
         },
         new URL(url).host,
       ),
-      button("No", () => done(() => app.refuse(id, -32000, "the person did not want to"))),
+      button("No", () => done(() => app.refuse(id, -32000, "the user declined"))),
     );
     if (!app.ask(question)) return app.refuse(id, -32000, "too many questions wait for an answer");
     return announce("the app asks to open a link");

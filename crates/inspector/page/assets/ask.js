@@ -99,11 +99,11 @@ export class Ask extends View {
       null,
       accept,
       button("Decline", () => this.answer({ refuse: "decline" }), {
-        title: "Says no; the server hears that you declined",
+        title: "Says no; the server is told that you declined",
       }),
       button("Cancel", () => this.answer({ refuse: "cancel" }), {
         look: "bare",
-        title: "Closes the question without an answer; the server hears that you cancelled",
+        title: "Closes the question without an answer; the server is told that you cancelled",
       }),
     );
   }

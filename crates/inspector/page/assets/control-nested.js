@@ -293,7 +293,7 @@ function listName(path) {
 }
 
 /**
- * Adds an item to the list at a path. Where lists are in lists, the buttons of both stand one below the other, and
+ * Adds an item to the list at a path. Where lists are in lists, the buttons of both are one below the other, and
  * say which list is meant.
  *
  * @param {string} path

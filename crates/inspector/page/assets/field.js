@@ -211,7 +211,7 @@ function summary({ kind, schema }) {
 const SUMMARIES = { array: "list", map: "entries", union: "one of several kinds", nullable: "may be null" };
 
 /**
- * The fields inside a path that is drawn anew.
+ * The fields inside a path that is drawn again.
  *
  * @param {Form} form
  * @param {string} path

@@ -1,4 +1,4 @@
-// Small charts of the gateway: how many requests there were, how long they took, and what stands between two ends.
+// Small charts of the gateway: how many requests there were, how long they took, and what is between two ends.
 
 import { svg } from "./icon.js";
 

@@ -185,7 +185,7 @@ export class GatewayView extends View {
     ]);
   }
   /**
-   * Draws a part anew if what it shows is another. The focus, what is unfolded and what is scrolled stay.
+   * Draws a part again if what it shows has changed. The focus, what is unfolded and what is scrolled stay.
    *
    * @param {string} name
    * @param {unknown} data

@@ -1,4 +1,4 @@
-// Pictures of 16 by 16, drawn with strokes; each stands beside a word or has a name of its own.
+// Pictures of 16 by 16, drawn with strokes; each is beside a word or has a name of its own.
 
 /** @type {Record<string, string>} */
 const PATHS = {

@@ -37,10 +37,10 @@ const DEEPEST = 2000;
 const MAY_LOSE = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/;
 /** What may be such a number. */
 const CANDIDATE = /-?\d+(?:\.\d+)?[eE][+-]?\d+|-?\d+\.\d+|-?\d{16,}|-0(?!\d)/g;
-/** What stands before and after a number that is a value. */
+/** The text before and after a number that is a value. */
 const BEFORE = /[[:,\s]/;
 const AFTER = /[\s,\]}]/;
-/** Stands before the digits of a number while the built-in parser reads it as a string. */
+/** A mark before the digits of a number while the built-in parser reads it as a string. */
 const KEPT = "\u0001digits:";
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Everything but quotes, backslashes and control characters. */

@@ -405,7 +405,7 @@ function renew(part, wanted) {
 }
 
 /**
- * Draws a part anew, and puts the focus back on what had it.
+ * Draws a part again, and restores the focus.
  *
  * @param {HTMLElement} part
  * @param {() => void} draw

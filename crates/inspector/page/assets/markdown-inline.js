@@ -1,4 +1,4 @@
-// What stands in a line of Markdown: code, emphasis and links. Servers write it, so the time that it takes grows with
+// The parts of a line of Markdown: code, emphasis and links. Servers write it, so the time that it takes grows with
 // its length and no faster: each kind of mark is looked for from where it was found last.
 
 import { h } from "./element.js";
@@ -8,7 +8,7 @@ class Finder {
   /** @param {string} text */
   constructor(text) {
     this.text = text;
-    /** @type {Map<string, number>} the last place of each mark; -1 where there is none any more */
+    /** @type {Map<string, number>} the last place of each mark; -1 if no more follow */
     this.places = new Map();
   }
   /**

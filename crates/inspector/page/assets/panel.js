@@ -13,7 +13,7 @@ import "./run.js";
 
 /** Arguments longer than this stay out of the address. */
 const LONGEST_IN_ADDRESS = 4000;
-/** The binary checks the arguments when nobody has typed for so many ms. */
+/** The binary checks the arguments after so many ms without typing. */
 const CHECK_AFTER = 300;
 /** What was typed, for each object, until the page is closed. */
 /** @type {Map<string, unknown>} */

@@ -230,7 +230,7 @@ function violations({ outputCheck }) {
 export function contentBlock(block) {
   const box = h("div.block");
   if (!isBlock(block)) {
-    box.append(h("div.kind", null, "no kind of content that is known"), tree(block ?? null, { search: false }));
+    box.append(h("div.kind", null, "unknown kind of content"), tree(block ?? null, { search: false }));
     return box;
   }
   if (block.role) box.append(h("div.kind", null, block.role));

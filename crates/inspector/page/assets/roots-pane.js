@@ -47,7 +47,7 @@ export class RootsPane extends View {
         h(
           "form.stack",
           { onsubmit: add },
-          h("p.dim", null, "Servers that ask for roots are told these. A session hears of a change at once."),
+          h("p.dim", null, "Servers that ask for roots are told these. Sessions are notified of changes at once."),
           this.list,
           h(
             "div.addfield",

@@ -80,14 +80,14 @@ export class Run extends View {
   draw() {
     const { exchange } = this;
     if (!exchange) {
-      this.head.replaceChildren(h("span.dim", null, `Run ${this.n} is not known any more.`));
+      this.head.replaceChildren(h("span.dim", null, `Run ${this.n} is no longer known.`));
       return;
     }
     this.drawHead(exchange);
     this.drawLine(exchange);
     this.drawAsks();
     this.drawEnd(exchange);
-    // The answer comes first; while there is none, what happens does.
+    // The answer comes first; until it is there, the timeline does.
     const place = this.querySelector(":scope > .scroll");
     const order = exchange.ended ? [this.end, this.line, this.asks] : [this.line, this.asks, this.end];
     if (place && order.some((part, at) => place.children[at] !== part)) place.replaceChildren(...order);
@@ -302,7 +302,7 @@ function cancelled(exchange) {
     : [
         last?.direction === "in" && last.kind === "response"
           ? "The server was waiting for an answer and had no request under way, so nothing was sent."
-          : "The request was ended; the server hears that the stream closed.",
+          : "The request was ended; the server sees that the stream closed.",
       ];
   return h("p.dim", null, told, exchange.error?.message ? ` ${exchange.error.message}` : "");
 }

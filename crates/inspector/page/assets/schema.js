@@ -38,7 +38,7 @@ function tidy(schema) {
 }
 
 /**
- * The schema behind `$ref` and a lone `allOf`, with what stands beside them.
+ * The schema behind `$ref` and a lone `allOf`, with the members beside them.
  *
  * @param {Schema | boolean | undefined} schema
  * @param {Schema} root

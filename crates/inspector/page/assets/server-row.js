@@ -21,7 +21,7 @@ const SLOW = 300;
  */
 
 /**
- * What a row shows, as a text: it is drawn anew when this changes.
+ * What a row shows, as a text: it is drawn again when this changes.
  *
  * @param {Server} server
  * @param {number[]} times
@@ -98,7 +98,7 @@ export function serverRow(server, times, acts) {
   );
 }
 
-/** A program that is not there, and that nobody has tried to start yet. */
+/** A program that does not exist, and that was not started yet. */
 const isMissing = (/** @type {Server} */ { isMissing: is, status, blocked }) =>
   is === true && status === "closed" && !blocked;
 

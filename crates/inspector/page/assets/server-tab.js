@@ -175,7 +175,7 @@ function link(url) {
   return h("a.plain", { href: url, target: "_blank", rel: "noopener noreferrer" }, `Sign in at ${new URL(url).host}`);
 }
 
-/** A process has nobody to sign in to. */
+/** There is no sign-in to a process. */
 const isRemote = (/** @type {Server} */ server) => /^https?:\/\//.test(server.target);
 
 const section = (/** @type {string} */ name, /** @type {Child[]} */ ...body) =>

@@ -112,7 +112,7 @@ export function open() {
       state.connection = how;
       touch("connection", how);
       if (how === "lost") return;
-      // Whoever is made now draws what is; nobody has to hear of it again.
+      // A part that is made now draws the current state, so it need not be notified.
       if (isFirst) changed.clear();
       isFirst = false;
       ready();
@@ -123,7 +123,7 @@ export function open() {
 async function reload() {
   const whole = await get("state");
   state.version = whole.version;
-  // What ended while nobody listened is not told again.
+  // What ended while no part listened is not reported again.
   const known = new Set(whole.servers.map((/** @type {Server} */ server) => server.id));
   for (const id of [...state.servers.keys()]) if (!known.has(id)) take("server-gone", { id });
   for (const [id, offer] of Object.entries(whole.offers ?? {})) takeOffer(id, offer);
@@ -250,7 +250,7 @@ const TAKES = {
   },
   /** @param {AuthStep} step */
   auth(step) {
-    // Whoever begins again sees the new steps alone.
+    // A new attempt shows only the new steps.
     const isNew = step.step === "sign in" && step.state === "doing";
     const steps = (isNew ? null : state.auth.get(step.server)) ?? [];
     const known = steps.findIndex((other) => other.step === step.step && other.state !== "missing");

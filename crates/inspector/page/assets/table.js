@@ -19,7 +19,7 @@ const SEARCHED = 8;
 /** @typedef {{ key: string, isNumber: boolean }} Column */
 
 /**
- * The columns of a list of objects, or null if it is none that a table shows well.
+ * The columns of a list of objects, or null if a table would not show it well.
  *
  * @param {unknown} value
  * @returns {Column[] | null}

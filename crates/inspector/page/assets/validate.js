@@ -69,7 +69,7 @@ function check(value, given, at) {
   const say = (message, path = at.path, isMissing = false) =>
     void at.problems.push({ path, message, ...(isMissing ? { isMissing } : {}) });
   if ("const" in schema && !same(schema.const, value)) return say(`must be ${JSON.stringify(schema.const)}`);
-  if (schema.enum && !schema.enum.some((one) => same(one, value))) return say("is none of the choices");
+  if (schema.enum && !schema.enum.some((one) => same(one, value))) return say("is not one of the choices");
   if (!checkUnion(value, schema, at)) return;
   const wanted = schema.type ? asList(schema.type) : null;
   if (wanted && !wanted.some((type) => isOf(value, type))) return say(`must be ${article(wanted.join(" or "))}`);

@@ -1,6 +1,6 @@
 // A list that draws only the rows in sight, so that ten thousand cost what twenty do.
 //
-// A row that stays in sight stays the element that it is; one that leaves is filled anew for one that comes.
+// A row that stays in sight stays the element that it is; one that leaves is filled again for one that comes.
 
 import { View, h } from "./element.js";
 import { asList } from "./json.js";
@@ -124,7 +124,7 @@ export class VirtualList extends View {
       return row;
     });
     const free = [...known.values()];
-    // Where all are others, each is filled where it stands; else those that left make room.
+    // If all have changed, each is filled in its place; otherwise those that left make room.
     if (stays.some(Boolean)) for (const row of free) row.remove();
     let next = 0;
     this.rows = wanted.map((item, at) => stays[at] ?? this.filled(free[next++], item));

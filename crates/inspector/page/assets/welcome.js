@@ -1,4 +1,4 @@
-// What stands beside a list when nothing is chosen: who the server is, and what was done last.
+// What is beside a list when nothing is chosen: who the server is, and what was done last.
 
 import { View, h, plural, span, time } from "./element.js";
 import { brief, prose } from "./prose.js";

@@ -224,7 +224,7 @@ export class WireDetail extends View {
       area,
       note,
       h("div.actions", null, button("Send", send, { look: "main" })),
-      _meta ? h("p.dim.small", null, "What the protocol itself puts into `_meta` is made anew.") : null,
+      _meta ? h("p.dim.small", null, "The members that the protocol adds to `_meta` are set again.") : null,
     );
   }
 }

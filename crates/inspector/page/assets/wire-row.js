@@ -1,4 +1,4 @@
-// A row of messages: made once, and filled anew for whichever exchange is in sight.
+// A row of messages: made once, and filled again for the exchange that is in sight.
 
 import { bytes, clock, h, span } from "./element.js";
 import { icon, svg } from "./icon.js";

@@ -141,7 +141,7 @@ pub(super) async fn answers(
     Ok(answered)
 }
 
-/// mrtr: there is no way to say in an answer that there is none; the request is not sent again then.
+/// mrtr: an answer cannot say that a question was not answered; the request is not sent again then.
 fn answer(key: &str, method: &str, reply: Reply) -> Result<Raw, Problem> {
     let action = match reply {
         Reply::Result(result) => return Ok(result.into()),

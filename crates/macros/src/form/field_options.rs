@@ -118,7 +118,7 @@ fn format(word: &LitStr) -> syn::Result<&'static str> {
         .find_map(|(known, variant)| (*known == text).then_some(*variant))
         .ok_or_else(|| {
             let message = format!(
-                "a form knows no format `{text}`: there are email, uri, date and date-time; say more in \
+                "forms have no format `{text}`: there are email, uri, date and date-time; say more in \
                  the field's description"
             );
             syn::Error::new(word.span(), message)

@@ -29,7 +29,8 @@ const MAX_PARALLEL: usize = 8;
 /// 256 KiB of text of one result: about 64,000 tokens, a third of what the larger models read.
 const MAX_RESULT: usize = 256 * 1024;
 
-/// A model with tools.
+/// A model with tools: asks the model, calls the tools that it chooses, and repeats this until the
+/// model is done.
 ///
 /// ```
 /// # use futures_core::future::BoxFuture;

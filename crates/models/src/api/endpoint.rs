@@ -26,7 +26,7 @@ const MAX_WAIT: Duration = Duration::from_mins(1);
 /// 500 ms before the second attempt where the API says nothing, and twice as long before the third.
 const BACK_OFF: Duration = Duration::from_millis(500);
 
-/// How an API is spoken to. The default is right for most.
+/// Settings for requests to a model API: proxies, time limits, retries.
 #[derive(Clone, Debug)]
 pub struct ApiSettings {
     agent: AgentSettings,
@@ -47,31 +47,32 @@ impl Default for ApiSettings {
 }
 
 impl ApiSettings {
-    /// Waits 5 min for each part of an answer, and asks a busy API twice more.
+    /// The default settings: 5 minutes for each part of an answer, and two more attempts if the API
+    /// is busy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reaches the API through these proxies and with this trust.
+    /// Sets the proxies and certificates for reaching the API.
     pub fn with_agent(mut self, agent: AgentSettings) -> Self {
         self.agent = agent;
         self
     }
 
-    /// Waits so long for each part of an answer.
+    /// Sets how long to wait for each part of an answer.
     pub fn with_silence(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// Asks a busy API so many times more.
+    /// Sets how many more attempts a busy API gets.
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Waits so long before the second attempt where the API names no time, and twice as long before
-    /// each further one.
+    /// Sets the pause before the second attempt, if the API names no time. It doubles with each
+    /// further attempt.
     pub fn with_back_off(mut self, back_off: Duration) -> Self {
         self.back_off = back_off;
         self

@@ -95,7 +95,7 @@ fn is_spent(body: &Value) -> bool {
 }
 
 /// How long to wait: in whole or broken seconds, until a date, or in milliseconds in a header of
-/// OpenAI's. What is none of these says nothing.
+/// OpenAI's. Other bodies have no message.
 fn retry_after(reply: &Reply) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         let text = reply.headers().get(name)?.to_str().ok()?;

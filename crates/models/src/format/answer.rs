@@ -74,7 +74,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// So many tokens read and written.
+    /// This many input and output tokens.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,

@@ -30,7 +30,7 @@ pub enum Format {
     Gemini,
 }
 
-/// A request, and what of it the API has no words for.
+/// A request, and the parts of it that the API does not support.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EncodedRequest {
@@ -67,7 +67,7 @@ impl Format {
     /// Reads a whole answer, which was not streamed.
     ///
     /// # Errors
-    /// If it has not the shape that the API documents, or the model refused.
+    /// If it does not have the form that the API documents, or the model refused.
     pub fn answer(self, body: &Value, tools: &ToolList) -> Result<Answer, AnswerError> {
         match self {
             Self::OpenAiChat => openai_chat::answer(body, tools),

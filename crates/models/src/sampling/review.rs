@@ -5,8 +5,8 @@ use std::future::ready;
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
 
-/// A user, or the policy that speaks for one, who sees what a server sends to a model and what
-/// goes back, and may change or decline both.
+/// Reviews what a server sends to a model and what the model answers, and may change or decline
+/// both: by asking a user, or by a policy.
 pub trait Review: Send + Sync {
     /// Before the model is asked: the request as it will be sent, perhaps edited. `None` declines.
     fn request<'a>(

@@ -34,8 +34,8 @@ impl Sampler {
         }
     }
 
-    /// Counts a request of a server and says whether it would be taken, before a user is bothered
-    /// with it. [`sample`](Self::sample) does it by itself; a host that shows requests to a user
+    /// Counts a request of a server and says whether it would be taken, before a user is asked
+    /// about it. [`sample`](Self::sample) does it by itself; a host that shows requests to a user
     /// calls it first, and then [`sample_admitted`](Self::sample_admitted).
     ///
     /// # Errors

@@ -75,7 +75,7 @@ async fn a_busy_api_is_asked_again_when_it_says() {
     assert!(
         error
             .to_string()
-            .ends_with("takes no more requests now: too many"),
+            .ends_with("because of a rate or spending limit: too many"),
         "{error}"
     );
     assert_eq!(stand_in.requests().len(), 3);

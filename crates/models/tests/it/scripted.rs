@@ -19,14 +19,14 @@ async fn turns_are_played_in_order_and_checked() {
     let error = model.answer(&said("red"), &mut |_| {}).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "script demo: line 4: expected `blue` in `red`"
+        "script `demo`: line 4: expected `blue` in `red`"
     );
     let error = model.answer(&said("red"), &mut |_| {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "script demo: line 5: out of order");
+    assert_eq!(error.to_string(), "script `demo`: line 5: out of order");
     let error = model.answer(&said("red"), &mut |_| {}).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "script demo: no turn is left; add a line"
+        "script `demo`: no turn is left; add a line"
     );
 }
 
@@ -38,7 +38,7 @@ fn a_line_that_is_not_a_turn_is_named() {
     assert!(
         error
             .to_string()
-            .starts_with("script demo: line 2: unknown field `txet`"),
+            .starts_with("script `demo`: line 2: unknown field `txet`"),
         "{error}"
     );
     let missing = std::path::Path::new("no/such/file");
@@ -46,7 +46,7 @@ fn a_line_that_is_not_a_turn_is_named() {
         panic!("it was opened")
     };
     assert!(
-        error.to_string().starts_with("script no/such/file: "),
+        error.to_string().starts_with("script `no/such/file`: "),
         "{error}"
     );
 }

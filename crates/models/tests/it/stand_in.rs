@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// 20 s for anything that a test waits for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a request is answered with.
 #[derive(Clone)]
@@ -166,7 +166,7 @@ fn serve(
     kept: &Mutex<Vec<Request>>,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let mut writer = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader)? {

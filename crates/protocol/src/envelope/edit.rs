@@ -1,8 +1,8 @@
 //! Single members of an object set, dropped or renamed, with every other byte as it was.
 //!
-//! A relay passes on what it does not understand: unknown members, numbers as they were spelled, the
-//! order of members, white space and duplicates of members that are not touched. So it edits text and
-//! never writes a value anew.
+//! A relay passes on what it does not understand: unknown members, numbers as they were spelled,
+//! the order of members, white space and duplicates of members that are not touched. So it edits
+//! text and never writes a value again.
 
 use std::{borrow::Cow, error::Error, fmt, ops::Range};
 

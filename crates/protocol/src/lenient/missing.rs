@@ -104,7 +104,7 @@ impl Mender<'_> {
         let problem = match &came {
             Value::Object(_) => {
                 *content = json!([came]);
-                "`content` is no list; read as one of this block"
+                "`content` is not a list; read as a list of this block"
             }
             Value::String(text) => {
                 *content = json!([{ "type": "text", "text": text }]);
@@ -112,7 +112,7 @@ impl Mender<'_> {
             }
             _ => {
                 *content = json!([]);
-                "`content` is no list; left out"
+                "`content` is not a list; left out"
             }
         };
         self.warn("/content".into(), problem.into(), came);

@@ -98,6 +98,37 @@ pub trait IntoResource<X> {
     fn into_resource(self) -> Resource;
 }
 
+impl Tool {
+    /// The tool that `#[tool]` made of this function, to change something about it that has no
+    /// option in the attribute:
+    ///
+    /// ```
+    /// # use turnbuckle_server::{IntoTool, Tool};
+    /// # fn example<X>(book: impl IntoTool<X>) -> Tool {
+    /// Tool::from_function(book).visible(|caller| caller.has_scope("bookings"))
+    /// # }
+    /// ```
+    pub fn from_function<X>(function: impl IntoTool<X>) -> Self {
+        function.into_tool()
+    }
+}
+
+impl Prompt {
+    /// The prompt that `#[prompt]` made of this function, to change something about it that has no
+    /// option in the attribute.
+    pub fn from_function<X>(function: impl IntoPrompt<X>) -> Self {
+        function.into_prompt()
+    }
+}
+
+impl Resource {
+    /// The resource that `#[resource]` made of this function, to change something about it that has
+    /// no option in the attribute.
+    pub fn from_function<X>(function: impl IntoResource<X>) -> Self {
+        function.into_resource()
+    }
+}
+
 impl IntoTool<()> for Tool {
     fn into_tool(self) -> Tool {
         self

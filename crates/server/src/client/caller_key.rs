@@ -51,8 +51,8 @@ impl CountedCaller {
         caller.id().is_none() && self.address.is_none()
     }
 
-    /// How all replicas know the caller. Callers whom nobody identified, and who have no address, are
-    /// counted as one.
+    /// How all replicas know the caller. Callers who are not identified, and who have no address,
+    /// are counted as one.
     pub(crate) fn name(&self, caller: &Caller) -> String {
         match (caller.id(), self.address) {
             (Some(id), _) => format!("caller:{id}"),

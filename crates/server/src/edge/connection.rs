@@ -37,7 +37,7 @@ use crate::{
 
 /// 5 s: how long nothing is read from a peer while there is no memory for its messages. Its answers
 /// may be what others wait for, so that it is heard again after that, and what is large is refused.
-const PATIENCE: Duration = Duration::from_secs(5);
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// A connection, as its transport feeds it.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ enum Pace {
     Open,
     /// There is no memory for another message, for the time being.
     Full(Pin<Box<Sleep>>),
-    /// There was none for so long that it is read from again.
+    /// There was no memory for so long that it is read from again.
     Overdrawn,
 }
 
@@ -332,9 +332,11 @@ impl Receive for Connection {
         loop {
             match &mut self.pace {
                 Pace::Overdrawn => return Poll::Ready(()),
-                Pace::Open => self.pace = Pace::Full(Box::pin(tokio::time::sleep(PATIENCE))),
-                Pace::Full(patience) => {
-                    ready!(patience.as_mut().poll(context));
+                Pace::Open => {
+                    self.pace = Pace::Full(Box::pin(tokio::time::sleep(READ_AGAIN_AFTER)));
+                }
+                Pace::Full(pause) => {
+                    ready!(pause.as_mut().poll(context));
                     self.pace = Pace::Overdrawn;
                 }
             }

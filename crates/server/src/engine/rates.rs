@@ -26,13 +26,13 @@ const PROGRESS: (u32, u32) = (200, 50);
 /// Log messages of one call: more than a person can read.
 const LOG_MESSAGES: (u32, u32) = (1000, 200);
 
-/// How often one caller may ask for what costs work, and how often one call may tell the client of
-/// itself.
+/// How often one caller may call tools and ask for completions, and how often one call may report
+/// progress and log messages.
 ///
-/// A caller is who a guard or a layer says it is, or the address that it calls from. The user who
-/// started the process, and callers on this machine that no guard identified, are not counted. Over
-/// HTTP inside another server, such as axum, callers who are not identified count as one until the
-/// server is told their addresses (`HttpSettings::address_from`).
+/// A caller is identified by a guard or a layer, else by the address that it calls from. The user
+/// who started the process, and callers on this machine that no guard identified, are not counted.
+/// Over HTTP inside another server, such as axum, callers who are not identified count as one until
+/// the server is told their addresses (`HttpSettings::address_from`).
 ///
 /// ```
 /// use turnbuckle_server::{Rates, Server};

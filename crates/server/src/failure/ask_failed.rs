@@ -48,9 +48,9 @@ pub enum AskFailed {
         /// The problem.
         source: serde_json::Error,
     },
-    /// The server cannot hear the client any more, for example because it is shutting down and
-    /// the client could answer only there.
-    #[error("the client's answer to `{key}` cannot be heard: {reason}")]
+    /// The answer of the client can no longer be received, for example because the server is
+    /// shutting down and the client could answer only there.
+    #[error("the client's answer to `{key}` cannot be received: {reason}")]
     NotHeard {
         /// The key of the ask.
         key: String,

@@ -39,4 +39,20 @@ impl Description {
     pub fn problem(&mut self, problem: impl Into<String>) {
         self.problems.push(problem.into());
     }
+
+    /// Adds what an extractor in an `Option` does. The handler can do without the state that the
+    /// extractor takes, and without the place that it is for.
+    pub(crate) fn add_optional(&mut self, inner: Self) {
+        if inner.arguments.is_some() {
+            self.problem(
+                "arguments cannot be optional as a whole: take `Args<T>` and make the fields of \
+                 `T` optional",
+            );
+        }
+        self.problems.extend(inner.problems);
+        self.begins_task |= inner.begins_task;
+        self.reads_http |= inner.reads_http;
+        self.logs |= inner.logs;
+        self.changes_catalog |= inner.changes_catalog;
+    }
 }

@@ -74,7 +74,7 @@ impl TaskChannel {
         self.journal.lock().is_kept = true;
     }
 
-    /// The journal is not stored any more: nobody can go on with the call.
+    /// The journal is no longer stored: no other replica can go on with the call.
     pub(crate) fn give_up_journal(&self) {
         let mut journal = self.journal.lock();
         journal.is_kept = false;

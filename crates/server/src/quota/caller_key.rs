@@ -17,7 +17,7 @@ pub(crate) struct CallerKey(u64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedCaller {
     pub(crate) key: CallerKey,
-    /// Where it calls from, if nobody says who it is.
+    /// Where it calls from, if the caller is not identified.
     pub(crate) address: Option<CallerAddress>,
 }
 

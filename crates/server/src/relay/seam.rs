@@ -293,6 +293,11 @@ pub struct KeptRequest {
 }
 
 impl KeptRequest {
+    /// The method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
     /// The params; an empty object if the request has none.
     pub fn params(&self) -> Raw<'_> {
         self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)

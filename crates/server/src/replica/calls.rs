@@ -230,7 +230,7 @@ impl Replicas {
         }
     }
 
-    /// A short message that nobody answers.
+    /// A short message without an answer.
     fn probe(&self, until_ms: u64) -> Option<Vec<u8>> {
         let content = Content::Message(Message::Unknown);
         self.seal(&Letter::new(self.node, None, until_ms, content))
@@ -344,8 +344,8 @@ impl Replicas {
         self.send_message(Recipient::All, left).await;
     }
 
-    /// Sends an answer. The connection of the one who waits may be broken for a moment, as ours may be;
-    /// so it is sent again until nobody waits any more.
+    /// Sends an answer. The connection of the one who waits may be broken for a moment, as ours may
+    /// be; so it is sent again until no caller waits for it.
     pub(super) async fn send_answer(&self, to: NodeId, letter: &Letter) {
         let Some(sealed) = self.seal(letter) else {
             return;

@@ -1,8 +1,8 @@
 //! What replicas of earlier versions have sealed: a newer one must open it, because both run side by
 //! side while a server is upgraded.
 //!
-//! The samples were taken from two processes of version 0.1.0 with this secret. Do not make them anew:
-//! add new ones when a format changes.
+//! The samples were taken from two processes of version 0.1.0 with this secret. Do not make them
+//! again: add new ones when a format changes.
 
 use base64::{
     Engine as _,

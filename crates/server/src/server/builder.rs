@@ -255,10 +255,10 @@ impl Server {
         self.secrets([secret])
     }
 
-    /// Like [`secret`](Self::secret), with a secret that is being changed: the first seals, all
-    /// of them open. To lose no call, give every replica the new one at the end, then to every
-    /// replica in front, and leave the old one out when the last state it sealed has expired. Those
-    /// after the eighth are passed over.
+    /// Like [`secret`](Self::secret), with a secret that is being changed: the first seals, all of
+    /// them open. To lose no call, give every replica the new one at the end, then to every replica
+    /// in front, and leave the old one out when the last state it sealed has expired. Secrets after
+    /// the eighth are ignored.
     ///
     /// ```
     /// # let (new, old) = ([1; 32], [2; 32]);
@@ -288,10 +288,10 @@ impl Server {
         self
     }
 
-    /// Remembers here which `requestState` was used. Each is used once: a client that sends the same
-    /// retry again, so that the handler would do its work twice, is refused and starts over. Unless
-    /// set, one process remembers its own; replicas share a store, or a state can be used once on
-    /// each.
+    /// Sets where used `requestState` values are remembered. Each can be used once: a client that
+    /// sends the same retry again, so that the handler would do its work twice, is refused and
+    /// starts over. Unless set, one process remembers its own; replicas share a store, or a state
+    /// can be used once on each.
     ///
     /// Where it is set, answers that come without a state are asked for again.
     ///
@@ -316,16 +316,16 @@ impl Server {
         self
     }
 
-    /// Carries changes to other replicas and hears of theirs. Unless set, changes stay within the
-    /// process. Servers that are given clones of one
-    /// [`LocalFanout`](turnbuckle_store::LocalFanout) hear of each other.
+    /// Shares changes with other replicas, through this fan-out. By default changes stay within the
+    /// process. Servers that are given clones of one [`LocalFanout`](turnbuckle_store::LocalFanout)
+    /// share their changes.
     pub fn fanout(mut self, fanout: impl Fanout) -> Self {
         self.fanout = Arc::new(fanout);
         self
     }
 
-    /// Keeps tasks here. Unless set, they are in memory and end with the process: replicas whose
-    /// clients may come back to another one need a store that all of them share.
+    /// Sets where tasks are kept. By default they are in memory and end with the process: replicas
+    /// whose clients may come back to another one need a store that all of them share.
     pub fn task_store(mut self, store: impl Tasks) -> Self {
         self.tasks = Some(Arc::new(store));
         self
@@ -338,8 +338,8 @@ impl Server {
         self
     }
 
-    /// Calls back when a client says that its roots have changed, to ask for them anew. Clients
-    /// until 2025-11-25 do; later ones are asked within a call, with
+    /// Calls back when a client says that its roots have changed, to ask for them again. Clients of
+    /// revisions up to 2025-11-25 do; later ones are asked within a call, with
     /// [`Asker::roots`](crate::Asker::roots), which asks each time.
     ///
     /// One callback runs for a session at a time; changes meanwhile are one. It is dropped when

@@ -49,7 +49,7 @@ impl Server {
     }
 
     /// Sets the log level of sessions that never set one. Defaults to `info`. Many clients of the
-    /// revisions until 2025-11-25 show log messages but never call `logging/setLevel`; the
+    /// revisions up to 2025-11-25 show log messages but never call `logging/setLevel`; the
     /// specification lets the server decide what they get.
     ///
     /// A request of 2026-07-28 names its own level, and gets no log messages if it does not.

@@ -113,8 +113,8 @@ impl LiveServer {
         near
     }
 
-    /// The server as a tower service that speaks HTTP, with loopback alone let in: nest it in
-    /// an axum router, or run it under hyper.
+    /// The server as a tower service that speaks HTTP, which accepts loopback hosts only: nest it
+    /// in an axum router, or run it under hyper.
     #[cfg(feature = "http")]
     pub fn http(&self) -> HttpService {
         self.http_with(HttpSettings::default())

@@ -40,8 +40,9 @@ impl Server {
     /// Runs as one of several replicas behind a load balancer, which need not send a client to the same
     /// replica twice. All of them share these stores, and one [secret](Self::secret).
     ///
-    /// Tasks, changes and used states are kept in the stores too. Sessions of clients until 2025-11-25
-    /// are served by every replica: the id of a session is its sealed handshake, and lasts a day.
+    /// Tasks, changes and used states are kept in the stores too. Sessions of clients of revisions
+    /// up to 2025-11-25 are served by every replica: the id of a session is its sealed handshake,
+    /// and lasts a day.
     ///
     /// [`build`](Self::build) has to be called inside a runtime then, and
     /// [`LiveServer::shutdown`](crate::LiveServer::shutdown) before the process ends.
@@ -68,10 +69,10 @@ impl Server {
         self
     }
 
-    /// Keeps the events of calls in the store that [replicas](Self::replicas) share, so that a client
-    /// can resume the stream of a call after the replica that ran it has ended: it gets what was sent
-    /// before, and the result if there was one. For clients until 2025-11-25; later revisions do not
-    /// resume streams.
+    /// Keeps the events of calls in the store that [replicas](Self::replicas) share, so that a
+    /// client can resume the stream of a call after the replica that ran it has ended: it gets what
+    /// was sent before, and the result if there was one. For clients of revisions up to 2025-11-25;
+    /// later revisions do not resume streams.
     ///
     /// It costs a command of the store for each group of events. As much of a stream is kept as
     /// `HttpSettings` says of replays, encrypted with the [secret](Self::secret).

@@ -13,7 +13,7 @@
 /// # }
 /// ```
 ///
-/// Must be called inside a runtime. Where signals cannot be heard, the future never completes.
+/// Must be called inside a runtime. Where signals are not supported, the future never completes.
 #[cfg(unix)]
 pub fn stop_signal() -> impl Future<Output = ()> + Send + use<> {
     use std::{future::poll_fn, task::Poll};

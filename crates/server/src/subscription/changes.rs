@@ -13,7 +13,7 @@ const MAX_UPDATE_BYTES: usize = 4096;
 
 /// Notifies clients that something changed.
 ///
-/// It notifies sessions (until 2025-11-25), which hear of changed lists and of the resources that
+/// It notifies sessions (up to 2025-11-25), which hear of changed lists and of the resources that
 /// they subscribed to with `resources/subscribe`, and open `subscriptions/listen` requests (since
 /// 2026-07-28), which hear of what they asked for; on this process and on all that share its
 /// [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A slow
@@ -141,8 +141,8 @@ impl Changes {
         self.publish(Change::Resources);
     }
 
-    /// What a person was sent to a URL for is done: the visit of this
-    /// [name](crate::Visit::id) is over.
+    /// Reports that the user has done what a URL was for: the visit with this
+    /// [id](crate::Visit::id) is over.
     ///
     /// The client that was asked is notified, if it is still connected to any replica and speaks
     /// 2025-11-25; other clients are not. Clients of later revisions are not notified of visits:

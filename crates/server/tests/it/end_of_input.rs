@@ -9,7 +9,7 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     gate::Gate,
-    wire::{PATIENCE, Wire},
+    wire::{TIMEOUT, Wire},
 };
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn what_was_piped_in_before_the_end_is_answered() {
 
 /// A linger that no test can wait for: what ends in time did not wait for it.
 fn patient(server: Server) -> LiveServer {
-    let limits = Limits::default().with_linger(10 * PATIENCE);
+    let limits = Limits::default().with_linger(10 * TIMEOUT);
     server.limits(limits).build().expect("a server")
 }
 

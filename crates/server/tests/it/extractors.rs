@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Args, Call, Caller, Cancelled, Catalog, Extract, Failure, Introduction, MetaOf, Progress,
+    Args, Call, Caller, Cancelled, Catalog, Extract, Failure, Introduction, Log, MetaOf, Progress,
     Prompt, RawArgs, Reject, Resource, Server, SetupError, State, Tool, Uri,
 };
 
@@ -132,6 +132,40 @@ async fn an_optional_state_may_be_missing() {
     let mut wire = Wire::open(&server);
     assert_eq!(wire.text("has", json!({})).await, "7");
     assert_eq!(wire.text("lacks", json!({})).await, "true");
+}
+
+#[tokio::test]
+async fn an_optional_extractor_declares_what_it_does() {
+    let server = Server::new("s", "1")
+        .tool(Tool::new("logs", async |log: Option<Log>| log.is_some()))
+        .tool(Tool::new("changes", async |catalog: Option<Catalog>| {
+            catalog.is_some()
+        }))
+        .build()
+        .expect("a server");
+    let mut wire = Wire::open(&server);
+    let discovered = wire.result("server/discover", json!({})).await;
+    let declared = &discovered["capabilities"];
+    for capability in ["logging", "tools", "prompts", "resources"] {
+        assert!(
+            declared.get(capability).is_some(),
+            "{capability}: {declared}"
+        );
+    }
+    assert_eq!(wire.text("logs", json!({})).await, "true");
+    assert_eq!(wire.text("changes", json!({})).await, "true");
+}
+
+#[test]
+fn arguments_are_not_optional_as_a_whole() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Seat {
+        #[expect(dead_code, reason = "only its schema matters")]
+        row: u32,
+    }
+    let tool = Tool::new("book", async |seat: Option<Args<Seat>>| seat.is_some());
+    let text = problem(Server::new("s", "1").tool(tool)).to_string();
+    assert!(text.contains("make the fields of `T` optional"), "{text}");
 }
 
 #[tokio::test]

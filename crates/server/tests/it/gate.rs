@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::{sync::Semaphore, time::timeout};
 use turnbuckle_server::{LiveServer, Server, State, Tool};
 
-use crate::wire::PATIENCE;
+use crate::wire::TIMEOUT;
 
 /// A gate in the way of handlers. The test sees them come, lets them through, and sees them leave
 /// undone.
@@ -81,7 +81,7 @@ impl Gate {
 }
 
 async fn taken(semaphore: &Semaphore, count: u32) {
-    let permits = timeout(PATIENCE, semaphore.acquire_many(count)).await;
+    let permits = timeout(TIMEOUT, semaphore.acquire_many(count)).await;
     permits
         .expect("handlers come in time")
         .expect("the gate is never closed")

@@ -12,7 +12,7 @@ use tokio::{
 use turnbuckle_server::{MemoryBudget, RawArgs, Server, Stdio, Tool, ToolError};
 use turnbuckle_transport::Limits;
 
-use crate::wire::PATIENCE;
+use crate::wire::TIMEOUT;
 
 /// Where the tool `hold` of the process calls to say that it runs. It ends when it is hung up on.
 const HOLDER: &str = "TURNBUCKLE_TEST_HOLDER";
@@ -64,13 +64,13 @@ async fn message(lines: &mut Lines<BufReader<ChildStdout>>) -> Value {
             }
         }
     };
-    timeout(PATIENCE, next).await.expect("it answers in time")
+    timeout(TIMEOUT, next).await.expect("it answers in time")
 }
 
 #[tokio::test]
 async fn a_process_without_memory_for_more_stops_reading_and_refuses_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let holding = async || timeout(PATIENCE, listener.accept()).await.expect("it runs");
+    let holding = async || timeout(TIMEOUT, listener.accept()).await.expect("it runs");
     let args = [
         "--ignored",
         "--exact",
@@ -106,7 +106,7 @@ async fn a_process_without_memory_for_more_stops_reading_and_refuses_nothing() {
         (&json!(1), &json!("held"))
     );
     let (second, _) = holding().await.unwrap();
-    let input = timeout(PATIENCE, writing)
+    let input = timeout(TIMEOUT, writing)
         .await
         .expect("it is read")
         .unwrap();
@@ -117,6 +117,6 @@ async fn a_process_without_memory_for_more_stops_reading_and_refuses_nothing() {
         (&json!(2), &json!("held"))
     );
     drop(input);
-    let ended = timeout(PATIENCE, process.wait()).await.expect("it ends");
+    let ended = timeout(TIMEOUT, process.wait()).await.expect("it ends");
     assert!(ended.unwrap().success());
 }

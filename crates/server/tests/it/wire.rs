@@ -17,7 +17,7 @@ use turnbuckle_server::{Caller, LiveServer, ServeError, Streams};
 use crate::spec;
 
 /// Longer than anything here takes on a busy machine; only failing tests wait for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a server.
 pub(crate) struct Wire {
@@ -206,7 +206,7 @@ impl Wire {
 
     /// Sends bytes.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
-        let sent = timeout(PATIENCE, self.writer.write_all(bytes)).await;
+        let sent = timeout(TIMEOUT, self.writer.write_all(bytes)).await;
         sent.expect("the server reads").expect("the pipe is open");
     }
 
@@ -226,7 +226,7 @@ impl Wire {
     /// The next line, letter by letter.
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let read = timeout(PATIENCE, self.reader.read_line(&mut line)).await;
+        let read = timeout(TIMEOUT, self.reader.read_line(&mut line)).await;
         let count = read
             .expect("the server answers in time")
             .expect("the pipe is open");
@@ -271,7 +271,7 @@ impl Wire {
     /// How the connection ended on the server's side.
     pub(crate) async fn ended(self) -> Result<(), ServeError> {
         let Self { server, .. } = self;
-        let ended = timeout(PATIENCE, server)
+        let ended = timeout(TIMEOUT, server)
             .await
             .expect("the connection ends in time");
         ended.expect("the connection does not panic")
@@ -286,7 +286,7 @@ impl Wire {
             ..
         } = self;
         drop((writer, reader));
-        let ended = timeout(PATIENCE, server)
+        let ended = timeout(TIMEOUT, server)
             .await
             .expect("the connection ends in time");
         ended
@@ -310,7 +310,7 @@ impl Wire {
         let (mut messages, mut line) = (Vec::new(), String::new());
         loop {
             line.clear();
-            let read = timeout(PATIENCE, reader.read_line(&mut line)).await;
+            let read = timeout(TIMEOUT, reader.read_line(&mut line)).await;
             if read
                 .expect("the server answers in time")
                 .expect("the pipe is open")
@@ -321,7 +321,7 @@ impl Wire {
             messages.push(serde_json::from_str(&line).expect("the server sends JSON"));
         }
         pouring.await.expect("everything was sent");
-        let ended = timeout(PATIENCE, server)
+        let ended = timeout(TIMEOUT, server)
             .await
             .expect("the connection ends in time");
         (messages, ended.expect("the connection does not panic"))
@@ -330,7 +330,7 @@ impl Wire {
     /// Has the server drop the connection, as a program does that stops serving.
     pub(crate) async fn abandon(self) {
         self.server.abort();
-        let ended = timeout(PATIENCE, self.server)
+        let ended = timeout(TIMEOUT, self.server)
             .await
             .expect("the connection ends in time");
         assert!(ended.is_err_and(|error| error.is_cancelled()));

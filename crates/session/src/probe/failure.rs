@@ -84,7 +84,7 @@ pub enum Reason {
 pub struct Attempt {
     /// The action.
     pub step: Step,
-    /// The outcome; `None` while there is none.
+    /// The outcome; `None` until it is known.
     pub outcome: Option<Outcome>,
 }
 

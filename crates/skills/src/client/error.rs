@@ -13,7 +13,7 @@ use crate::{BadFrontmatter, Digest};
 pub enum SkillError {
     /// A file has another length than its entry says.
     #[error(
-        "`{uri}` has {found} bytes where its entry says {listed}: it was changed, get the skill anew"
+        "`{uri}` has {found} bytes where its entry says {listed}: it has changed, load the skill again"
     )]
     Size {
         /// The file.
@@ -25,7 +25,7 @@ pub enum SkillError {
     },
     /// A file has other bytes than its entry says.
     #[error(
-        "`{uri}` has digest {found} where its entry says {listed}: it was changed, get the skill anew"
+        "`{uri}` has digest {found} where its entry says {listed}: it has changed, load the skill again"
     )]
     Digest {
         /// The file.

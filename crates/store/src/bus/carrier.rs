@@ -23,7 +23,7 @@ pub enum Delivery {
     /// It was handed over. Whether it arrives is not known until its recipient says so.
     Sent,
     /// The node is registered but does not listen now: its connection broke a moment ago, or the
-    /// node did. Send the message again, or wait until it is one or the other.
+    /// node ended. Send the message again, or wait until it is one or the other.
     Deaf,
     /// There is no such node.
     NoSuchNode,

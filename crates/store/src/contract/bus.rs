@@ -10,16 +10,16 @@ use crate::{
 };
 
 /// How long a bus may take for one message: far more than it needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Longer than what any bus sends in one piece.
 const LARGE: usize = 1024 * 1024;
 
-/// Claims that a bus keeps its word. `open` gives a new way to the same bus each time, as from another
-/// machine.
+/// Tests that a bus fulfils the contract of [`Bus`]. `open` returns a new connection to the same
+/// bus each time, as from another machine.
 ///
 /// # Panics
-/// Where it does not: this is a test.
+/// If it does not: this is a test.
 pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
     let (one, other) = (open().await, open().await);
     let (here, there, nowhere) = (NodeId::new(1), NodeId::new(2), NodeId::new(3));
@@ -54,7 +54,7 @@ pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, unknown)
+    tokio::time::timeout(TIMEOUT, unknown)
         .await
         .expect("there never was such a node");
     assert!(!one.is_gone(there), "it is there");
@@ -69,7 +69,7 @@ pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, gone)
+    tokio::time::timeout(TIMEOUT, gone)
         .await
         .expect("a node that left is gone");
     assert!(!one.is_gone(here), "others are not");
@@ -90,7 +90,7 @@ async fn named(bus: &impl Bus, node: NodeId, presence: Presence) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let seen = tokio::time::timeout(PATIENCE, seen).await;
+    let seen = tokio::time::timeout(TIMEOUT, seen).await;
     assert!(seen.is_ok(), "{node:?} should be {presence:?}");
 }
 
@@ -101,7 +101,7 @@ fn join(bus: &impl Bus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8
 }
 
 async fn next(taken: &mut mpsc::UnboundedReceiver<Vec<u8>>) -> Vec<u8> {
-    let next = tokio::time::timeout(PATIENCE, taken.recv()).await;
+    let next = tokio::time::timeout(TIMEOUT, taken.recv()).await;
     next.expect("it arrives in time")
         .expect("the inbox is open")
 }

@@ -7,10 +7,10 @@ use crate::event::{EventLog, LoggedEvent};
 /// Longer than the test takes.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// Claims that a log of events keeps its word. `open` gives an empty one.
+/// Tests that a log of events fulfils the contract of [`EventLog`]. `open` returns an empty log.
 ///
 /// # Panics
-/// Where it does not: this is a test.
+/// If it does not: this is a test.
 pub async fn events<L: EventLog>(open: impl AsyncFn() -> L) {
     let log = open().await;
     let append = async |stream, events: &[(u64, &[u8])], from| {

@@ -60,7 +60,7 @@ async fn what_is_owed_counts(store: &impl SharedLimits) {
     assert_eq!(late.granted, 0);
     assert!(
         late.wait <= Duration::from_secs(1),
-        "nobody pays for longer than for everything: {late:?}"
+        "no wait is longer than for everything: {late:?}"
     );
 }
 

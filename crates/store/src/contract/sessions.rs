@@ -7,10 +7,10 @@ use crate::session::{MAX_RESOURCES, Note, SessionNotes, Sessions};
 /// Longer than the test takes.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// Claims that a store of notes keeps its word. `open` gives an empty one.
+/// Tests that a store of notes fulfils the contract of [`Sessions`]. `open` returns an empty store.
 ///
 /// # Panics
-/// Where it does not: this is a test.
+/// If it does not: this is a test.
 pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     let store = open().await;
     let read = async |session| store.read(session).await.expect("it reads");

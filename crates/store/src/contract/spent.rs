@@ -10,10 +10,11 @@ const AT_ONCE: usize = 32;
 /// Who uses them.
 const OWNER: u64 = 7;
 
-/// Claims that a store of spent states keeps its word. `open` gives an empty one.
+/// Tests that a store of spent states fulfils the contract of [`SpentStates`]. `open` returns an
+/// empty store.
 ///
 /// # Panics
-/// Where it does not: this is a test.
+/// If it does not: this is a test.
 pub async fn spent<S: SpentStates>(open: impl AsyncFn() -> S) {
     a_state_is_used_once(&open().await).await;
     of_many_at_once_one_wins(open().await).await;

@@ -20,7 +20,7 @@ use crate::{
 
 /// How long a store may take to tell that something changed. Far more than any should: a contract
 /// is no benchmark.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs the contract of [`Tasks`], each clause on a store of its own without tasks.
 ///
@@ -216,7 +216,11 @@ async fn is_asked_and_answered(store: &impl Tasks) {
     change(store, "t1", TaskChange::Answer(answers(&["a"])), 3).await;
     let record = found(store, &key("t1"), at(3)).await.expect("it is there");
     assert_eq!(record.task.state.status(), TaskStatus::Working);
-    assert_eq!(record.answers.len(), 2, "answers wait for whoever runs it");
+    assert_eq!(
+        record.answers.len(),
+        2,
+        "answers wait for the replica that runs it"
+    );
     change(store, "t1", cancelled(), 4).await;
     let record = found(store, &key("t1"), at(4)).await.expect("it is there");
     assert!(record.answers.is_empty(), "answers are not kept for longer");
@@ -306,7 +310,7 @@ async fn tells_of_changes(store: impl Tasks) {
     change(&*store, "t1", TaskChange::Say("half".into()), 1).await;
     within(
         async { waiting.await.expect("waiting does not panic") },
-        "whoever waits is told",
+        "those who wait are notified",
     )
     .await;
 }
@@ -315,8 +319,8 @@ async fn within<E: std::fmt::Display>(
     told: impl Future<Output = Result<(), E>>,
     clause: &'static str,
 ) {
-    let Ok(told) = tokio::time::timeout(PATIENCE, told).await else {
-        panic!("{clause}: nothing came within {PATIENCE:?}")
+    let Ok(told) = tokio::time::timeout(TIMEOUT, told).await else {
+        panic!("{clause}: nothing came within {TIMEOUT:?}")
     };
     if let Err(error) = told {
         panic!("{clause}: {error}")
@@ -439,7 +443,7 @@ async fn has_what_another_replica_needs(store: &impl Tasks) {
         })
     };
     begin(store, "plain").await;
-    assert_eq!(restart("plain").await, None, "nobody goes on with it");
+    assert_eq!(restart("plain").await, None, "no replica goes on with it");
     for id in ["t1", "t2", "t3"] {
         let begun = store.create(restartable(id, NodeId::new(1)), at(0)).await;
         assert!(begun.is_ok(), "{begun:?}");
@@ -462,7 +466,7 @@ async fn has_what_another_replica_needs(store: &impl Tasks) {
     change(store, "t2", TaskChange::HandOver { turn: 0 }, 1).await;
     let given_up = restart("t2").await.expect("it runs");
     assert!(!given_up.may_be_taken_over(), "{given_up:?}");
-    assert_eq!(given_up.call, "", "what nobody can use is not kept");
+    assert_eq!(given_up.call, "", "what cannot be used is not kept");
     change(store, "t3", run(JournalChange::Same, Some(cancelled())), 1).await;
     assert_eq!(restart("t3").await, None, "it is over");
 }

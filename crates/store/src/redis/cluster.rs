@@ -22,7 +22,7 @@ use turnbuckle_base::lock::Mutex;
 
 use super::{
     address::Address,
-    connection::PATIENCE,
+    connection::COMMAND_TIMEOUT,
     process::{Process, was_refused},
     scripts::{Scripts, arguments},
     slot::slot_of,
@@ -291,7 +291,7 @@ impl Cluster {
         if let Some(process) = known.processes.get(address) {
             return Ok(Arc::clone(process));
         }
-        let process = Arc::new(Process::new(self.access.client(address)?, PATIENCE));
+        let process = Arc::new(Process::new(self.access.client(address)?, COMMAND_TIMEOUT));
         known
             .processes
             .insert(address.clone(), Arc::clone(&process));

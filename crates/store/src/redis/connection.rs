@@ -21,7 +21,7 @@ use crate::{ReplicaStores, StoreError};
 
 /// How long a connection may take to be made, and a command to be answered. A machine in the same
 /// place answers in a millisecond; what takes longer than this is away.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a command that found no connection is tried again.
 const RETRIES: usize = 2;
@@ -127,7 +127,7 @@ impl Redis {
 
     /// Sends a command that does no harm if it is carried out twice. One that finds its connection
     /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
-    /// what stands between does so at any time.
+    /// anything between the two does so at any time.
     pub(super) async fn repeatable<T: FromRedisValue>(
         &self,
         command: &Cmd,
@@ -177,8 +177,8 @@ impl Redis {
 
 async fn one(client: Client) -> Result<Commands, StoreError> {
     let config = ConnectionManagerConfig::new()
-        .set_connection_timeout(Some(PATIENCE))
-        .set_response_timeout(Some(PATIENCE))
+        .set_connection_timeout(Some(COMMAND_TIMEOUT))
+        .set_response_timeout(Some(COMMAND_TIMEOUT))
         .set_number_of_retries(RETRIES);
     let manager = ConnectionManager::new_with_config(client.clone(), config);
     let manager = manager.await.map_err(failed)?;

@@ -22,7 +22,7 @@ use super::{Redis, commands::Commands, shard_news};
 pub(super) const SILENCE: Duration = Duration::from_secs(15);
 
 /// How long it may take to answer that.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to wait before the channel is opened again: doubled each time, up to the longest. Where
 /// another process takes the place of one that is away, it does so within seconds.
@@ -139,9 +139,9 @@ async fn hear_all(
 ) -> Result<(), RedisError> {
     let mut moved = pin!(moved);
     let opening = async {
-        let open = timeout(PATIENCE, client.get_async_pubsub()).await;
+        let open = timeout(COMMAND_TIMEOUT, client.get_async_pubsub()).await;
         let (mut sink, messages) = open.map_err(late)??.split();
-        timeout(PATIENCE, sink.subscribe(channels))
+        timeout(COMMAND_TIMEOUT, sink.subscribe(channels))
             .await
             .map_err(late)??;
         Ok::<_, RedisError>((sink, messages))
@@ -162,7 +162,7 @@ async fn hear_all(
             Ok(Some(message)) => ear.hear(message.get_payload_bytes()),
             Ok(None) => return Ok(()),
             Err(_) => {
-                let answered = timeout(PATIENCE, sink.ping::<::redis::Value>()).await;
+                let answered = timeout(COMMAND_TIMEOUT, sink.ping::<::redis::Value>()).await;
                 if !matches!(answered, Ok(Ok(_))) {
                     return Ok(());
                 }

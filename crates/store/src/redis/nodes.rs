@@ -18,8 +18,8 @@ pub(super) const BEAT: Duration = Duration::from_millis(500);
 /// that is late or lost does not count.
 const LEASE_MS: u64 = 1500;
 
-/// How long Redis must have answered every beat before a node that is not in the set counts as missing:
-/// one that is started anew has all nodes again after some of their beats.
+/// How long Redis must have answered every beat before a node that is not in the set counts as
+/// missing: one that is restarted has all nodes again after some of their beats.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
 /// How long the answer to a beat may take. One that comes later says nothing about the others: theirs
@@ -136,7 +136,7 @@ impl Seen {
         self.nodes.retain(|_, last| now - *last < FORGET_AFTER);
     }
 
-    /// Whether the last look was so long ago that nobody knows who is there.
+    /// Whether the last look was so long ago that it is unknown who is there.
     fn is_late(&self, now: Instant) -> bool {
         let ago = |looked| now.saturating_duration_since(looked);
         self.looked.is_none_or(|looked| ago(looked) >= LATE_AFTER)

@@ -101,8 +101,8 @@ impl fmt::Debug for Process {
     }
 }
 
-/// Whether a command was certainly not carried out, because nobody took it or because who took it is
-/// not the one to do so now. It can be sent again, to another process or later.
+/// Whether a command was certainly not carried out, because no process took it or because the one
+/// that took it is not the one to do so now. It can be sent again, to another process or later.
 pub(super) fn was_refused(error: &RedisError) -> bool {
     match error.kind() {
         // `Moved` and `Ask` may not say to where in a way that can be read. The map is looked at again.

@@ -1,9 +1,9 @@
 //! Ends of tasks, written again after a failover.
 //!
-//! Redis answers before its replicas have what was written. If the master dies in this moment, the end of
-//! a task is lost, and nobody would ever write it again: the task would be at work until its time is
-//! over. So a process keeps the ends that it wrote for a while, and looks at these tasks when there
-//! is a new master.
+//! Redis answers before its replicas have what was written. If the master dies in this moment, the
+//! end of a task is lost, and no replica would ever write it again: the task would be at work until
+//! its time is over. So a process keeps the ends that it wrote for a while, and looks at these
+//! tasks when there is a new master.
 
 use std::{
     collections::VecDeque,

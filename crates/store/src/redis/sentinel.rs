@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     address::Address,
-    connection::{PATIENCE, failed},
+    connection::{COMMAND_TIMEOUT, failed},
     process::{Process, was_refused},
     target::{Access, SentinelTarget},
 };
@@ -150,7 +150,7 @@ impl Drop for Sentinel {
 
 impl Master {
     fn new(address: Address, access: &Access) -> Result<Self, RedisError> {
-        let process = Process::new(access.client(&address)?, PATIENCE);
+        let process = Process::new(access.client(&address)?, COMMAND_TIMEOUT);
         Ok(Self { address, process })
     }
 }

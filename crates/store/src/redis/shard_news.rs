@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     cluster::Cluster,
-    news::{Ear, PATIENCE, SILENCE, late},
+    news::{COMMAND_TIMEOUT, Ear, SILENCE, late},
     process::CONNECT_WITHIN,
     slot::slot_of,
 };
@@ -38,7 +38,7 @@ pub(super) async fn hear(
     let listener = cluster.listener(&owner)?;
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_WITHIN))
-        .set_response_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(COMMAND_TIMEOUT))
         .set_push_sender(pushed(Arc::clone(ear), Arc::clone(&ended)));
     let opened = listener.get_multiplexed_async_connection_with_config(&config);
     let mut connection = match opened.await {
@@ -73,7 +73,7 @@ pub(super) async fn hear(
 
 async fn ping(connection: &mut MultiplexedConnection) -> Result<Value, RedisError> {
     let ping = ::redis::cmd("PING");
-    let answered = timeout(PATIENCE, ping.query_async(connection)).await;
+    let answered = timeout(COMMAND_TIMEOUT, ping.query_async(connection)).await;
     answered.map_err(late)?
 }
 

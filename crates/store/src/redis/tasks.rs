@@ -308,8 +308,8 @@ impl RedisTasks {
         Err(StoreError::new("redis", busy).into())
     }
 
-    /// Takes a task out of the index of the replica that ran it, if nobody has to go on with it or
-    /// another one does. One that was handed over stays until another one has it.
+    /// Takes a task out of the index of the replica that ran it, if no replica has to go on with it
+    /// or another one does. One that was handed over stays until another one has it.
     async fn forget_runner(&self, runner: Option<NodeId>, record: &TaskRecord) {
         let goes_on_at = match &record.restart {
             Some(restart) if restart.node.is_none() => return,

@@ -27,7 +27,7 @@ impl RedisTls {
         Self::default()
     }
 
-    /// Believes certificates that these sign, in PEM, and not those of the platform any more. May be
+    /// Trusts certificates that are signed by these, in PEM, in place of the platform's. May be
     /// called for several.
     #[must_use]
     pub fn root(mut self, pem: impl AsRef<[u8]>) -> Self {
@@ -36,7 +36,7 @@ impl RedisTls {
         self
     }
 
-    /// Shows a certificate, both it and its key in PEM.
+    /// Sets the client certificate and its key, both in PEM.
     #[must_use]
     pub fn client_certificate(
         mut self,

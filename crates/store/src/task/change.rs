@@ -76,9 +76,9 @@ pub enum TaskEnd {
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// The task is another now.
+    /// The task was changed.
     Changed,
-    /// The task was so already.
+    /// The task was already in this state.
     Unchanged,
     /// The task had ended, or it is the turn of another replica.
     Over,

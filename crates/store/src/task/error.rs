@@ -45,8 +45,8 @@ pub enum TasksError {
     /// The cursor was not made by this store.
     #[error("unknown cursor; start from the beginning")]
     BadCursor,
-    /// What the store has of a task cannot be read: it is damaged, or a newer version wrote it. To try
-    /// again is of no use.
+    /// What the store has of a task cannot be read: it is damaged, or a newer version wrote it.
+    /// Trying again does not help.
     #[error("what is kept of a task cannot be read by this version: {0}")]
     Unreadable(#[source] StoreError),
     /// The store itself failed.

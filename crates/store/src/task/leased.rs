@@ -66,7 +66,7 @@ impl LeasedTasks {
     }
 
     /// Looks at the tasks of a node that is gone or has left, so that they are taken over. Returns
-    /// how many of them nobody works on yet.
+    /// how many of them no replica works on yet.
     ///
     /// # Errors
     /// If the store cannot be reached.
@@ -99,7 +99,7 @@ impl LeasedTasks {
         node != self.node && self.bus.is_gone(node)
     }
 
-    /// Whether nobody works on a task.
+    /// Whether no replica works on a task.
     fn is_orphan(&self, record: &TaskRecord) -> bool {
         match &record.restart {
             Some(restart) => restart.node.is_none_or(|node| self.is_lost(node)),

@@ -343,8 +343,8 @@ mod tests {
         assert_eq!(record.version, 2);
     }
 
-    /// Taken from a process of version 0.1.0. Replicas of two versions run side by side while a server
-    /// is upgraded. Do not make it anew: add another one when the format changes.
+    /// Taken from a process of version 0.1.0. Replicas of two versions run side by side while a
+    /// server is upgraded. Do not make it again: add another one when the format changes.
     const VERSION_0_1: &str = r#"{"owner":"local","version":1,"created_ms":1794932929906,"task":{"taskId":"218dee93241df603-fMNKL0SV5wzBv9cloOCNiA","status":"working","createdAt":"2026-11-17T16:28:49.906Z","lastUpdatedAt":"2026-11-17T16:28:49.906Z","ttlMs":60000,"pollIntervalMs":1000},"is_error":false,"answers":{}}"#;
 
     #[test]
@@ -407,7 +407,7 @@ mod tests {
         let says = run(2, JournalChange::GiveUp, Some(TaskChange::Say("x".into())));
         assert_eq!(record.apply(says, at(7)), Applied::Changed);
         let restart = record.restart.as_ref().unwrap();
-        assert!(!restart.may_be_taken_over(), "nobody can go on with it");
+        assert!(!restart.may_be_taken_over(), "no replica can go on with it");
         assert_eq!(restart.node, Some(one), "and who runs it is known");
     }
 

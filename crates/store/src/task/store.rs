@@ -7,8 +7,8 @@ use crate::{BoxFuture, StoreError, bus::NodeId};
 
 /// Where tasks are kept. What each method promises is tested by `contract::tasks`.
 ///
-/// Time comes in with each call: a task that is over its time at `now` is not there any more, and
-/// one that is not is, whatever else has to go.
+/// The time is an argument of each call. A task whose time is over at `now` no longer exists; every
+/// other task is kept, also when the store is full.
 pub trait Tasks: Send + Sync + 'static {
     /// Begins a task. When the future is ready, all users of the store find it.
     fn create(

@@ -30,7 +30,7 @@ use turnbuckle_store::{
 };
 
 /// How long Redis may take for anything here: far more than it needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A Redis of one's own, until it is dropped.
 struct Engine {
@@ -59,7 +59,7 @@ impl Engine {
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
             let ended = child.try_wait().unwrap();
             assert!(ended.is_none(), "redis-server ended: {ended:?}");
-            assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
+            assert!(begun.elapsed() < TIMEOUT, "redis-server does not listen");
             std::thread::sleep(Duration::from_millis(5));
         }
         child
@@ -169,9 +169,9 @@ async fn the_bus_heals_when_redis_is_started_again() {
     assert_eq!(taken.recv().await.unwrap(), b"a");
     engine.stop();
     assert!(one.send(to, b"lost".to_vec()).await.is_err());
-    assert!(!one.is_gone(there), "nobody can tell");
+    assert!(!one.is_gone(there), "it is unknown");
     engine.start_again();
-    let healed = tokio::time::timeout(PATIENCE, async {
+    let healed = tokio::time::timeout(TIMEOUT, async {
         while !matches!(one.send(to, b"b".to_vec()).await, Ok(Delivery::Sent)) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -195,7 +195,7 @@ async fn a_node_whose_connection_breaks_is_deaf_and_not_gone() {
     let to = Recipient::Node(there);
     // Until the one has seen the other.
     while one.send(to, b"a".to_vec()).await.unwrap() != Delivery::Sent {}
-    tokio::time::timeout(PATIENCE, async {
+    tokio::time::timeout(TIMEOUT, async {
         loop {
             redis_cli(&engine, &["CLIENT", "KILL", "TYPE", "pubsub"]);
             match one.send(to, b"b".to_vec()).await.unwrap() {
@@ -209,7 +209,7 @@ async fn a_node_whose_connection_breaks_is_deaf_and_not_gone() {
     })
     .await
     .expect("it is told apart from one that is gone");
-    let healed = tokio::time::timeout(PATIENCE, async {
+    let healed = tokio::time::timeout(TIMEOUT, async {
         while one.send(to, b"c".to_vec()).await.unwrap() != Delivery::Sent {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -262,7 +262,7 @@ async fn a_task_is_one_for_all_who_share_it() {
     });
     let said = TaskChange::Say("half done".into());
     other.change(&key, said, UNIX_EPOCH).await.unwrap();
-    let told = tokio::time::timeout(PATIENCE, waiting).await;
+    let told = tokio::time::timeout(TIMEOUT, waiting).await;
     told.expect("it is told").unwrap().unwrap();
     let found = one.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
     assert_eq!(found.task.status_message.as_deref(), Some("half done"));
@@ -336,12 +336,12 @@ fn listen(fanout: &RedisFanout) -> (Joined, mpsc::UnboundedReceiver<Change>) {
 }
 
 async fn hears(told: &mut mpsc::UnboundedReceiver<Change>, wanted: &Change) {
-    let heard = tokio::time::timeout(PATIENCE, async {
+    let heard = tokio::time::timeout(TIMEOUT, async {
         while told.recv().await.as_ref() != Some(wanted) {}
     });
     heard
         .await
-        .unwrap_or_else(|_| panic!("nobody said {wanted:?}"));
+        .unwrap_or_else(|_| panic!("no message said {wanted:?}"));
 }
 
 #[tokio::test]

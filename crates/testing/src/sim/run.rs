@@ -4,6 +4,7 @@ use std::{
     env, fmt,
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -29,7 +30,8 @@ const SHOWN_LINES: usize = 60;
 
 /// A simulation: a program, run once for each seed.
 ///
-/// The seeds can be chosen from outside: `SIM_SEED=17` runs one, `SIM_SEEDS=100000` so many.
+/// The seeds can be chosen from outside: `SIM_SEED=17` runs one, `SIM_SEEDS=100000` so many, and with
+/// `SIM_FIRST=5000` the first of them is another than 0.
 #[derive(Clone, Debug)]
 #[must_use = "nothing runs before `run` or `find`"]
 pub struct Sim {
@@ -102,6 +104,7 @@ impl Sim {
                     seed,
                     problems,
                     trace,
+                    command: command(seed),
                 }));
             }
         }
@@ -166,10 +169,25 @@ impl Sim {
         if let Some(count) = number("SIM_SEEDS") {
             self.seeds = 0..count;
         }
+        if let Some(first) = number("SIM_FIRST") {
+            self.seeds = first..first.saturating_add(self.seeds.end);
+        }
         if let Some(seed) = number("SIM_SEED") {
-            self.seeds = seed..seed + 1;
+            self.seeds = seed..seed.saturating_add(1);
         }
         self
+    }
+}
+
+/// The command that runs one seed again. Tests run in threads that have their names, and cargo tells
+/// them their package.
+fn command(seed: u64) -> String {
+    let package = env::var("CARGO_PKG_NAME").map_or(String::new(), |name| format!(" -p {name}"));
+    match thread::current().name() {
+        Some(test) if test != "main" => {
+            format!("SIM_SEED={seed} cargo test{package} -- --exact {test}")
+        }
+        _ => format!("SIM_SEED={seed}, and the same program"),
     }
 }
 
@@ -232,6 +250,7 @@ pub struct Failure {
     pub problems: Vec<String>,
     /// Everything that happened.
     pub trace: String,
+    command: String,
 }
 
 impl fmt::Display for Failure {
@@ -248,7 +267,7 @@ impl fmt::Display for Failure {
         for line in &lines[shown..] {
             writeln!(f, "{line}")?;
         }
-        write!(f, "run it again with SIM_SEED={}", self.seed)
+        write!(f, "run it again with {}", self.command)
     }
 }
 

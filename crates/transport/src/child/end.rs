@@ -29,7 +29,7 @@ pub struct Ended {
     pub by: EndedBy,
 }
 
-/// What it took to end a child and its group.
+/// How a child and its group were ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndedBy {

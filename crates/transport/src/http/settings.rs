@@ -25,7 +25,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_mins(1);
 /// 10 s: below the 30 s that container managers wait before they kill.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The limits of a server's door.
+/// The limits of a server's HTTP connections.
 ///
 /// ```
 /// use std::time::Duration;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 use turnbuckle_transport::{Closed, Held, Limits, NotNow, Outbox, OutboxBudget, duplex, run};
 
-use crate::recorder::{Event, PATIENCE, Recorder};
+use crate::recorder::{Event, Recorder, TIMEOUT};
 
 const HIGH_WATER: usize = 10_000;
 /// What the connection between the two ends holds.
@@ -136,7 +136,7 @@ async fn two_ends_that_both_have_much_to_say_do_not_wait_for_each_other() {
         })
         .collect();
     for sender in senders {
-        timeout(PATIENCE, sender)
+        timeout(TIMEOUT, sender)
             .await
             .expect("no dead-lock")
             .unwrap()

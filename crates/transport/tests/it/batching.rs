@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWrite, BufReader};
 use tokio::time::timeout;
 use turnbuckle_transport::{Limits, Outbox, duplex, run};
 
-use crate::recorder::{PATIENCE, Recorder, whole_batches};
+use crate::recorder::{Recorder, TIMEOUT, whole_batches};
 
 /// Counts writes and bytes.
 #[derive(Clone, Default)]
@@ -87,7 +87,7 @@ async fn what_a_task_says_unasked_is_written_at_once() {
     let mut lines = BufReader::new(far.reader).lines();
     for number in 0..1_000 {
         outbox.send(format!("{number}").as_bytes()).await.unwrap();
-        let line = timeout(PATIENCE, lines.next_line())
+        let line = timeout(TIMEOUT, lines.next_line())
             .await
             .expect("no wake-up is lost");
         assert_eq!(line.unwrap(), Some(format!("{number}")));

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use turnbuckle_transport::{Child, ChildReader, ChildWriter, Command, EndedBy, Pipes};
 
 use crate::process_table::{MARK, eventually, is_reaped, mark, marked};
-use crate::recorder::PATIENCE;
+use crate::recorder::TIMEOUT;
 
 /// Enough for a shell on a busy machine to do as it is told.
 const GRACE: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ async fn shell(script: &str, mark: &str) -> (Child, BufReader<ChildReader>, Chil
     let (child, Pipes { reader, writer }) = command.spawn().unwrap();
     let mut reader = BufReader::new(reader);
     let mut line = String::new();
-    timeout(PATIENCE, reader.read_line(&mut line))
+    timeout(TIMEOUT, reader.read_line(&mut line))
         .await
         .expect("in time")
         .unwrap();
@@ -119,7 +119,7 @@ async fn a_grandchild_left_behind_is_ended_and_does_not_hold_the_output() {
     let mark = mark("left");
     let (child, mut reader, _writer) = shell("sleep 1000 & echo ready; exit 0", &mark).await;
     assert!(
-        timeout(PATIENCE, child.exited())
+        timeout(TIMEOUT, child.exited())
             .await
             .unwrap()
             .unwrap()
@@ -129,7 +129,7 @@ async fn a_grandchild_left_behind_is_ended_and_does_not_hold_the_output() {
     child.shutdown(SHORT).await;
     eventually("the grandchild is gone", || marked(&mark).is_empty());
     let mut rest = String::new();
-    timeout(PATIENCE, reader.read_to_string(&mut rest))
+    timeout(TIMEOUT, reader.read_to_string(&mut rest))
         .await
         .expect("it ends")
         .unwrap();
@@ -144,11 +144,11 @@ async fn one_that_has_left_the_group_does_not_hold_up_anything() {
         let mut groups = others.map(|id| std::fs::read_to_string(format!("/proc/{id}/stat")));
         groups.any(|stat| stat.is_ok_and(|stat| stat.contains("(sleep)")))
     });
-    timeout(PATIENCE, child.shutdown(GRACE))
+    timeout(TIMEOUT, child.shutdown(GRACE))
         .await
         .expect("it does not wait for the daemon");
     let mut rest = String::new();
-    timeout(PATIENCE, reader.read_to_string(&mut rest))
+    timeout(TIMEOUT, reader.read_to_string(&mut rest))
         .await
         .expect("it ends")
         .unwrap();
@@ -168,7 +168,7 @@ async fn what_was_printed_last_is_read_after_the_end() {
     let (child, mut reader, _writer) = shell(script, "last").await;
     let ending = tokio::spawn(child.shutdown(GRACE));
     let mut rest = String::new();
-    timeout(PATIENCE, reader.read_to_string(&mut rest))
+    timeout(TIMEOUT, reader.read_to_string(&mut rest))
         .await
         .expect("it ends")
         .unwrap();
@@ -183,7 +183,7 @@ async fn a_writer_that_waits_for_a_child_that_does_not_read_is_told() {
     let writing = tokio::spawn(async move { writer.write_all(&vec![b'x'; 1_000_000]).await });
     tokio::task::yield_now().await;
     child.shutdown(SHORT).await;
-    let written = timeout(PATIENCE, writing).await.expect("told").unwrap();
+    let written = timeout(TIMEOUT, writing).await.expect("told").unwrap();
     assert_eq!(written.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
 }
 
@@ -263,7 +263,7 @@ fn a_runtime_that_goes_away_ends_the_children_in_its_tasks() {
             drop(held);
         }
     });
-    let id = id.recv_timeout(PATIENCE).unwrap();
+    let id = id.recv_timeout(TIMEOUT).unwrap();
     drop(runtime);
     eventually("all are gone", || marked(&mark).is_empty() && is_reaped(id));
 }
@@ -277,7 +277,7 @@ async fn a_child_that_exits_at_once_is_reaped() {
             mut writer,
         },
     ) = Command::new("true").spawn().unwrap();
-    let status = timeout(PATIENCE, child.exited()).await.expect("in time");
+    let status = timeout(TIMEOUT, child.exited()).await.expect("in time");
     assert!(status.unwrap().success());
     assert_eq!(child.exit_status(), status);
     assert_eq!(reader.read(&mut [0]).await.unwrap(), 0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnbuckle_transport::{Command, EndedBy, Limits, Outbox, Pipes, Stderr, run};
 
-use crate::recorder::{Event, PATIENCE, Recorder, message};
+use crate::recorder::{Event, Recorder, TIMEOUT, message};
 
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -28,7 +28,7 @@ async fn messages_go_there_and_back_and_late_answers_are_heard() {
             .unwrap();
     }
     outbox.close();
-    timeout(PATIENCE, connection)
+    timeout(TIMEOUT, connection)
         .await
         .expect("in time")
         .unwrap()
@@ -48,7 +48,7 @@ async fn a_connection_ends_with_its_child() {
     let connection = run(reader, writer, recorder, outbox.clone(), Limits::default());
     let connection = tokio::spawn(connection);
     child.shutdown(Duration::from_millis(50)).await;
-    timeout(PATIENCE, connection)
+    timeout(TIMEOUT, connection)
         .await
         .expect("in time")
         .unwrap()
@@ -99,30 +99,22 @@ async fn standard_error_can_be_followed_while_it_comes() {
         .unwrap();
     let mut cursor = child.stderr().follow();
     assert_eq!(
-        timeout(PATIENCE, cursor.next())
-            .await
-            .unwrap()
-            .unwrap()
-            .text,
+        timeout(TIMEOUT, cursor.next()).await.unwrap().unwrap().text,
         "one"
     );
     drop(pipes.writer); // The end of input ends the `read`.
     assert_eq!(
-        timeout(PATIENCE, cursor.next())
-            .await
-            .unwrap()
-            .unwrap()
-            .text,
+        timeout(TIMEOUT, cursor.next()).await.unwrap().unwrap().text,
         "two"
     );
-    assert_eq!(timeout(PATIENCE, cursor.next()).await.unwrap(), None);
+    assert_eq!(timeout(TIMEOUT, cursor.next()).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn standard_error_that_is_not_captured_is_empty() {
     let (child, _pipes) = shell("echo lost >&2").stderr(Stderr::Null).spawn().unwrap();
     assert_eq!(
-        timeout(PATIENCE, child.stderr().follow().next())
+        timeout(TIMEOUT, child.stderr().follow().next())
             .await
             .unwrap(),
         None

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::recorder::PATIENCE;
+use crate::recorder::TIMEOUT;
 
 /// An environment variable by which the descendants of one child are told from all others.
 pub(crate) const MARK: &str = "TURNBUCKLE_TEST_MARK";
@@ -35,7 +35,7 @@ pub(crate) fn is_reaped(id: u32) -> bool {
 
 /// Waits for something that happens without telling.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(5));

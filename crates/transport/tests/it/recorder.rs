@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use turnbuckle_transport::{Limits, LineFault, Outbox, Receive};
 
 /// Longer than anything here takes on a busy machine; only failing tests wait for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -76,7 +76,7 @@ pub(crate) struct Events(UnboundedReceiver<Event>);
 
 impl Events {
     pub(crate) async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(PATIENCE, self.0.recv()).await;
+        let event = tokio::time::timeout(TIMEOUT, self.0.recv()).await;
         event
             .expect("an event comes in time")
             .expect("the receiver was not dropped before")
@@ -85,7 +85,7 @@ impl Events {
     /// Every event still to come, up to the dropping of the receiver.
     pub(crate) async fn rest(mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        while let Some(event) = tokio::time::timeout(PATIENCE, self.0.recv())
+        while let Some(event) = tokio::time::timeout(TIMEOUT, self.0.recv())
             .await
             .expect("in time")
         {

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use turnbuckle_transport::{Limits, Outbox, TransportError, serve_files};
 
-use crate::recorder::{Event, Events, PATIENCE, Recorder, message, whole_batches};
+use crate::recorder::{Event, Events, Recorder, TIMEOUT, message, whole_batches};
 
 type Served = JoinHandle<Result<(), TransportError>>;
 
@@ -41,7 +41,7 @@ async fn line(mut reader: BufReader<PipeReader>) -> (String, BufReader<PipeReade
         reader.read_line(&mut line).unwrap();
         (line, reader)
     });
-    timeout(PATIENCE, read)
+    timeout(TIMEOUT, read)
         .await
         .expect("a line comes in time")
         .unwrap()
@@ -53,7 +53,7 @@ async fn to_end(mut reader: impl Read + Send + 'static) -> Vec<u8> {
         reader.read_to_end(&mut bytes).unwrap();
         bytes
     });
-    timeout(PATIENCE, read)
+    timeout(TIMEOUT, read)
         .await
         .expect("the end comes in time")
         .unwrap()
@@ -85,7 +85,7 @@ async fn thousands_of_lines_in_one_read_are_answered_with_one_write() {
     let served = tokio::spawn(served);
     let first = tokio::task::spawn_blocking(move || {
         let mut packet = vec![0; 100_000];
-        packets.set_read_timeout(Some(PATIENCE)).unwrap();
+        packets.set_read_timeout(Some(TIMEOUT)).unwrap();
         let count = packets.recv(&mut packet).unwrap();
         packet.truncate(count);
         packet
@@ -140,7 +140,7 @@ async fn a_client_that_does_not_read_yet_is_still_heard() {
         }
         client
     });
-    let mut client = timeout(PATIENCE, requests)
+    let mut client = timeout(TIMEOUT, requests)
         .await
         .expect("the requests are read")
         .unwrap();
@@ -265,7 +265,7 @@ async fn closing_the_outbox_ends_it_while_the_input_is_open() {
     let (client, answers, served, outbox, _events) = echo_server(Limits::default());
     outbox.push(b"{\"bye\":1}");
     outbox.close();
-    timeout(PATIENCE, served)
+    timeout(TIMEOUT, served)
         .await
         .expect("at once")
         .unwrap()
@@ -280,7 +280,7 @@ async fn a_client_that_never_reads_the_rest_is_given_up() {
     let (client, answers, served, outbox, _events) = echo_server(limits);
     outbox.push(&vec![b'x'; 300_000]);
     outbox.close();
-    let ended = timeout(PATIENCE, served)
+    let ended = timeout(TIMEOUT, served)
         .await
         .expect("after the linger")
         .unwrap();
@@ -296,7 +296,7 @@ async fn a_client_that_vanishes_is_not_an_error() {
     let (mut client, answers, served, _outbox, events) = echo_server(Limits::default());
     drop(answers);
     client.write_all(b"{}\n").unwrap();
-    timeout(PATIENCE, served)
+    timeout(TIMEOUT, served)
         .await
         .expect("at once")
         .unwrap()
@@ -310,7 +310,7 @@ async fn dropping_it_closes_the_output_and_the_outbox() {
     let (client, answers, served, outbox, _events) = echo_server(Limits::default());
     tokio::task::yield_now().await;
     served.abort();
-    timeout(PATIENCE, outbox.closed()).await.expect("at once");
+    timeout(TIMEOUT, outbox.closed()).await.expect("at once");
     assert!(to_end(answers).await.is_empty());
     drop(client);
 }

@@ -9,7 +9,7 @@ use turnbuckle_transport::{
     Child, Command, EndedBy, Limits, Outbox, Pipes, TransportError, run, serve_stdio,
 };
 
-use crate::recorder::{Event, Events, PATIENCE, Recorder};
+use crate::recorder::{Event, Events, Recorder, TIMEOUT};
 
 /// What the server process should do beside echoing.
 const ROLE: &str = "TURNBUCKLE_TEST_ROLE";
@@ -153,7 +153,7 @@ async fn nothing_a_handler_does_reaches_the_protocol() {
         Event::Message("given back".to_owned()),
         "{after:?}"
     );
-    child.shutdown(PATIENCE).await;
+    child.shutdown(TIMEOUT).await;
     let noise = stderr.tail(1_000);
     assert_eq!(noise.matches("a stray line").count(), 4 + 4, "{noise}");
     assert_eq!(noise.matches("stray from a child").count(), 4, "{noise}");
@@ -166,7 +166,7 @@ async fn a_dropped_server_gives_its_streams_back_and_the_process_can_exit() {
     outbox.send(b"{\"id\":2}").await.unwrap();
     assert_eq!(next_object(&mut events).await, "{\"id\":1}");
     while next_object(&mut events).await != "{\"dropped\":true}" {}
-    let exited = timeout(PATIENCE, child.exited())
+    let exited = timeout(TIMEOUT, child.exited())
         .await
         .expect("the reader holds nothing up");
     assert!(exited.unwrap().success());
@@ -177,7 +177,7 @@ async fn standard_input_is_served_once_at_a_time() {
     let (child, outbox, mut events) = connect("twice");
     assert_eq!(next_object(&mut events).await, "{\"refused\":true}");
     outbox.close();
-    let ended = child.shutdown(PATIENCE).await;
+    let ended = child.shutdown(TIMEOUT).await;
     assert_eq!(ended.by, EndedBy::Itself);
     assert!(ended.status.unwrap().success());
 }

@@ -14,7 +14,7 @@ use turnbuckle::{
 use turnbuckle_testing::{connect_with, every_revision, record};
 
 /// Nothing here takes a tenth of it; it keeps a test that would hang from hanging.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Says that a resource changed.
 #[tool]
@@ -63,7 +63,7 @@ fn server() -> Server {
 }
 
 async fn change(changes: &mut ChangeStream) -> Change {
-    let next = timeout(PATIENCE, changes.next()).await;
+    let next = timeout(TIMEOUT, changes.next()).await;
     next.expect("in time")
         .expect("it goes on")
         .expect("a change")
@@ -87,7 +87,7 @@ every_revision! {
         client.call("touch", json!({"uri": "note://1"})).await.unwrap();
         assert!(matches!(change(&mut second).await, Change::ResourceUpdated { .. }));
         client.close().await;
-        let last = timeout(PATIENCE, second.next()).await.unwrap();
+        let last = timeout(TIMEOUT, second.next()).await.unwrap();
         assert!(matches!(last, Some(Err(CallError::Closed { .. }))), "{last:?}");
     }
 
@@ -103,14 +103,14 @@ every_revision! {
         let mut logs = client.logs();
         client.call("grumble", json!({})).await.unwrap();
         client.call("grumble", json!({})).log_level(LoggingLevel::Info).await.unwrap();
-        let Some(Logged::Message(message)) = timeout(PATIENCE, logs.next()).await.unwrap() else {
+        let Some(Logged::Message(message)) = timeout(TIMEOUT, logs.next()).await.unwrap() else {
             panic!("a message")
         };
         assert_eq!((message.level, &message.data), (LoggingLevel::Warning, &json!("it is late")));
         client.set_log_level(LoggingLevel::Debug).await.unwrap();
         client.call("grumble", json!({})).await.unwrap();
         for said in ["it is late", "and dark"] {
-            let Some(Logged::Message(message)) = timeout(PATIENCE, logs.next()).await.unwrap() else {
+            let Some(Logged::Message(message)) = timeout(TIMEOUT, logs.next()).await.unwrap() else {
                 panic!("a message")
             };
             assert_eq!(message.data, json!(said));

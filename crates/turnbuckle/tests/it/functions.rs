@@ -1,7 +1,10 @@
 //! Functions with attributes: what a client sees of them, and that they stay functions.
 
 use serde_json::{Value, json};
-use turnbuckle::{Args, Json, Progress, Server, State, ToolError, Uri, prompt, resource, tool};
+use turnbuckle::{
+    Args, Json, Progress, Prompt, Resource, Server, State, Tool, ToolError, Uri, prompt, resource,
+    tool,
+};
 
 use crate::wire::Wire;
 
@@ -252,5 +255,60 @@ async fn arguments_are_completed() {
     });
     let completed = wire.request("completion/complete", params).await;
     assert_eq!(completed["completion"]["values"], json!(["Xern", "Xlin"]));
+    wire.close().await;
+}
+
+/// Never returns.
+#[tool(timeout = "20ms", concurrency = 1)]
+async fn endless(#[arg(default)] _words: Option<String>) -> &'static str {
+    std::future::pending().await
+}
+
+#[tool(disabled, timeout = std::time::Duration::from_secs(1))]
+async fn later(#[arg(default)] _words: Option<String>) -> &'static str {
+    "not yet"
+}
+
+#[tokio::test]
+async fn the_limits_of_a_tool_are_options() {
+    let mut wire = Wire::open(Server::new("s", "1").tool(endless).tool(later)).await;
+    let listed = wire.request("tools/list", json!({})).await;
+    let names: Vec<&Value> = listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
+    assert_eq!(names, ["endless"]);
+    // The second call has its turn when the first is over.
+    for _ in 0..2 {
+        let ended = wire
+            .request("tools/call", json!({"name": "endless", "arguments": {}}))
+            .await;
+        assert_eq!(ended["isError"], true);
+        let text = ended["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("20ms"), "{text}");
+    }
+    wire.close().await;
+}
+
+#[tokio::test]
+async fn what_an_attribute_made_can_be_changed() {
+    let server = Server::new("s", "1")
+        .state(Fares(90))
+        .tool(Tool::from_function(book).title("Reserve"))
+        .prompt(Prompt::from_function(plan).title("Itinerary"))
+        .resource(Resource::from_function(config).title("Settings"));
+    let mut wire = Wire::open(server).await;
+    for (list, title) in [
+        ("tools", "Reserve"),
+        ("prompts", "Itinerary"),
+        ("resources", "Settings"),
+    ] {
+        let listed = wire.request(&format!("{list}/list"), json!({})).await;
+        assert_eq!(listed[list][0]["title"], title, "{listed}");
+    }
+    let booked = wire.call("book", json!({"flight": "TB 1"})).await;
+    assert!(booked.contains("TB 1"), "{booked}");
     wire.close().await;
 }

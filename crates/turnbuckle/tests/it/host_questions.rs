@@ -2,7 +2,10 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{
@@ -15,9 +18,10 @@ use axum::{
 use serde_json::json;
 use tokio::{net::TcpListener, sync::Barrier};
 use turnbuckle::{
-    Ask, Form, Revision, Server, State, ToolError,
+    Ask, Form, Revision, Server, State, ToolError, Visit,
     host::{
         ConversationId, FormAnswer, Host, Requester, Rules, ServerSpec, ServerState, UserInterface,
+        VisitAnswer, VisitRequest,
         config::{Launch, Remote, Wire},
     },
     protocol::{ElicitRequestFormParams, ElicitValue},
@@ -132,4 +136,72 @@ async fn a_question_over_http_belongs_to_the_conversation_of_its_call() {
         assert_eq!(asked, expected, "{revision}");
         host.close().await;
     }
+}
+
+/// Lists files, once they are linked on a page. It never reports the end of a visit.
+#[tool]
+async fn files(State(linked): State<Arc<AtomicBool>>, Ask(ask): Ask) -> Result<String, ToolError> {
+    if linked.load(Ordering::SeqCst) {
+        return Ok("a.txt".into());
+    }
+    let visit = Visit::new("Link your files", "https://files.example/link");
+    ask.visit("link", visit.id("link-1").first())
+        .await?
+        .accepted()?;
+    Ok("agreed".into())
+}
+
+/// A user who links the files and says so.
+struct Linking {
+    linked: Arc<AtomicBool>,
+    asked: Mutex<Vec<Option<ConversationId>>>,
+}
+
+impl UserInterface for Linking {
+    fn visit<'a>(
+        &'a self,
+        who: &'a Requester,
+        _visit: VisitRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = VisitAnswer> + Send + 'a>> {
+        self.asked.lock().unwrap().push(who.conversation);
+        Box::pin(std::future::ready(VisitAnswer::Accept))
+    }
+
+    fn visit_done<'a>(
+        &'a self,
+        _who: &'a Requester,
+        _visit: VisitRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        self.linked.store(true, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// -32042: the call is made again at once when the user says that they are done.
+#[tokio::test]
+async fn a_call_that_needs_a_visit_goes_on_when_the_user_is_done() {
+    let linked = Arc::new(AtomicBool::new(false));
+    let server = Server::new("files", "1.0.0")
+        .state(Arc::clone(&linked))
+        .tool(files)
+        .build()
+        .unwrap();
+    let router = Router::new().fallback_service(server.http());
+    let remote = serve(router, Revision::V2025_11_25).await;
+    let user = Arc::new(Linking {
+        linked,
+        asked: Mutex::default(),
+    });
+    let host = Host::builder("host", "1.0.0")
+        .policy(Rules::new().trust("*"))
+        .user(Arc::clone(&user))
+        .server("files", ServerSpec::from(Launch::Remote(remote)))
+        .open()
+        .await;
+    host.ready().await;
+    let ada = host.conversation();
+    let listed = ada.call("files", json!({})).await.unwrap();
+    assert_eq!(listed.text(), "a.txt");
+    assert_eq!(*user.asked.lock().unwrap(), [Some(ada.id())]);
+    host.close().await;
 }

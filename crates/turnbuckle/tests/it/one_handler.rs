@@ -1,6 +1,6 @@
 //! The page "One handler, five revisions" says what really passes: its transcripts are taken here.
 //!
-//! `TURNBUCKLE_WRITE_DOCS=1 cargo test -p turnbuckle --test it one_handler` writes them anew; read
+//! `TURNBUCKLE_WRITE_DOCS=1 cargo test -p turnbuckle --test it one_handler` writes them again; read
 //! the difference before you keep it.
 
 use std::{fmt::Write as _, fs, path::Path};

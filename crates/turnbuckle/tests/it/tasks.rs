@@ -19,7 +19,7 @@ use turnbuckle::{
 };
 use turnbuckle_testing::{connect_at, connect_with, every_revision, record};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Clone)]
 struct Yard {
@@ -105,7 +105,7 @@ async fn until_alive(yard: &Yard, count: usize) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    timeout(PATIENCE, waiting)
+    timeout(TIMEOUT, waiting)
         .await
         .expect("the work starts or stops");
 }
@@ -224,7 +224,7 @@ async fn the_statuses_of_a_task_are_told_until_its_end() {
             }
             seen
         };
-        let seen = timeout(PATIENCE, looking).await.expect("it ends");
+        let seen = timeout(TIMEOUT, looking).await.expect("it ends");
         assert_eq!(
             seen.last(),
             Some(&TaskStatus::Completed),
@@ -309,7 +309,7 @@ async fn questions_can_be_answered_by_hand() {
                 }
             }
         };
-        timeout(PATIENCE, asking).await.expect("it asks");
+        timeout(TIMEOUT, asking).await.expect("it asks");
         let answer = ElicitResult::accept([("color", color)]).into();
         task.answer([(key.to_owned(), answer)].into_iter().collect())
             .await

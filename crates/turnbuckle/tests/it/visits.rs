@@ -134,6 +134,28 @@ async fn a_visit_that_is_never_over_ends_with_the_deadline_of_the_call() {
     assert_eq!(code, Some(code::URL_ELICITATION_REQUIRED));
 }
 
+// The server never reports the end: the user says that they are done.
+#[tokio::test]
+async fn a_call_is_made_again_when_the_user_is_done() {
+    let linked = Linked::default();
+    let server = server(&linked);
+    let answers = Answers::new().on_url(move |ask| {
+        let linked = linked.clone();
+        async move {
+            let state = ask.elicitation_id.clone().expect("2025-11-25 names visits");
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                linked.lock().unwrap().insert(state);
+                ask.finish();
+            });
+            Ok(ElicitResult::accept_visit())
+        }
+    });
+    let client = connect(&server, answers, Revision::V2025_11_25).await;
+    let listed = client.call("files", json!({"state": "s1"})).await.unwrap();
+    assert_eq!(listed.text(), "a.txt");
+}
+
 // 2026-07-28 has no such error: the person is asked in the middle of the call.
 #[tokio::test]
 async fn without_an_error_for_visits_the_call_waits() {

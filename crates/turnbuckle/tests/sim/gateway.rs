@@ -8,12 +8,22 @@ use std::{
 use turnbuckle::{
     Caller, LiveServer, Revision,
     client::Target,
-    gateway::{Gateway, Isolation, LiveGateway, UpstreamSettings},
+    gateway::{
+        Gateway, Isolation, LiveGateway, UpstreamSettings,
+        personal::{CallerAccess, SignIn},
+    },
     host::ServerSpec,
 };
+use turnbuckle_server::BoxFuture;
 use turnbuckle_testing::sim::{Machine, Random, Sim, World};
 
-use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
+use crate::{
+    afternoon, club,
+    intruder::{Intruder, SeenRequests},
+    ledger::Ledger,
+    member::Member,
+    sockets,
+};
 
 /// How long the gateway keeps calls whose clients are gone without a word.
 const PARKED: Duration = Duration::from_mins(2);
@@ -33,6 +43,8 @@ struct Behind {
     revision: Revision,
     isolation: Isolation,
     is_pipe: bool,
+    /// Whether each caller has credentials of its own for it, and a session with them.
+    is_personal: bool,
     /// The server, while it runs.
     live: Arc<Mutex<Option<LiveServer>>>,
     machine: Option<Machine>,
@@ -47,22 +59,42 @@ impl Behind {
             Isolation::Call,
         ];
         let (legacy, modern) = Revision::ALL.split_at(Revision::ALL.len() - 1);
-        Self {
+        let is_pipe = random.chance(400);
+        let server = Self {
             world: world.clone(),
             ledger: ledger.clone(),
             name: if is_modern { "new" } else { "old" },
             revision: *random.pick(if is_modern { modern } else { legacy }),
             isolation: *random.pick(&all),
-            is_pipe: random.chance(400),
+            is_pipe,
+            is_personal: !is_pipe && random.chance(500),
             live: Arc::default(),
             machine: None,
-        }
+        };
+        let way = match (server.is_pipe, server.is_personal) {
+            (true, _) => "on a pipe",
+            (_, true) => "at a URL, for each caller",
+            (_, false) => "at a URL",
+        };
+        let Self {
+            name,
+            revision,
+            isolation,
+            ..
+        } = &server;
+        world.note(format_args!("{name} is {way}: {revision}, {isolation:?}"));
+        server
     }
 
     fn start(&mut self) {
         let server = club::server_at(&self.ledger, self.name).build();
         let server = server.expect("the club is set up");
-        if !self.is_pipe {
+        if self.is_personal {
+            let machine = self
+                .world
+                .serve_at(self.name, &server, |http| http.protect(sockets::door()));
+            self.machine = Some(machine);
+        } else if !self.is_pipe {
             self.machine = Some(self.world.serve(self.name, &server));
         }
         *self.live.lock().expect("no panic") = Some(server);
@@ -95,6 +127,35 @@ impl Behind {
     }
 }
 
+/// The credentials of each caller for a server: its name.
+struct Names {
+    world: World,
+    server: &'static str,
+}
+
+impl CallerAccess for Names {
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+        let (world, server) = (self.world.clone(), self.server);
+        let name = caller.id().map(str::to_owned);
+        let spec = name.map(|name| {
+            ServerSpec::from_http(move || {
+                world
+                    .target(server)
+                    .header("authorization", format!("Bearer {name}"))
+            })
+        });
+        Box::pin(async { spec })
+    }
+
+    fn has_sign_in(&self) -> bool {
+        false
+    }
+
+    fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
+        Box::pin(async { Err("every caller has a name".to_owned()) })
+    }
+}
+
 /// The gateway, while it runs.
 struct Front {
     gateway: LiveGateway,
@@ -107,7 +168,16 @@ impl Front {
             .secret(&[9; 32])
             .park_for(PARKED);
         let gateway = behind.iter().fold(gateway, |gateway, server| {
-            gateway.server_with(server.name, server.spec(), server.settings())
+            let settings = server.settings();
+            if server.is_personal {
+                let names = Names {
+                    world: world.clone(),
+                    server: server.name,
+                };
+                gateway.server_per_caller(server.name, Arc::new(names), settings)
+            } else {
+                gateway.server_with(server.name, server.spec(), settings)
+            }
         });
         let gateway = gateway.open().expect("the gateway is set up");
         let machine = world.serve_at("club", gateway.server(), |http| {
@@ -154,12 +224,20 @@ impl Front {
 }
 
 /// Members of every revision at the gateway, each of whom uses one of the servers.
-fn members(world: &World, ledger: &Ledger, random: &mut Random, behind: &[Behind]) -> Vec<Member> {
-    let mut members = sockets::members(world, ledger, random);
+fn members(
+    world: &World,
+    ledger: &Ledger,
+    random: &mut Random,
+    behind: &[Behind],
+    seen: &SeenRequests,
+) -> Vec<Member> {
+    let mut members = sockets::members(world, ledger, random, seen);
     for member in &mut members {
         let server = random.pick(behind);
-        // The server knows the gateway, and not who is behind it.
-        member.known_as = "somebody";
+        if !server.is_personal {
+            // The server knows the gateway, and not who is behind it.
+            member.known_as = "somebody";
+        }
         member.is_direct = false;
         member.place = server.name;
         member.asked_in = member.revision.min(server.revision);
@@ -175,7 +253,9 @@ pub(crate) async fn clubs_behind_a_gateway(world: World) {
     let mut behind = [false, true].map(|era| Behind::new(&world, &ledger, &mut random, era));
     behind.iter_mut().for_each(Behind::start);
     let mut front = Front::start(&world, &behind);
-    let members = members(&world, &ledger, &mut random, &behind);
+    let seen = SeenRequests::default();
+    let members = members(&world, &ledger, &mut random, &behind, &seen);
+    let intruder = Intruder::start(&world, &seen, &["club"]);
     let crashes = async {
         for _ in 0..random.below(4) {
             world.pause(Duration::from_secs(8)).await;
@@ -201,6 +281,7 @@ pub(crate) async fn clubs_behind_a_gateway(world: World) {
     let front = left.expect("the crashes are over");
     front.is_ready(&world).await;
     afternoon::recover(&world, members).await;
+    intruder.stop().await;
     front.forgets(&world).await;
     front.crash(&world, &behind);
     behind.iter_mut().for_each(Behind::crash);

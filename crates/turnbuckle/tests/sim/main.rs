@@ -1,10 +1,11 @@
 //! Deterministic simulation: real servers and clients on a network that fails.
 //!
-//! `SIM_SEEDS=100000` runs more seeds, `SIM_SEED=17` runs one of them again; `./scripts/sim` does both.
+//! `./scripts/sim --seeds 20000` runs more seeds, `./scripts/sim --seed 17 sockets` one of them again.
 
 mod afternoon;
 mod club;
 mod gateway;
+mod intruder;
 mod ledger;
 mod member;
 mod planted;

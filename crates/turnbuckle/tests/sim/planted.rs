@@ -8,9 +8,10 @@ use std::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use turnbuckle::{Caller, Client, LiveServer, Revision, Server, State, Tool, client::Target, tool};
+use turnbuckle_server::Bearer;
 use turnbuckle_testing::sim::{Failure, Faults, Sim, World};
 
-use crate::{afternoon, club, ledger::Ledger, member::Member};
+use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
 
 /// Seeds within which a mistake has to show.
 const SEEDS: u64 = 50;
@@ -139,6 +140,19 @@ fn data_of_another_caller_is_found() {
         }
     });
     assert_says(&failure, "somebody else is named");
+}
+
+/// A door that takes every token for that of the same caller.
+fn careless_door() -> Bearer {
+    Bearer::new(|_: String| async { Some(Caller::new("somebody")) })
+}
+
+#[test]
+fn a_session_that_another_caller_can_use_is_found() {
+    let failure = found(Faults::none(), |world| {
+        sockets::club_behind(world, careless_door, Some("somebody"))
+    });
+    assert_says(&failure, "eve is given what others own");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use turnbuckle_testing::sim::{Faults, Random, Sim, World};
 
 use crate::{
     afternoon, club,
+    intruder::{Intruder, SeenRequests, Watched},
     ledger::Ledger,
     member::Member,
     shared_stores::{self, Power},
@@ -22,6 +23,9 @@ use crate::{
 };
 
 const REPLICAS: [&str; 2] = ["one", "other"];
+
+/// How long a replica may be away when its power has failed.
+const LONGEST_START: Duration = Duration::from_secs(2);
 
 /// Runs a replica, and starts it again whenever its power fails.
 async fn keep_running(
@@ -46,29 +50,35 @@ async fn keep_running(
         }
         machine.crash();
         drop(server);
-        world.pause(Duration::from_secs(2)).await;
+        world.pause(LONGEST_START).await;
     }
 }
 
 /// A client that a load balancer sends to any replica.
-fn balanced(world: &World, name: &str) -> HttpTarget {
-    let away = world.clone();
+fn balanced(world: &World, seen: &SeenRequests, name: &str) -> HttpTarget {
+    let (away, seen) = (world.clone(), seen.clone());
     HttpTarget::new("http://club/mcp")
         .header("authorization", format!("Bearer {name}"))
         .dial_with(move |_, _| {
-            let world = away.clone();
+            let (world, seen) = (away.clone(), seen.clone());
             async move {
                 let replica = world.random().pick(&REPLICAS).to_owned();
-                world.network().dial(replica).await.map(ByteStream::new)
+                let end = world.network().dial(replica).await?;
+                Ok(ByteStream::new(Watched::new(end, &seen)))
             }
         })
 }
 
 /// Members of every revision, each of whose connections leads to any replica.
-fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Vec<Member> {
+fn members(
+    world: &World,
+    ledger: &Ledger,
+    random: &mut Random,
+    seen: &SeenRequests,
+) -> Vec<Member> {
     let members = (0..3).map(|number| {
         let name = club::NAMES[number];
-        let away = world.clone();
+        let (away, seen) = (world.clone(), seen.clone());
         let revision = *random.pick(Revision::ALL);
         Member {
             world: world.clone(),
@@ -76,7 +86,7 @@ fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Vec<Member> {
             known_as: name,
             number: u32::try_from(number).expect("there are three"),
             revision,
-            reach: Arc::new(move || balanced(&away, name).into()),
+            reach: Arc::new(move || balanced(&away, &seen, name).into()),
             is_direct: false,
             place: club::NOTES,
             asked_in: revision,
@@ -104,12 +114,17 @@ pub(crate) async fn club_of_replicas(world: World) {
         );
         tokio::spawn(run)
     });
-    let members = members(&world, &ledger, &mut random);
+    let seen = SeenRequests::default();
+    let members = members(&world, &ledger, &mut random, &seen);
+    let intruder = Intruder::start(&world, &seen, &REPLICAS);
     let meanwhile = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         may_fail.store(false, Ordering::Relaxed);
+        // One whose power failed last is still away.
+        tokio::time::sleep(LONGEST_START * 2).await;
     };
     afternoon::spend(&world, members, meanwhile).await;
+    intruder.stop().await;
     let _ = stop.send(true);
     for replica in running {
         replica.await.expect("replicas do not panic");
@@ -120,7 +135,7 @@ pub(crate) async fn club_of_replicas(world: World) {
 
 #[test]
 fn replicas_that_crash_keep_the_promises_of_one_server() {
-    println!("{}", Sim::new().seeds(200).run(club_of_replicas));
+    println!("{}", Sim::new().seeds(300).run(club_of_replicas));
 }
 
 /// A client subscribes at one replica, listens at another, and changes what it subscribed to at once.
@@ -143,7 +158,7 @@ fn a_change_right_after_subscribing_is_heard_at_every_replica() {
                     .expect("the club is set up");
                 world.serve_at(name, &server, |http| http.protect(sockets::door()))
             });
-            for mut member in members(&world, &ledger, &mut random) {
+            for mut member in members(&world, &ledger, &mut random, &SeenRequests::default()) {
                 member.revision = *random.pick(&[
                     Revision::V2025_03_26,
                     Revision::V2025_06_18,

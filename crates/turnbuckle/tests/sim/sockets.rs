@@ -2,18 +2,34 @@
 
 use std::{sync::Arc, time::Duration};
 
-use turnbuckle::{Caller, Revision, client::Target};
+use turnbuckle::{
+    Caller, Revision,
+    client::{HttpTarget, Target},
+    transport::http::ByteStream,
+};
 use turnbuckle_server::Bearer;
 use turnbuckle_testing::sim::{Machine, Random, Sim, World};
 
-use crate::{afternoon, club, ledger::Ledger, member::Member};
+use crate::{
+    afternoon, club,
+    intruder::{Intruder, SeenRequests, Watched},
+    ledger::Ledger,
+    member::Member,
+};
 
-/// The way to a server for one caller. Clients of 2024-11-05 have two.
-pub(crate) fn way(world: &World, server: &str, name: &str, is_old: bool) -> Target {
+/// The way to a server for one caller, which an intruder reads. Clients of 2024-11-05 have two.
+pub(crate) fn way(world: &World, seen: &SeenRequests, name: &str, is_old: bool) -> Target {
     let path = if is_old { "sse" } else { "mcp" };
-    let target = world.at(format!("http://{server}/{path}"));
-    target
+    let (away, seen) = (world.clone(), seen.clone());
+    HttpTarget::new(format!("http://club/{path}"))
         .header("authorization", format!("Bearer {name}"))
+        .dial_with(move |host, _| {
+            let (world, seen) = (away.clone(), seen.clone());
+            async move {
+                let end = world.network().dial(&host).await?;
+                Ok(ByteStream::new(Watched::new(end, &seen)))
+            }
+        })
         .into()
 }
 
@@ -23,19 +39,24 @@ pub(crate) fn door() -> Bearer {
 }
 
 /// Members of every revision at one server.
-pub(crate) fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Vec<Member> {
+pub(crate) fn members(
+    world: &World,
+    ledger: &Ledger,
+    random: &mut Random,
+    seen: &SeenRequests,
+) -> Vec<Member> {
     let members = (0..3).map(|number| {
         let name = club::NAMES[number];
         let revision = *random.pick(Revision::ALL);
         let is_old = revision == Revision::V2024_11_05 && random.chance(600);
-        let away = world.clone();
+        let (away, seen) = (world.clone(), seen.clone());
         Member {
             world: world.clone(),
             ledger: ledger.clone(),
             known_as: name,
             number: u32::try_from(number).expect("there are three"),
             revision,
-            reach: Arc::new(move || way(&away, "club", name, is_old)),
+            reach: Arc::new(move || way(&away, &seen, name, is_old)),
             is_direct: true,
             place: club::NOTES,
             asked_in: revision,
@@ -46,30 +67,45 @@ pub(crate) fn members(world: &World, ledger: &Ledger, random: &mut Random) -> Ve
     members.collect()
 }
 
-fn start(world: &World, ledger: &Ledger) -> Machine {
+fn start(world: &World, ledger: &Ledger, door: fn() -> Bearer) -> Machine {
     let server = club::server(ledger).build().expect("the club is set up");
     world.serve_at("club", &server, |http| http.protect(door()))
 }
 
 pub(crate) async fn club_on_sockets(world: World) {
+    club_behind(world, door, None).await;
+}
+
+/// A server behind a door that may know all callers by the same name.
+pub(crate) async fn club_behind(
+    world: World,
+    door: fn() -> Bearer,
+    known_as: Option<&'static str>,
+) {
     let ledger = Ledger::new(&world);
     let mut random = world.random();
-    let members = members(&world, &ledger, &mut random);
-    let mut machine = Some(start(&world, &ledger));
+    let seen = SeenRequests::default();
+    let mut members = members(&world, &ledger, &mut random, &seen);
+    for member in &mut members {
+        member.known_as = known_as.unwrap_or(member.known_as);
+    }
+    let intruder = Intruder::start(&world, &seen, &["club"]);
+    let mut machine = Some(start(&world, &ledger, door));
     let crashes = async {
         for _ in 0..random.below(2) {
             world.pause(Duration::from_secs(10)).await;
             machine.take().inspect(Machine::crash);
             world.pause(Duration::from_secs(2)).await;
-            machine = Some(start(&world, &ledger));
+            machine = Some(start(&world, &ledger, door));
         }
     };
     afternoon::spend(&world, members, crashes).await;
+    intruder.stop().await;
     machine.inspect(Machine::crash);
     afternoon::end(&ledger).await;
 }
 
 #[test]
 fn a_server_over_http_keeps_its_promises() {
-    println!("{}", Sim::new().seeds(200).run(club_on_sockets));
+    println!("{}", Sim::new().seeds(400).run(club_on_sockets));
 }

@@ -38,5 +38,5 @@ pub(crate) async fn club_on_pipes(world: World) {
 
 #[test]
 fn a_server_on_pipes_keeps_its_promises() {
-    println!("{}", Sim::new().seeds(600).run(club_on_pipes));
+    println!("{}", Sim::new().seeds(1600).run(club_on_pipes));
 }

@@ -283,14 +283,14 @@ async fn no_answer_is_lost_doubled_or_mixed_up_while_replicas_and_redis_fail() {
         cluster.balancer.replace(number, replica.host.clone());
         let mut old = std::mem::replace(&mut cluster.replicas[number], replica);
         old.terminate();
-        let ended = tokio::time::timeout(super::PATIENCE, old.child.wait()).await;
+        let ended = tokio::time::timeout(super::TIMEOUT, old.child.wait()).await;
         ended.expect("it ends in time").expect("it ends");
     }
     sleep(PAUSE).await;
     let before = tally.plain.load(Ordering::Relaxed);
     sleep(PAUSE).await;
     tally.is_over.store(true, Ordering::Relaxed);
-    let ended = tokio::time::timeout(super::PATIENCE, async {
+    let ended = tokio::time::timeout(super::TIMEOUT, async {
         while let Some(guest) = guests.join_next().await {
             guest.expect("no guest was disappointed");
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::{process::Command, time::timeout};
 use turnbuckle::{Answers, Client, Revision, protocol::ElicitResult};
 
-use super::{Cluster, PATIENCE};
+use super::{Cluster, TIMEOUT};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_of_every_revision_work_through_haproxy() {
@@ -33,7 +33,7 @@ async fn clients_of_every_revision_work_through_haproxy() {
         let client = Client::new("test", "1.0.0")
             .answering(answers)
             .only(*revision);
-        let connected = timeout(PATIENCE, client.connect(&*url)).await;
+        let connected = timeout(TIMEOUT, client.connect(&*url)).await;
         let connected = connected.expect("it answers in time");
         let client = connected.unwrap_or_else(|error| panic!("{revision}: {error}"));
         let tool = if revision.as_str() < "2025-06-18" {
@@ -42,7 +42,7 @@ async fn clients_of_every_revision_work_through_haproxy() {
             "tea"
         };
         for _ in 0..3 {
-            let made = timeout(PATIENCE, client.call(tool, json!({}))).await;
+            let made = timeout(TIMEOUT, client.call(tool, json!({}))).await;
             let made = made.expect("it is answered in time");
             made.unwrap_or_else(|error| panic!("{revision}: {error}"));
         }

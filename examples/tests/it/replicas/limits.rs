@@ -8,7 +8,7 @@ use turnbuckle::{
     transport::Rate,
 };
 
-use super::{PATIENCE, SECRET, redis};
+use super::{SECRET, TIMEOUT, redis};
 
 /// How many calls a caller may make at once.
 const CALLS: u32 = 40;
@@ -70,7 +70,7 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
     let (one, other) = (replica(&url).await, replica(&url).await);
     let clients = async |who: &str| [connect(&one, who).await, connect(&other, who).await];
     // From the moment on at which they know how many they are.
-    let quiet = tokio::time::timeout(PATIENCE, async {
+    let quiet = tokio::time::timeout(TIMEOUT, async {
         for number in 0.. {
             let caller = clients(&format!("caller {number}")).await;
             let before = draws(folder.path());

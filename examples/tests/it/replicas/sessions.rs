@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::timeout;
 use turnbuckle::{Answers, Client, Revision, protocol::ElicitResult};
 
-use super::{Cluster, PATIENCE, wire::Session};
+use super::{Cluster, TIMEOUT, wire::Session};
 
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -21,7 +21,7 @@ async fn clients_of_every_revision_work_through_a_balancer() {
         let client = connected.unwrap_or_else(|error| panic!("{revision}: {error}"));
         let mut cooks = std::collections::BTreeSet::new();
         for _ in 0..6 {
-            let lunch = timeout(PATIENCE, client.call("lunch", json!({}))).await;
+            let lunch = timeout(TIMEOUT, client.call("lunch", json!({}))).await;
             let lunch = lunch.expect("it is answered in time");
             cooks.insert(
                 lunch
@@ -35,7 +35,7 @@ async fn clients_of_every_revision_work_through_a_balancer() {
         }
         if revision.as_str() >= "2025-06-18" {
             for _ in 0..3 {
-                let tea = timeout(PATIENCE, client.call("tea", json!({}))).await;
+                let tea = timeout(TIMEOUT, client.call("tea", json!({}))).await;
                 let tea = tea.expect("it is answered in time");
                 let tea = tea.unwrap_or_else(|error| panic!("{revision}: {error}"));
                 assert_eq!(tea.text(), "tea for Ada", "{revision}");
@@ -83,7 +83,7 @@ async fn what_one_process_asks_is_answered_cancelled_and_resumed_through_another
             "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 },
         });
         assert_eq!(session.post(there, cancel).await.status, 202);
-        let ended = timeout(PATIENCE, async { while dough.message().await.is_some() {} });
+        let ended = timeout(TIMEOUT, async { while dough.message().await.is_some() {} });
         ended.await.expect("the stream ends");
 
         assert_eq!(session.end(there).await, 204);
@@ -177,7 +177,7 @@ async fn the_result_of_a_call_outlives_its_replica() {
         });
         assert_eq!(session.post(&there, answer).await.status, 202);
         let stream = asked.rsplitn(3, '-').last().expect("a stream").to_owned();
-        let written = timeout(PATIENCE, async {
+        let written = timeout(TIMEOUT, async {
             while cluster.redis_says(&["XLEN", &format!("turnbuckle:events:{{{stream}}}")]) != "2" {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
@@ -218,7 +218,7 @@ async fn the_task_of_a_killed_replica_has_failed_within_ten_seconds() {
         .await
         .expect("it is killed");
     let killed = Instant::now();
-    let failed = timeout(PATIENCE, there.task(ticket).result()).await;
+    let failed = timeout(TIMEOUT, there.task(ticket).result()).await;
     let failed = failed.expect("it ends in time").expect_err("it has failed");
     let took = killed.elapsed();
     println!("told after {took:?} that the task failed");
@@ -245,9 +245,9 @@ async fn a_replica_that_is_told_to_end_ends_its_tasks_first() {
     let ticket = super::begin(&here, "bread").await.ticket().clone();
     drop(here);
     cluster.replicas[0].terminate();
-    let ended = timeout(PATIENCE, cluster.replicas[0].child.wait()).await;
+    let ended = timeout(TIMEOUT, cluster.replicas[0].child.wait()).await;
     assert!(ended.expect("it ends in time").expect("it ends").success());
-    let failed = timeout(PATIENCE, there.task(ticket).result()).await;
+    let failed = timeout(TIMEOUT, there.task(ticket).result()).await;
     let failed = failed
         .expect("it is known at once")
         .expect_err("it has failed");
@@ -286,7 +286,7 @@ async fn plain_calls_go_on_while_redis_is_away_and_the_rest_heals() {
     assert_eq!(session.post(&there, answer.clone()).await.status, 503);
 
     cluster.start_redis().await;
-    let healed = timeout(PATIENCE, async {
+    let healed = timeout(TIMEOUT, async {
         while session.post(&there, answer.clone()).await.status != 202 {}
     });
     healed.await.expect("it heals");

@@ -14,7 +14,7 @@ use turnbuckle::{
     protocol::{ElicitResult, TaskStatus},
 };
 
-use super::{PATIENCE, Replica, begin, busy, redis};
+use super::{Replica, TIMEOUT, begin, busy, redis};
 
 /// How the process ends that runs the task.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ enum Moment {
 
 impl End {
     /// How soon another process goes on: one that was killed has to be missed first.
-    fn patience(self) -> Duration {
+    fn longest(self) -> Duration {
         match self {
             // Ten seconds are promised, and half a second is usual after SIGTERM. On a busy machine
             // replicas are late to notice, and the process is late to end.
@@ -48,7 +48,7 @@ impl End {
             Self::Killed => replica.child.kill().await.expect("it is killed"),
             Self::Terminated => {
                 replica.terminate();
-                let ended = tokio::time::timeout(PATIENCE, replica.child.wait()).await;
+                let ended = tokio::time::timeout(TIMEOUT, replica.child.wait()).await;
                 let status = ended.expect("it ends").expect("it can be waited for");
                 assert!(status.success(), "{status}");
             }
@@ -70,7 +70,7 @@ async fn counting(replica: &Replica, revision: Revision) -> (Connection, Arc<Ato
 }
 
 async fn until_status(client: &Connection, ticket: &TaskTicket, wanted: TaskStatus) {
-    let reached = tokio::time::timeout(PATIENCE, async {
+    let reached = tokio::time::timeout(TIMEOUT, async {
         loop {
             let task = client.task(ticket.clone()).status().await;
             let status = task.expect("it is there").status;
@@ -116,7 +116,7 @@ async fn another_goes_on_with(redis: &str, revision: Revision, end: End, moment:
         }
         Moment::Baking => {
             let made = result(ticket.clone());
-            let baking = tokio::time::timeout(PATIENCE, async {
+            let baking = tokio::time::timeout(TIMEOUT, async {
                 while busy(&here).await != "1" {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -127,8 +127,8 @@ async fn another_goes_on_with(redis: &str, revision: Revision, end: End, moment:
             (made, since)
         }
     };
-    let made = tokio::time::timeout(PATIENCE, made).await;
-    let made = made.unwrap_or_else(|_| panic!("{case}: nobody goes on with the task"));
+    let made = tokio::time::timeout(TIMEOUT, made).await;
+    let made = made.unwrap_or_else(|_| panic!("{case}: no replica goes on with the task"));
     let made = made.expect("it does not panic").expect("it has a result");
     let took = since.elapsed();
     let made = made.text();
@@ -138,7 +138,7 @@ async fn another_goes_on_with(redis: &str, revision: Revision, end: End, moment:
     let ids = others.each_ref().map(|other| other.child.id());
     assert!(ids.contains(&maker.parse().ok()), "{case}: {made}");
     assert_eq!(asked.load(Ordering::Relaxed), 1, "{case}: asked once");
-    assert!(took < end.patience(), "{case}: it took {took:?}");
+    assert!(took < end.longest(), "{case}: it took {took:?}");
     // All of them see the same task.
     let (elsewhere, _) = counting(&others[1], revision).await;
     let again = elsewhere.task(ticket).result().await;
@@ -190,7 +190,7 @@ async fn a_task_goes_on_with_sentinels_of_redis() {
     }
 }
 
-/// Nobody asks for the task meanwhile, and it goes on all the same.
+/// No client asks for the task meanwhile, and it still goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_nobody_asks_for_goes_on() {
     for end in [End::Killed, End::Terminated] {
@@ -205,7 +205,7 @@ async fn a_task_that_nobody_asks_for_goes_on() {
             tokio::spawn(async move { there.task(ticket).result().await })
         };
         let baking = async |client: &Connection| {
-            let baking = tokio::time::timeout(PATIENCE, async {
+            let baking = tokio::time::timeout(TIMEOUT, async {
                 while busy(client).await != "1" {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -217,7 +217,7 @@ async fn a_task_that_nobody_asks_for_goes_on() {
         end.of(&mut one).await;
         baking(&there).await;
         there.task(ticket).cancel().await.expect("it is cancelled");
-        let stopped = tokio::time::timeout(PATIENCE, async {
+        let stopped = tokio::time::timeout(TIMEOUT, async {
             while busy(&there).await != "0" {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

@@ -7,7 +7,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// An answer as it arrives.
 pub(super) struct Reading {
@@ -73,7 +73,7 @@ pub(super) async fn try_ask(
             read: 0,
         })
     };
-    timeout(PATIENCE, asking)
+    timeout(TIMEOUT, asking)
         .await
         .expect("it is answered in time")
 }
@@ -91,7 +91,7 @@ impl Reading {
     /// More of the body; false at its end.
     async fn more(&mut self) -> bool {
         let mut bytes = Vec::new();
-        let read = timeout(PATIENCE, self.stream.read_buf(&mut bytes)).await;
+        let read = timeout(TIMEOUT, self.stream.read_buf(&mut bytes)).await;
         let is_more = matches!(read.expect("it comes in time"), Ok(read) if read > 0);
         self.body.push_str(&String::from_utf8_lossy(&bytes));
         is_more

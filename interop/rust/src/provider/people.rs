@@ -19,7 +19,7 @@ use turnbuckle::{
     },
 };
 
-/// Where people come back to. Nobody listens there: they stop in front of it.
+/// Where people come back to. No program listens there: they stop in front of it.
 const BACK: &str = "http://127.0.0.1:7780/callback";
 
 /// Pages and redirects of one visit: the provider needs eight.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It is set up as fast as rmcp allows: modern requests are answered by JSON, not by events (its
-//! default), and the router is built once and shared (`#[tool_handler]` by itself builds it anew
+//! default), and the router is built once and shared (`#[tool_handler]` by itself builds it again
 //! for each call). Sessions are always answered by events.
 
 use std::{error::Error, sync::Arc};

@@ -98,7 +98,7 @@ impl Loopback {
     }
 
     /// Uses the host name `localhost` in the redirect URI, because some providers accept nothing
-    /// else. The port is opened at 127.0.0.1 all the same.
+    /// else. The port is still opened at 127.0.0.1.
     pub fn localhost(mut self) -> Self {
         self.host = "localhost";
         self
@@ -275,7 +275,7 @@ const DONE: Page = (
     "200 OK",
     "The answer has arrived. You can close this window and go back to your application.",
 );
-const NOT_FOUND: Page = ("404 Not Found", "Nothing is waited for here.");
+const NOT_FOUND: Page = ("404 Not Found", "No sign-in is in progress here.");
 
 async fn show(visitor: &mut TcpStream, (status, text): Page) -> io::Result<()> {
     let page = format!(

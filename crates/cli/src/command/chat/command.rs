@@ -36,8 +36,8 @@ const MAX_PROMPT: u64 = 1024 * 1024;
 /// Talk to a model that can use the tools of servers.
 ///
 /// Without a server, those of all config files are used (`turnbuckle servers` lists them). You are
-/// asked before a server is started, a tool is called or a server asks the model; what you allow for
-/// always is kept, and `/revoke` takes it back. `/help` lists the commands of the chat.
+/// asked before a server is started, a tool is called or a server asks the model; what you allow
+/// permanently is kept, and `/revoke` takes it back. `/help` lists the commands of the chat.
 ///
 /// Models: `anthropic:NAME` with a key in ANTHROPIC_API_KEY, `openai:NAME` with one in
 /// OPENAI_API_KEY, `ollama:NAME` at this machine, any NAME with `--api URL` of a server that speaks

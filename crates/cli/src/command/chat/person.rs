@@ -17,7 +17,7 @@ use turnbuckle_command_line::{control::one_line, style::Style};
 
 use super::{excerpts::Excerpts, review};
 use crate::{
-    ask::{Line, ask_each, ask_visit},
+    ask::{Line, ask_each, ask_visit, ask_visit_done},
     show::tell,
 };
 
@@ -89,6 +89,17 @@ impl UserInterface for Person {
                     _ => VisitAnswer::Cancel,
                 },
                 Err(_) => VisitAnswer::Cancel,
+            }
+        })
+    }
+
+    fn visit_done<'a>(&'a self, _who: &'a Requester, visit: VisitRequest<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let _open = Open::new();
+            let place = format!("at {}", one_line(visit.host));
+            if ask_visit_done(&place).await.is_err() {
+                // Nobody can say it any more; the server still can.
+                std::future::pending::<()>().await;
             }
         })
     }

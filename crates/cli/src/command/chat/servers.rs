@@ -55,19 +55,19 @@ fn from_files(
     config: Option<&PathBuf>,
     allowed: &Allowed,
 ) -> Outcome<HostBuilder> {
-    let (catalogue, strange) = target::catalogue(config)?;
+    let (config_files, strange) = target::config_files(config)?;
     for place in &strange {
         tell(&target::somebody_elses(&place.path));
     }
     let mut builder = builder.variables(Process);
-    for (place, file) in &catalogue.files {
+    for (place, file) in &config_files.files {
         match file {
             Ok(_) => builder = builder.load(&place.path).map_err(Failed::usage)?,
             Err(error) => tell(&format!("warning: {}: {error}", place.path.display())),
         }
     }
     let mut all: Vec<(String, Server)> = Vec::new();
-    for (_, entry) in catalogue.entries() {
+    for (_, entry) in config_files.entries() {
         if config.is_some() {
             allowed.start(&entry.name);
             ask_missing(entry, &Process)?;

@@ -22,7 +22,7 @@ const HELP: &str = "\
 /resource [@URI]      list the resources, or attach one to your next message;
                       `/resource SERVER @URI` names the server
 /allow [SERVER/TOOL]  list what is allowed, or allow something in this chat
-/revoke SERVER/TOOL   take back what is allowed, for always or in this chat
+/revoke SERVER/TOOL   take back what is allowed, permanently or in this chat
 /show NUMBER          show a call and its result whole
 /history              list what you typed; !NUMBER, !START or !! says it again
 /new                  forget the conversation, and what was allowed for it

@@ -92,14 +92,14 @@ impl Form {
             Self::Http => vec![
                 "cargo test".to_owned(),
                 "cargo run".to_owned(),
-                "turnbuckle call greet name=Ada http://127.0.0.1:7250/mcp".to_owned(),
+                "turnbuckle call http://127.0.0.1:7250/mcp greet name=Ada".to_owned(),
             ],
             Self::Protected => vec![
                 "cargo test".to_owned(),
                 "PUBLIC_URL=http://127.0.0.1:7250/mcp ISSUER=https://login.example.com cargo run"
                     .to_owned(),
                 "turnbuckle login http://127.0.0.1:7250/mcp".to_owned(),
-                "turnbuckle call greet http://127.0.0.1:7250/mcp".to_owned(),
+                "turnbuckle call http://127.0.0.1:7250/mcp greet".to_owned(),
             ],
         }
     }

@@ -286,7 +286,7 @@ impl Bridge {
             let reply = reply.map_err(|error| lost(error.to_string()))?;
             if reply.status() != StatusCode::OK || !reply.is_events() {
                 let status = reply.status();
-                return Err(lost(format!("there is no server of MCP: {status}")));
+                return Err(lost(format!("this is not an MCP server: {status}")));
             }
             let mut events = reply.events(MAX_MESSAGE);
             while let Ok(Some(event)) = events.next().await {

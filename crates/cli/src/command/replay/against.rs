@@ -1,4 +1,4 @@
-//! A recording against a server: each request again, and what is answered otherwise.
+//! A recording against a server: each request again, and what is answered differently.
 
 use std::collections::HashMap;
 
@@ -58,9 +58,9 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
             replay.show(exchange, &then, &now);
         }
     }
-    eprintln!("{sent} requests, {differences} answered otherwise");
+    eprintln!("{sent} requests, {differences} answered differently");
     if differences > 0 {
-        let text = "the server answers otherwise than recorded";
+        let text = "the server does not answer as recorded";
         return Err(Failed::new(Code::Tool, text));
     }
     Ok(())

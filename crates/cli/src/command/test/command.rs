@@ -31,7 +31,7 @@ use crate::{
     show::{print, print_json},
 };
 
-/// Make the calls that a file has saved, and compare what comes of them with what it expects.
+/// Run the calls that are saved in a file, and compare their results with what the file expects.
 ///
 /// The file is JSON or YAML. It lists calls of tools, resources to read and prompts to get, each with
 /// what is expected of parts of its result, which are named by JSON paths: a value, a text in it, a

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use clap::Args;
 use http::Uri;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use turnbuckle::{
     Http, HttpSettings, Protect, Stdio,
     gateway::{Gateway, LiveGateway, lock::Lock, observe::Recorder, operation::Operation},
@@ -20,13 +20,16 @@ use turnbuckle_host::config::Launch;
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
 use super::{
-    admin,
+    admin, check,
+    ending::{self, CLOSE_WITHIN},
     file::{EraChoice, NamesName},
     front_guard::{self, LiveFront},
     keys::CallerKeys,
+    known_lists,
     lines::Lines,
     lock_file::{self, LockChoice},
     operation::{self, Readers},
+    own_urls::OwnUrls,
     page,
     pending_sign_ins::PendingSignIns,
     plan::{Plan, PlanWords},
@@ -34,8 +37,7 @@ use super::{
 };
 use crate::{
     replicas::{Replicas, Shared},
-    runtime::stop_signal,
-    show::print,
+    runtime::{self, stop_signal},
 };
 
 /// Where it listens unless something else is said.
@@ -45,9 +47,6 @@ const ADDRESS: &str = "127.0.0.1:7250";
 /// what is usual, because servers that flood always have more to do.
 const EVENT_INTERVAL: u32 = 31;
 
-/// How long servers have to end.
-const CLOSE_WITHIN: Duration = Duration::from_secs(5);
-
 /// Serve every server at one endpoint, for clients of every revision.
 ///
 /// By default, all servers of the config files are served (`turnbuckle servers` lists them),
@@ -55,8 +54,8 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 /// Whatever revision and transport a client and a server speak, they are translated into each other:
 /// questions in the middle of a call, progress and log messages included.
 ///
-/// It answers at once, whatever the servers do; a line says when each of them is ready. When a config
-/// file changes, servers that did not change keep their connections.
+/// The endpoint answers at once, also while servers are still starting; a line says when each of
+/// them is ready. When a config file changes, servers that did not change keep their connections.
 #[derive(Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -135,18 +134,20 @@ pub(crate) fn run(up: &Up) -> Outcome {
     } else {
         Consent::Ask
     };
-    let plan = Plan::make(&up.words(), consent)?;
+    let mut plan = Plan::make(&up.words(), consent)?;
+    if plan.gateway.tells_callers_apart() {
+        plan.isolate_callers();
+    }
     let keys = CallerKeys::read(&plan.gateway.keys)?;
     front_guard::check(&plan)?;
     let policy = operation::policy(&plan.gateway.policy)?;
     if up.check {
-        return check(&plan);
+        let listen = up.listen.as_deref().or(plan.gateway.listen.as_deref());
+        let admin = up.admin.as_deref().or(plan.gateway.admin.as_deref());
+        return check::check(&plan, listen, admin);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .event_interval(EVENT_INTERVAL)
-        .build()
-        .map_err(|error| Failed::new(Code::Connect, error))?;
+    let runtime =
+        runtime::build(tokio::runtime::Builder::new_multi_thread().event_interval(EVENT_INTERVAL))?;
     let log = up
         .access_log
         .as_deref()
@@ -162,18 +163,6 @@ pub(crate) fn run(up: &Up) -> Outcome {
     // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
-}
-
-/// Says what would be served. A problem is a failure.
-fn check(plan: &Plan) -> Outcome {
-    for server in &plan.servers {
-        print(&format!("{}\t{:?}", server.id, server.spec));
-    }
-    plan.tell_problems();
-    match plan.problems.len() {
-        0 => Ok(()),
-        count => Err(Failed::usage(format!("{count} problems in the config"))),
-    }
 }
 
 impl Up {
@@ -192,7 +181,7 @@ impl Up {
             let asked = Arc::<Notify>::default();
             let front = LiveFront::stdio(&plan);
             let parts = ReloadParts::new(operation, &PendingSignIns::default(), front, asked);
-            let reload = Reload::new(self, gateway.clone(), parts, &plan, None);
+            let reload = Reload::new(self, gateway.clone(), parts, &plan, OwnUrls::default());
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
                 () = stop => Ok(()),
@@ -205,10 +194,8 @@ impl Up {
         let listener = Listener::bind(address.unwrap_or(ADDRESS).to_owned()).await;
         let listener = listener.map_err(failed)?;
         let local = listener.local_address();
-        let own = local.map(|local| format!("http://{local}/mcp"));
-        if let Some(own) = &own {
-            plan.without(own);
-        }
+        let own = OwnUrls::new(local, plan.gateway.public_url.as_deref());
+        plan.without(&own);
         plan.tell_problems();
         // The page is for this machine, and a public URL leads here from others.
         let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback())
@@ -263,8 +250,14 @@ impl Up {
                 None => std::future::pending().await,
             }
         };
+        let (stopped, is_stopped) = oneshot::channel();
+        let is_stopped = async {
+            // It is gone if the gateway ends by itself.
+            let _ = is_stopped.await;
+        };
         let served = tokio::select! {
-            served = self.serve_http(&gateway, &plan, front, stop) => served,
+            served = self.serve_http(&gateway, &plan, front, is_stopped) => served,
+            () = ending::end(&gateway, stop, stopped) => Ok(()),
             () = admin => Ok(()),
             () = reload.run() => Ok(()),
         };
@@ -409,13 +402,23 @@ fn open(
 ) -> Outcome<LiveGateway> {
     let lines = Lines::new();
     let counted = Arc::clone(operation);
-    let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
+    let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"));
+    if let Some(folder) = known_lists::folder() {
+        gateway = gateway.lists(folder);
+    }
+    let mut gateway = gateway
         .naming(plan.naming)
         .operation(Arc::clone(operation))
         .on_state(move |server, state| {
             operation::count_state(&counted, server.as_str(), state);
             lines.tell(server, state);
         });
+    if let Some(count) = plan.gateway.processes {
+        gateway = gateway.max_processes(count);
+    }
+    if let Some(seconds) = plan.gateway.park_seconds {
+        gateway = gateway.park_for(Duration::from_secs(seconds));
+    }
     if let Some(lock) = watched.lock {
         gateway = gateway.lock(lock.on_difference(lock_file::tell_difference));
     }

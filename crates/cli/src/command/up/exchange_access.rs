@@ -47,7 +47,7 @@ fn owner(caller: &Caller) -> TokenHolder {
 }
 
 impl CallerAccess for ExchangeAccess {
-    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
             let token = Arc::new(caller.get::<SubjectToken>()?.apart());
             {
@@ -60,10 +60,10 @@ impl CallerAccess for ExchangeAccess {
             let oauth = self.oauth.clone();
             let oauth = oauth.exchange(client, subject, self.audience.clone());
             let target = self.target.clone();
-            Some(ServerSpec::from_fn(move || {
+            Some(ServerSpec::from_http(move || {
                 // The token is kept for as long as this is.
                 let _kept = &token;
-                target.clone().authorize(oauth.clone()).into()
+                target.clone().authorize(oauth.clone())
             }))
         })
     }

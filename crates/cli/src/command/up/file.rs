@@ -2,11 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Display,
     fs,
+    ops::RangeInclusive,
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use turnbuckle::gateway::{ToolSettings, lock::LockMode};
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
@@ -52,6 +54,12 @@ pub(super) struct GatewaySection {
     pub(super) lock_file: Option<PathBuf>,
     /// A file for a line of JSON about each request, or `-` for stderr.
     pub(super) access_log: Option<String>,
+    /// How long a client may take to answer what a server asks in the middle of a call.
+    #[serde(default, deserialize_with = "park_seconds")]
+    pub(super) park_seconds: Option<u64>,
+    /// How many processes for callers and calls may run at a time, of all servers.
+    #[serde(default, deserialize_with = "processes")]
+    pub(super) processes: Option<usize>,
     #[serde(default)]
     pub(super) policy: Vec<PolicyEntry>,
     #[serde(default)]
@@ -73,6 +81,9 @@ impl GatewaySection {
 pub(super) struct OwnKeys {
     pub(super) era: Option<EraChoice>,
     pub(super) isolation: Option<IsolationName>,
+    /// How many processes of it may run at a time.
+    #[serde(default, deserialize_with = "processes")]
+    pub(super) processes: Option<usize>,
     pub(super) credentials: Option<Credentials>,
     /// Tools that are offered in another way, by the names that the server gives them.
     #[serde(default)]
@@ -101,6 +112,35 @@ impl ToolKeys {
         }
         settings
     }
+}
+
+/// The longest time that a call may wait for its client: calls end after an hour anyway.
+const MAX_PARK_SECONDS: u64 = 3600;
+
+fn park_seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    number(from, "park-seconds", 1..=MAX_PARK_SECONDS)
+}
+
+/// The most processes that can be allowed. Each takes tens of megabytes.
+const MAX_PROCESSES: usize = 1024;
+
+fn processes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
+    number(from, "processes", 2..=MAX_PROCESSES)
+}
+
+/// The number of a key, if it is allowed.
+fn number<'de, D, N>(from: D, key: &str, allowed: RangeInclusive<N>) -> Result<Option<N>, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Deserialize<'de> + PartialOrd + Display,
+{
+    let number = N::deserialize(from)?;
+    if allowed.contains(&number) {
+        return Ok(Some(number));
+    }
+    let (least, most) = allowed.into_inner();
+    let said = format!("`{key}` must be from {least} to {most}");
+    Err(D::Error::custom(said))
 }
 
 /// How tools are named.
@@ -148,9 +188,10 @@ impl GatewayFile {
         if path.extension().is_none_or(|extension| extension != "toml") {
             return Ok(Self::default());
         }
-        let said = |problem: String| Failed::usage(format!("`{}`: {problem}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
-        Self::parse(&text).map_err(said)
+        let shown = path.display();
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failed::usage(format!("cannot read `{shown}`: {error}")))?;
+        Self::parse(&text).map_err(|problem| Failed::usage(format!("`{shown}`: {problem}")))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -184,6 +225,7 @@ mod tests {
             args = ["mcp-server-git"]
             era = "legacy"
             isolation = "caller"
+            processes = 20
 
             [servers.git.tools.git_push]
             hide = true
@@ -202,6 +244,7 @@ mod tests {
         assert_eq!(file.gateway.names, Some(NamesName::Prefixed));
         assert_eq!(file.keys_of("git").era, Some(EraChoice::Legacy));
         assert_eq!(file.keys_of("git").isolation, Some(IsolationName::Caller));
+        assert_eq!(file.keys_of("git").processes, Some(20));
         let tools = file.keys_of("git").tools;
         assert!(tools["git_push"].settings().is_hidden);
         let log = tools["git_log"].settings();
@@ -217,6 +260,7 @@ mod tests {
             ("[gateway]\nlistn = \"x\"", "listn"),
             ("[gateway]\nnames = \"short\"", "short"),
             ("[servers.a]\nera = \"new\"", "new"),
+            ("[gateway]\npark-seconds = 0", "from 1 to 3600"),
             (
                 "[servers.a]\ncredentials = { headr = \"x\" }",
                 "credentials",

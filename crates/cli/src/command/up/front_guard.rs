@@ -151,6 +151,11 @@ impl LiveFront {
         self.check_replicas(plan)
     }
 
+    /// Whether the guard of the running gateway knows who calls.
+    pub(super) fn tells_callers_apart(&self) -> bool {
+        self.started.tells_callers_apart()
+    }
+
     /// The settings of a plan that differ from those of the front, and count after a restart.
     pub(super) fn differing(&self, plan: &Plan) -> Vec<&'static str> {
         let (old, new) = (&self.started, &plan.gateway);
@@ -165,6 +170,8 @@ impl LiveFront {
             ("admin", old.admin != new.admin),
             ("lock-file", old.lock_file != new.lock_file),
             ("access-log", old.access_log != new.access_log),
+            ("park-seconds", old.park_seconds != new.park_seconds),
+            ("processes", old.processes != new.processes),
         ];
         let differing = settings.into_iter().filter(|(_, is_other)| *is_other);
         differing.map(|(name, _)| name).collect()

@@ -23,6 +23,11 @@ impl Lines {
 
     /// Tells of a state, unless it was told already.
     pub(super) fn tell(&self, server: &ServerId, state: &ServerState) {
+        if matches!(state, ServerState::Removed) {
+            // It may be started again under the same name, and is told of then.
+            self.said.lock().remove(&server.to_string());
+            return;
+        }
         let Some((mark, said)) = words(state) else {
             return;
         };
@@ -49,7 +54,6 @@ fn words(state: &ServerState) -> Option<(&'static str, String)> {
             Some(("failed ", failure.reason.clone()))
         }
         ServerState::Disabled => Some(("off    ", "switched off in its file".to_owned())),
-        ServerState::Removed => Some(("removed", String::new())),
         _ => None,
     }
 }

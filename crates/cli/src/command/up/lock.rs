@@ -7,7 +7,7 @@ use serde_json::json;
 use turnbuckle::{
     gateway::{
         Gateway, LiveGateway,
-        lock::{Lock as LockFile, LockDifference, LockMode},
+        lock::{Lock as LockFile, LockDifference, LockKind, LockMode},
     },
     host::ServerState,
 };
@@ -32,13 +32,18 @@ use crate::{
 /// Pin what servers offer in `turnbuckle.lock`, and show what has changed since.
 ///
 /// The file has a digest and the definition of every tool and prompt, and the instructions of every
-/// server. `turnbuckle lock` writes it, whatever it said before, and shows what changed. `turnbuckle lock
-/// --check` writes nothing, and its exit code is 1 if anything differs. `turnbuckle lock approve` takes
-/// over what differs: of all servers, of one server, or one tool or prompt.
+/// server. `turnbuckle lock` writes or overwrites it, and shows what changed. `turnbuckle lock
+/// --check` writes nothing, and its exit code is 1 if anything differs. `turnbuckle lock approve`
+/// approves differences: of all servers, of one server, or of one tool or prompt; with
+/// `--instructions`, only those of instructions.
 ///
 /// A gateway with `lock = "enforce"` withholds what differs until it is approved, and notices that
 /// without a restart.
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct Lock {
     /// What to do; without it the file is written, or compared with `--check`.
     #[arg(value_name = "ACTION")]
@@ -47,6 +52,10 @@ pub(crate) struct Lock {
     /// The servers, tools or prompts to approve; everything that differs unless some are named.
     #[arg(value_name = "SERVER[/TOOL]", requires = "action")]
     which: Vec<String>,
+
+    /// Approve instructions alone: those of the servers that are named, or of all.
+    #[arg(long, requires = "action")]
+    instructions: bool,
 
     /// Compare and write nothing.
     #[arg(long, conflicts_with = "action")]
@@ -168,9 +177,15 @@ impl Lock {
         found: &[LockDifference],
     ) -> Outcome<Vec<LockDifference>> {
         let written = |error| Failed::new(Code::Output, error);
+        let kind = self.instructions.then_some(LockKind::Instructions);
+        let is_of_kind = |one: &LockDifference| kind.is_none_or(|kind| one.kind == kind);
         if self.which.is_empty() {
-            gateway.approve(None, None, None).map_err(written)?;
-            return Ok(found.to_vec());
+            gateway.approve(None, kind, None).map_err(written)?;
+            return Ok(found
+                .iter()
+                .filter(|one| is_of_kind(one))
+                .cloned()
+                .collect());
         }
         let mut approved = Vec::new();
         for which in &self.which {
@@ -178,12 +193,20 @@ impl Lock {
                 Some((server, name)) => (server, Some(name)),
                 None => (which.as_str(), None),
             };
+            if self.instructions && name.is_some() {
+                let said =
+                    format!("`{which}` is a tool or prompt, and `--instructions` is for servers");
+                return Err(Failed::usage(said).hint(format!("name the server: `{server}`")));
+            }
             let is_meant = |one: &&LockDifference| {
-                one.server == server && name.is_none_or(|name| one.name == name)
+                one.server == server && is_of_kind(one) && name.is_none_or(|name| one.name == name)
             };
             let meant: Vec<_> = found.iter().filter(is_meant).cloned().collect();
             if meant.is_empty() {
-                let labels: BTreeSet<String> = found.iter().map(LockDifference::label).collect();
+                let labels: BTreeSet<String> = found
+                    .iter()
+                    .map(LockDifference::approve_arguments)
+                    .collect();
                 let labels: Vec<String> = labels.into_iter().collect();
                 let failed = Failed::usage(format!("nothing differs at `{which}`"));
                 return Err(match labels.as_slice() {
@@ -191,7 +214,7 @@ impl Lock {
                     labels => failed.hint(format!("there are: {}", labels.join(", "))),
                 });
             }
-            gateway.approve(Some(server), None, name).map_err(written)?;
+            gateway.approve(Some(server), kind, name).map_err(written)?;
             approved.extend(meant);
         }
         Ok(approved)
@@ -239,7 +262,7 @@ fn table(found: &[LockDifference]) -> Table {
             (one.effect.as_str().to_owned(), Some(style)),
             (one.kind.as_str().to_owned(), Some(Style::Dim)),
             (one.label(), Some(Style::Strong)),
-            (one.said(), None),
+            (one.description(), None),
         ]);
     }
     table

@@ -45,11 +45,12 @@ pub(super) fn open(plan: &Plan, said: Option<LockChoice>) -> Outcome<Option<Lock
 
 /// Says what differs, on a line.
 pub(super) fn tell_difference(difference: &LockDifference) {
-    let (label, said) = (difference.label(), difference.said());
+    let (label, said) = (difference.label(), difference.description());
     let effect = difference.effect.as_str();
     let kind = difference.kind.as_str();
     let end = if difference.is_withheld {
-        format!("; withheld until `turnbuckle lock approve {label}`")
+        let words = difference.approve_arguments();
+        format!("; withheld until `turnbuckle lock approve {words}`")
     } else {
         String::new()
     };

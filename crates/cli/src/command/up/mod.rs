@@ -6,16 +6,21 @@
 //! command for that file; [`admin`] is the address for operators.
 
 mod admin;
+mod check;
 mod command;
 mod credentials;
+mod ending;
 mod exchange_access;
 mod file;
 mod front_guard;
 mod keys;
+mod known_lists;
 mod lines;
 pub(crate) mod lock;
 mod lock_file;
+mod nesting;
 mod operation;
+mod own_urls;
 mod page;
 mod pending_sign_ins;
 mod personal;

@@ -165,10 +165,16 @@ fn readiness(gateway: &LiveGateway, readers: Readers) -> (StatusCode, String) {
     if readers == Readers::Everybody {
         return (status, json!({ "ready": is_ready }).to_string());
     }
-    let servers: serde_json::Map<_, _> = states
+    let mut servers: serde_json::Map<_, _> = states
         .iter()
         .map(|(id, state)| (id.to_string(), described(state)))
         .collect();
+    // What is missing from its lists does not make a server less ready.
+    for (id, problems) in gateway.list_problems() {
+        if let Some(server) = servers.get_mut(id.as_str()) {
+            server["problems"] = json!(problems);
+        }
+    }
     let mut told = json!({ "ready": is_ready, "servers": servers });
     // Credentials of a caller that no longer work do not make the gateway less ready.
     let of_callers = gateway.caller_servers();

@@ -17,11 +17,13 @@ use turnbuckle_command_line::{
     target::{self, EraName, Lookup, Options, Server},
     trust::{self, Consent},
 };
-use turnbuckle_host::config::{Catalogue, Entry, Launch, PlaceOwner, Settings};
+use turnbuckle_host::config::{ConfigFiles, Entry, Launch, PlaceOwner, Settings};
 
 use super::{
     credentials::Credentials,
     file::{EraChoice, GatewayFile, GatewaySection, IsolationName, NamesName, OwnKeys},
+    nesting,
+    own_urls::OwnUrls,
     personal::PersonalPlan,
 };
 use crate::demo;
@@ -30,7 +32,7 @@ use crate::demo;
 const OWN_FILE: &str = "turnbuckle.toml";
 
 /// Keys of a server that are ours.
-const OWN_KEYS: [&str; 4] = ["era", "isolation", "credentials", "tools"];
+const OWN_KEYS: [&str; 5] = ["era", "isolation", "processes", "credentials", "tools"];
 
 /// What is served.
 pub(super) struct Plan {
@@ -46,6 +48,8 @@ pub(super) struct Plan {
     notes: Vec<String>,
     /// The file that `gateway` is from.
     own_file: Option<PathBuf>,
+    /// The gateways that programs are told that they were started by.
+    chain: String,
 }
 
 /// What a command line says about the servers.
@@ -66,6 +70,10 @@ pub(super) struct PlannedServer {
     is_isolation_chosen: bool,
     /// Callers reach it with credentials of their own.
     pub(super) personal: Option<PersonalPlan>,
+    /// How it is reached, without secrets.
+    pub(super) shown: String,
+    /// Where it is, for a server at a URL.
+    pub(super) url: Option<String>,
     /// What tells it from another server under the same name: a plan that has the same keeps the
     /// connection.
     pub(super) identity: String,
@@ -90,6 +98,7 @@ impl Plan {
             problems: Vec::new(),
             notes: Vec::new(),
             own_file: None,
+            chain: nesting::chain(up)?,
         };
         match (up.what, up.command) {
             (None, []) => plan.add_found(consent)?,
@@ -132,9 +141,9 @@ impl Plan {
     fn add_file(&mut self, path: &Path) -> Outcome {
         let own = GatewayFile::open(path)?;
         self.files.push(path.to_owned());
-        match Catalogue::only(path) {
-            Ok(catalogue) => {
-                for (_, entry) in catalogue.entries() {
+        match ConfigFiles::only(path) {
+            Ok(config_files) => {
+                for (_, entry) in config_files.entries() {
                     self.add_entry(entry, &own);
                 }
             }
@@ -146,8 +155,8 @@ impl Plan {
         for import in &own.import {
             let path = folder.join(home(import));
             self.files.push(path.clone());
-            let catalogue = Catalogue::only(&path).map_err(Failed::usage)?;
-            for (_, entry) in catalogue.entries() {
+            let config_files = ConfigFiles::only(&path).map_err(Failed::usage)?;
+            for (_, entry) in config_files.entries() {
                 self.add_entry(entry, &own);
             }
         }
@@ -158,13 +167,13 @@ impl Plan {
 
     /// The servers of every file at a usual place. Of several with one name the nearest counts.
     fn add_found(&mut self, consent: Consent) -> Outcome {
-        let (catalogue, strange) = target::catalogue(None)?;
+        let (config_files, strange) = target::config_files(None)?;
         let others = strange
             .iter()
             .map(|place| target::somebody_elses(&place.path));
         self.problems.extend(others);
         let mut has_own = false;
-        for (place, file) in &catalogue.files {
+        for (place, file) in &config_files.files {
             let file = match file {
                 Ok(file) => file,
                 Err(error) => {
@@ -186,7 +195,7 @@ impl Plan {
                 continue;
             }
             self.files.push(place.path.clone());
-            let in_scope: HashSet<&str> = catalogue
+            let in_scope: HashSet<&str> = config_files
                 .entries()
                 .map(|(_, entry)| entry.name.as_str())
                 .collect();
@@ -263,6 +272,11 @@ impl Plan {
                 IsolationName::Call => Isolation::Call,
             });
         }
+        if keys.processes.is_some() && matches!(launch, Launch::Remote(_)) {
+            let said = "`processes` is for programs; a server at a URL has none, so leave it out";
+            return Err(Failed::usage(said));
+        }
+        settings.max_processes = keys.processes;
         for (tool, keys) in &keys.tools {
             settings = settings.tool(tool, keys.settings());
         }
@@ -270,14 +284,24 @@ impl Plan {
             settings = settings.era(era_of(era));
         }
         let identity = format!("{launch:?} {keys:?}");
+        let shown = ServerSpec::from(launch.clone()).shown();
+        let url = match &launch {
+            Launch::Remote(remote) => Some(remote.url.clone()),
+            Launch::Command { .. } => None,
+        };
+        if let Launch::Command { environment, .. } = &mut launch {
+            environment.push((nesting::VARIABLE.to_owned(), self.chain.clone()));
+        }
         let personal = PersonalPlan::read(&launch, keys.credentials.as_ref())?;
-        let spec = spec_of(&mut launch, keys.credentials.as_ref())?;
+        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?;
         self.servers.push(PlannedServer {
             personal,
             id,
             spec,
             settings,
             is_isolation_chosen: keys.isolation.is_some(),
+            shown,
+            url,
             identity,
         });
         Ok(())
@@ -294,20 +318,15 @@ impl Plan {
             if !self.servers.iter().any(|server| server.id == *name) {
                 let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
                 let said = format!("there is no server `{name}`");
-                return Err(Failed::usage(said).hint(format!("there are: {}", known.join(", "))));
+                let hint = match known.as_slice() {
+                    [] => "no config file has a server; `turnbuckle servers` lists them".to_owned(),
+                    known => format!("there are: {}", known.join(", ")),
+                };
+                return Err(Failed::usage(said).hint(hint));
             }
         }
         if !only.is_empty() {
             self.servers.retain(|server| only.contains(&server.id));
-        }
-        if self.gateway.tells_callers_apart() {
-            // Callers are told apart, so that one does not see what a server asks another.
-            for server in &mut self.servers {
-                if !server.is_isolation_chosen {
-                    server.settings.isolation = Isolation::Caller;
-                }
-                server.identity.push_str(" apart");
-            }
         }
         if let Some(era) = up.era.or(self.gateway.era).and_then(EraChoice::name) {
             for server in &mut self.servers {
@@ -330,12 +349,22 @@ impl Plan {
         Ok(())
     }
 
+    /// Gives each caller a session of its own, unless the file says otherwise, so that one does not see
+    /// what a server asks another. It is for a gateway whose guard tells callers apart.
+    pub(super) fn isolate_callers(&mut self) {
+        for server in &mut self.servers {
+            if !server.is_isolation_chosen {
+                server.settings.isolation = Isolation::Caller;
+            }
+        }
+    }
+
     /// Leaves out servers that are this gateway itself, which a config file may well name.
-    pub(super) fn without(&mut self, own: &str) {
-        let own = format!("\"{own}\"");
-        let (kept, dropped) = std::mem::take(&mut self.servers)
+    pub(super) fn without(&mut self, own: &OwnUrls) {
+        let is_own = |server: &PlannedServer| server.url.as_deref().is_some_and(|url| own.has(url));
+        let (dropped, kept) = std::mem::take(&mut self.servers)
             .into_iter()
-            .partition(|server| !server.identity.contains(&own));
+            .partition(is_own);
         self.servers = kept;
         let said = dropped.iter().map(|server: &PlannedServer| {
             format!(
@@ -375,7 +404,11 @@ fn era_of(era: EraName) -> Era {
 }
 
 /// The way to a server. Tokens that somebody signed in for are used, unless the file has others.
-fn spec_of(launch: &mut Launch, credentials: Option<&Credentials>) -> Outcome<ServerSpec> {
+fn spec_of(
+    launch: &mut Launch,
+    credentials: Option<&Credentials>,
+    identity: &str,
+) -> Outcome<ServerSpec> {
     let Launch::Remote(remote) = launch else {
         if credentials.is_some() {
             let said = "`credentials` are for servers at a URL; use `env` for a program";
@@ -398,9 +431,8 @@ fn spec_of(launch: &mut Launch, credentials: Option<&Credentials>) -> Outcome<Se
     let Some(target) = target else {
         return Ok(ServerSpec::from(launch.clone()));
     };
-    Ok(ServerSpec::from_fn(move || {
-        target.clone().authorize(tokens.clone()).into()
-    }))
+    let spec = ServerSpec::from_http(move || target.clone().authorize(tokens.clone()));
+    Ok(spec.kept_as(identity))
 }
 
 fn demo_server() -> Outcome<PlannedServer> {
@@ -415,6 +447,8 @@ fn demo_server() -> Outcome<PlannedServer> {
         is_isolation_chosen: false,
         settings: UpstreamSettings::new(),
         personal: None,
+        shown: "the demo server".to_owned(),
+        url: None,
         identity: "demo".to_owned(),
     })
 }

@@ -5,7 +5,7 @@
 //! connections.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs,
     path::PathBuf,
     sync::Arc,
@@ -13,13 +13,17 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use turnbuckle::gateway::{LiveGateway, operation::Operation};
+use turnbuckle::{
+    gateway::{LiveGateway, operation::Operation},
+    host::ServerId,
+};
 use turnbuckle_command_line::{control::tell, trust::Consent};
 
 use super::{
     command::Up,
     front_guard::{self, LiveFront},
     lock_file, operation,
+    own_urls::OwnUrls,
     pending_sign_ins::PendingSignIns,
     plan::Plan,
 };
@@ -35,11 +39,13 @@ pub(super) struct Reload<'a> {
     up: &'a Up,
     gateway: LiveGateway,
     parts: ReloadParts,
-    own_url: Option<String>,
+    own: OwnUrls,
     /// The servers there are, with what tells them from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
     lock_file: PathBuf,
+    /// Tools with settings that their servers do not have, which were told.
+    missing: HashSet<(ServerId, String)>,
 }
 
 /// What a new plan is carried out with.
@@ -73,19 +79,20 @@ impl<'a> Reload<'a> {
         gateway: LiveGateway,
         parts: ReloadParts,
         plan: &Plan,
-        own_url: Option<String>,
+        own: OwnUrls,
     ) -> Self {
         let running = plan.servers.iter();
         Self {
             up,
             gateway,
             parts,
-            own_url,
+            own,
             running: running
                 .map(|server| (server.id.clone(), server.identity.clone()))
                 .collect(),
             files: stamps(&watched(plan)),
             lock_file: plan.lock_file(),
+            missing: HashSet::new(),
         }
     }
 
@@ -98,6 +105,7 @@ impl<'a> Reload<'a> {
                 () = hangup.heard() => true,
                 () = self.parts.asked.notified() => true,
             };
+            self.tell_missing();
             let names: Vec<_> = self.files.keys().cloned().collect();
             let now = stamps(&names);
             let is_changed = now != self.files;
@@ -112,6 +120,18 @@ impl<'a> Reload<'a> {
             }
             if is_asked || (is_changed && !is_lock_alone) {
                 self.reload().await;
+            }
+        }
+    }
+
+    /// Says which settings are for tools that are not there: `hide` may be misspelt, and hide nothing.
+    fn tell_missing(&mut self) {
+        for (server, tool) in self.gateway.missing_tools() {
+            if self.missing.insert((server.clone(), tool.clone())) {
+                tell(&format!(
+                    "warning: server `{server}` has no tool `{tool}`, which \
+                     `[servers.{server}.tools.{tool}]` is for"
+                ));
             }
         }
     }
@@ -157,8 +177,10 @@ impl<'a> Reload<'a> {
                 ));
             }
         };
-        if let Some(own) = &self.own_url {
-            plan.without(own);
+        plan.without(&self.own);
+        // The guard is the one that the gateway started with, whatever the file says now.
+        if self.parts.front.tells_callers_apart() {
+            plan.isolate_callers();
         }
         plan.tell_problems();
         let names: HashMap<String, String> = plan
@@ -171,6 +193,7 @@ impl<'a> Reload<'a> {
         for id in gone.into_iter().filter(|id| !names.contains_key(id)) {
             removed += 1;
             self.gateway.remove(id.as_str()).await;
+            tell(&format!("removed {id}  it is no longer served"));
         }
         let watched = watched(&plan);
         let mode = lock_file::mode(&plan, self.up.lock());
@@ -195,7 +218,10 @@ impl<'a> Reload<'a> {
         let _ = self.gateway.set_lock_mode(mode);
         self.parts.operation.set_policy(policy);
         self.running = names;
-        self.files.extend(stamps(&watched));
+        // Those of the other files were taken before the plan was read: what was written since then counts.
+        for (file, stamp) in stamps(&watched) {
+            self.files.entry(file).or_insert(stamp);
+        }
         tell(&format!(
             "reloaded: {added} added, {changed} changed, {removed} removed"
         ));

@@ -78,7 +78,7 @@ impl SignInAccess {
 }
 
 impl CallerAccess for SignInAccess {
-    fn way<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
+    fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
             let place = self.place(caller);
             let note = self.note_of(place.name());
@@ -95,8 +95,8 @@ impl CallerAccess for SignInAccess {
                 return None;
             }
             let target = self.target.clone();
-            Some(ServerSpec::from_fn(move || {
-                target.clone().authorize(tokens.clone()).into()
+            Some(ServerSpec::from_http(move || {
+                target.clone().authorize(tokens.clone())
             }))
         })
     }

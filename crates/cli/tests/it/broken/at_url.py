@@ -11,7 +11,7 @@ import server
 
 FAULT = sys.argv[1]
 MODERN = FAULT == "modern"
-# Ids of sessions: one that can be guessed, one that is none, and as many as are wanted.
+# Ids of sessions: one that can be guessed, one that is not valid, and as many as are wanted.
 IDS = {
     "careless": lambda: "7",
     "sloppy": lambda: "a session",
@@ -152,7 +152,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.give(404 if session and FAULT != "forgetful" else 400) or True
 
     def stream(self, message):
-        """Each header is compared as it stands, and each answer is a stream that a proxy may hold back."""
+        """Each header is compared as it is, and each answer is a stream that a proxy may hold back."""
         method, params, headers = message["method"], message.get("params") or {}, self.headers
         if "Origin" in headers or "invalid" in headers["Host"]:
             return self.give(403)

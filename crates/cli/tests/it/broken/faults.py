@@ -35,7 +35,7 @@ def old(method, params):
 
 
 def lists(method, params):
-    """Too many tools, too large, of the wrong shape, others each time; URIs that are none."""
+    """Too many tools, too large, of the wrong shape, others each time; URIs that are not valid."""
     if method == "initialize":
         return greet(tools={}, prompts={}, resources={})
     if method == "tools/list":

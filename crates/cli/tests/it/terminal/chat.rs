@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Terminal;
 use crate::{
+    agreed::{COMMON, VISIT_FIRST},
     chat_servers::MISBEHAVING,
     program::{Place, eventually, needs},
 };
@@ -45,6 +46,27 @@ fn consent_and_questions_are_asked_inline_and_results_are_folded() {
     terminal.see("greet {}\nHello, Ada!\n");
     terminal.press(&["C-d"]);
     terminal.see("ended with 0");
+}
+
+// rule: E8
+#[test]
+fn a_call_that_needs_a_visit_goes_on_when_the_user_presses_enter() {
+    needs("tmux");
+    let place = Place::new();
+    place.write("server.py", &format!("{COMMON}\n{VISIT_FIRST}"));
+    let script = "{\"calls\": [{\"name\": \"t\"}]}\n{\"text\": \"{{result}} is there\"}";
+    place.write("script", script);
+    let line = "turnbuckle chat --model scripted:script --allow server -- python3 server.py";
+    let terminal = Terminal::run(&place, line);
+    terminal.see_last("; /help lists the commands\n>");
+    say(&terminal, "list them");
+    terminal.see("? server asks: Sign in");
+    terminal.see_last("Will you visit it? [y/N]");
+    say(&terminal, "y");
+    let screen = terminal.see_last("Press Enter when you are done at a.example.");
+    assert!(!screen.contains("a.txt"), "{screen}");
+    say(&terminal, "");
+    terminal.see("a.txt is there");
 }
 
 #[test]

@@ -130,7 +130,8 @@ impl DriverQueues {
 
 async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     let session = http.sessions.current();
-    let is_answer = is_answer(&message);
+    let what = method_of(&message);
+    let is_answer = what.is_none();
     let telling = http.tell(&session, message);
     let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
         Some(Ok(())) => return,
@@ -140,7 +141,7 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
             return link.session_lost(&http, &session, reason).await;
         }
         Some(Err(fault)) => fault
-            .into_error(link.server().clone(), "a message")
+            .into_error(link.server().clone(), what.as_deref().unwrap_or("response"))
             .to_string(),
         None => format!("it was not accepted within {TELL_TIMEOUT:?}"),
     };
@@ -151,12 +152,13 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     );
 }
 
-/// Whether a message answers something that the server asked.
-fn is_answer(message: &[u8]) -> bool {
-    matches!(
-        envelope::parse(message),
-        Ok(Frame::One(Message::Response(_)))
-    )
+/// The method of a notification; `None` for the answer to something that the server asked.
+fn method_of(message: &[u8]) -> Option<String> {
+    match envelope::parse(message) {
+        Ok(Frame::One(Message::Response(_))) => None,
+        Ok(Frame::One(Message::Notification(told))) => Some(told.method.into_owned()),
+        _ => Some("message".to_owned()),
+    }
 }
 
 /// Reads a stream to its end. There should be nothing on it any more; what there is is taken.

@@ -67,7 +67,7 @@ impl HttpRoute {
         };
         // A server that answers requests is not one of those, whatever the answer.
         let is_answered = (200..300).contains(&http.last_status());
-        if is_answered || http.is_answered_by_events() {
+        if is_answered || http.uses_http_sse() {
             return false;
         }
         open_events(opened).await

@@ -23,7 +23,7 @@ pub(crate) async fn begin_session(opened: &Opened) {
         return opened.link.notify("notifications/initialized", &());
     };
     http.end_handshake().await;
-    if http.is_answered_by_events() {
+    if http.uses_http_sse() {
         return;
     }
     let (opens, is_open) = oneshot::channel();

@@ -209,7 +209,7 @@ impl Keeper {
     }
 }
 
-/// Waits until a time; without end if there is none.
+/// Waits until a time; forever without one.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => time::sleep_until(time).await,

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    pin::pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use indexmap::IndexMap;
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use turnbuckle_base::{jitter, lock::Mutex};
 use turnbuckle_server::Reject;
 
@@ -41,6 +42,8 @@ pub(crate) struct ParkTable {
     node: OnceLock<u64>,
     next: AtomicU64,
     calls: Mutex<ParkedCalls>,
+    /// Told when the gateway closes.
+    closed: Notify,
 }
 
 #[derive(Default)]
@@ -63,6 +66,7 @@ impl Default for ParkTable {
             node: OnceLock::new(),
             next: AtomicU64::new(1),
             calls: Mutex::default(),
+            closed: Notify::new(),
         }
     }
 }
@@ -167,6 +171,16 @@ impl ParkTable {
         };
         for call in open {
             call.give_up();
+        }
+        self.closed.notify_waiters();
+    }
+
+    /// Waits until the gateway closes.
+    pub(crate) async fn closed(&self) {
+        let mut closed = pin!(self.closed.notified());
+        closed.as_mut().enable();
+        if !self.calls.lock().is_closed {
+            closed.await;
         }
     }
 }

@@ -24,7 +24,8 @@ pub(super) enum TaskLane {
     /// A process of the server. There are few, so that it is kept while the task needs it, and counts as
     /// used: it makes no room for others.
     Process(LaneUse),
-    /// The process of a task that is over, or that nobody asks about. It makes room for others.
+    /// The process of a task that is over, or that its client no longer asks about. It makes room
+    /// for others.
     Spare(SpareUse),
 }
 

@@ -15,11 +15,12 @@ const CHECK_WITHIN: Duration = Duration::from_secs(10);
 /// worth a look.
 const MAX_TOKEN_BYTES: usize = 16 * 1024;
 
-/// Lets in who sends a bearer token that a function of yours knows.
+/// Lets in callers whose bearer token a function of yours accepts.
 ///
-/// The function gets the token and gives the caller: `Some` or `None`, or a `Result` with
-/// a [refusal](HttpRefusal) of its own. Requests without a token, and with one that is not known, get
-/// 401 and a challenge. Compare secrets in constant time, or look them up by their hash.
+/// The function gets the token and gives the caller: `Some` or `None`, or a `Result` with a
+/// [refusal](HttpRefusal) of its own. Requests without a token, or with one that the function does
+/// not accept, get 401 and a challenge. Compare secrets in constant time, or look them up by their
+/// hash.
 ///
 /// For tokens of an authorization server, with its metadata and scopes, use the guard of
 /// `turnbuckle::auth`.

@@ -64,8 +64,8 @@ impl CorsRules {
     }
 
     /// Lets pages send cookies and other credentials that the browser keeps. Name the origins with
-    /// [`allow_origin`](crate::HttpSettings::allow_origin): where any origin is allowed, this is
-    /// not told, since every page that the user opens could act for the user.
+    /// [`allow_origin`](crate::HttpSettings::allow_origin): where any origin is allowed, browsers
+    /// are not told this, because every page that the user opens could then act for the user.
     pub fn allow_credentials(mut self) -> Self {
         self.credentials = true;
         self

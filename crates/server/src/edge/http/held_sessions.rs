@@ -1,8 +1,8 @@
 //! How many sessions a caller has opened at all replicas together.
 //!
-//! As long as a caller has few sessions here, nobody is asked: so few that all replicas together have
-//! half of what the caller may have at the most. Beyond that this replica says in the store how many
-//! it has opened, behind the answer to `initialize`, and learns how many the others have.
+//! As long as a caller has few sessions here, the store is not asked: so few that all replicas together
+//! have half of what the caller may have at the most. Beyond that this replica says in the store
+//! how many it has opened, behind the answer to `initialize`, and learns how many the others have.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Request bodies: bounded in size and in patience.
+//! Request bodies: bounded in size and in time.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -25,7 +25,7 @@ pub(super) enum ReadError {
         "the body is longer than {0} bytes: send less at once, or raise `Limits::max_message_bytes`"
     )]
     TooLong(usize),
-    #[error("the body came too slowly: send it faster, or raise `HttpSettings::body_patience`")]
+    #[error("the body came too slowly: send it faster, or raise `HttpSettings::body_timeout`")]
     TooSlow,
     #[error("the body broke off")]
     Broken,
@@ -68,7 +68,7 @@ const STEP_BYTES: usize = 64 * 1024;
 /// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied; if it is
 /// small, nothing has been paid for it yet.
 ///
-/// A client may pause for `patience`, and is given as much once more for all its slowness, plus
+/// A client may pause for `timeout`, and is given as much once more for all its slowness, plus
 /// what the slowest network would take.
 pub(super) async fn whole<B>(
     body: B,
@@ -79,14 +79,14 @@ where
     B: Body<Data = Bytes>,
 {
     let limit = site.shared.settings.limits.max_message_bytes;
-    let patience = site.settings.body_patience;
+    let timeout = site.settings.body_timeout;
     let announced = body.size_hint().lower();
     if announced > limit as u64 {
         return Err(ReadError::TooLong(limit));
     }
     let announced = usize::try_from(announced).unwrap_or(limit);
     let mut body = pin!(body);
-    let Some(first) = next(body.as_mut(), patience).await? else {
+    let Some(first) = next(body.as_mut(), timeout).await? else {
         return Ok((Bytes::new(), None));
     };
     if first.len() > limit {
@@ -105,9 +105,9 @@ where
     let mut all = BytesMut::with_capacity(announced.min(BELIEVED_BYTES).max(first.len()));
     all.extend_from_slice(&first);
     loop {
-        let allowed = patience + Duration::from_secs(all.len() as u64 / SLOWEST);
+        let allowed = timeout + Duration::from_secs(all.len() as u64 / SLOWEST);
         let left = allowed.saturating_sub(start.elapsed());
-        let Some(more) = next(body.as_mut(), left.min(patience)).await? else {
+        let Some(more) = next(body.as_mut(), left.min(timeout)).await? else {
             return Ok((all.freeze(), Some(charge)));
         };
         if all.len() + more.len() > limit {
@@ -126,13 +126,13 @@ where
 /// The next piece. A timer is set only if there is something to wait for.
 async fn next<B: Body<Data = Bytes>>(
     mut body: Pin<&mut B>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<Bytes>, ReadError> {
     let at_once = poll_fn(|context| Poll::Ready(poll_data(body.as_mut(), context))).await;
     if let Poll::Ready(piece) = at_once {
         return piece;
     }
-    let mut sleep = pin!(tokio::time::sleep(patience));
+    let mut sleep = pin!(tokio::time::sleep(timeout));
     poll_fn(|context| {
         if let Poll::Ready(piece) = poll_data(body.as_mut(), context) {
             return Poll::Ready(piece);

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::replica::{CallFailed, Message, Outcome, Pulled, Replicas};
 
-/// How long the other replica waits for the next event before it says that there is none.
+/// How long the other replica waits for the next event before it answers without one.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// How long its answer may take beyond that.

@@ -135,7 +135,7 @@ impl Replay {
         }
     }
 
-    /// False if there is none.
+    /// Returns false if nothing is kept.
     fn forget_oldest(&mut self) -> bool {
         let Some(oldest) = self.kept.pop_front() else {
             return false;

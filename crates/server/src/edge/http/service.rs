@@ -30,8 +30,9 @@ use crate::engine::Shared;
 
 /// A server that speaks HTTP: a tower service.
 ///
-/// Who calls is [`Caller::local`](crate::Caller::local) unless a layer in front put a [`Caller`](crate::Caller) into the request's
-/// extensions, or [`HttpService::protect`] says who it is.
+/// The caller is [`Caller::local`](crate::Caller::local), unless a layer in front has put a
+/// [`Caller`](crate::Caller) into the request's extensions, or the guard of
+/// [`HttpService::protect`] identifies it.
 #[derive(Clone)]
 pub struct HttpService(Arc<Site>);
 
@@ -69,8 +70,8 @@ impl HttpService {
         ))
     }
 
-    /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
-    /// this returns.
+    /// Lets in only callers that the guard accepts. Sessions that were opened before are not part
+    /// of what this returns.
     ///
     /// `/healthz`, the server card and the guard's own documents stay public. A service that is
     /// nested under a path does not see `/.well-known/`: route that to a clone of it too.

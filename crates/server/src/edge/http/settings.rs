@@ -29,7 +29,7 @@ const SESSION_IDLE: Duration = Duration::from_hours(1);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How long a client may pause within a body.
-const BODY_PATIENCE: Duration = Duration::from_secs(20);
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Streams kept of one session for a client that comes back: as many as it may have open.
 const REPLAY_STREAMS: usize = 64;
@@ -90,7 +90,7 @@ pub struct HttpSettings {
     /// seconds. A call that is quiet for longer is answered with a stream.
     pub keep_alive: Duration,
     /// How long a client may pause within a request's body. Defaults to 20 seconds.
-    pub body_patience: Duration,
+    pub body_timeout: Duration,
     /// Streams of one session kept for a client that reconnects. Defaults to 64.
     pub replay_streams: usize,
     /// Events kept of one stream for a client that reconnects. Defaults to 256.
@@ -158,7 +158,7 @@ impl Default for HttpSettings {
             max_streams: MAX_STREAMS,
             session_idle: SESSION_IDLE,
             keep_alive: KEEP_ALIVE,
-            body_patience: BODY_PATIENCE,
+            body_timeout: BODY_TIMEOUT,
             replay_streams: REPLAY_STREAMS,
             replay_events: REPLAY_EVENTS,
             replay_bytes: REPLAY_BYTES,
@@ -179,9 +179,9 @@ impl HttpSettings {
     }
 
     /// Sets how the address of a client is found, for [rates and quotas](crate::Rates) of callers
-    /// that nobody identified. Without it the server knows the address only if its own listener
-    /// ([`Http`](crate::Http)) took the connection; inside another server all such callers count
-    /// as one.
+    /// that are not identified. Without it the server knows the address only if its own listener
+    /// ([`Http`](crate::Http)) took the connection; inside another server all such callers count as
+    /// one.
     ///
     /// In axum, serve the router with `into_make_service_with_connect_info::<SocketAddr>()`:
     ///

@@ -93,8 +93,8 @@ impl Site {
         CallerKey::over_http(found.unwrap_or(&self.local), parts.extensions.get::<Peer>())
     }
 
-    /// Whose rates a request counts against: nobody's if it comes from this machine and nobody says who
-    /// calls. All callers whose address is unknown count as one caller.
+    /// Whose rates a request counts against: those of no caller if it comes from this machine and
+    /// does not say who calls. All callers whose address is unknown count as one caller.
     pub(super) fn counted(&self, parts: &Parts) -> Option<CountedCaller> {
         let is_known = parts
             .extensions

@@ -151,7 +151,7 @@ impl Site {
             .is_some()
     }
 
-    /// Forgets the roots of a session, and asks for them anew if its client listens here.
+    /// Forgets the roots of a session, and asks for them again if its client listens here.
     fn forget_roots(&self, session: &HttpSession) {
         session.peer.forget_roots();
         if let Some(hook) = &self.shared.on_roots_changed

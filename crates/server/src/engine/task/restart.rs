@@ -205,8 +205,8 @@ impl Turn {
         })
     }
 
-    /// Whether it still is the turn of this replica. A replica of a version that does not know of turns
-    /// may have left them out; then nobody takes the task over.
+    /// Whether it still is the turn of this replica. A replica of a version that does not know of
+    /// turns may have left them out; then no replica takes the task over.
     pub(super) fn is_in(&self, record: &TaskRecord) -> bool {
         let restart = record.restart.as_ref();
         restart.is_none_or(|restart| restart.turn == self.number)

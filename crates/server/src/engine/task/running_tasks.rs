@@ -34,7 +34,7 @@ const ID_BYTES: usize = 16;
 const PAGE_SIZE: usize = 100;
 
 /// How long the end of the server waits for its tasks to write down that they ended.
-const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where tasks run.
 pub(crate) struct RunningTasks {
@@ -214,7 +214,7 @@ impl RunningTasks {
                 idle.await;
             }
         };
-        if tokio::time::timeout(SHUTDOWN_PATIENCE, all_ended)
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, all_ended)
             .await
             .is_err()
         {
@@ -320,11 +320,15 @@ impl TaskSlot {
     }
 }
 
-/// An id for a task, which nobody can guess.
+/// An id for a task that cannot be guessed.
 pub(super) fn new_id() -> Result<String, Reject> {
     let mut id = [0; ID_BYTES];
-    getrandom::fill(&mut id)
-        .map_err(|error| Fault::new(format!("there is no randomness: {error}")).into_reject())?;
+    getrandom::fill(&mut id).map_err(|error| {
+        Fault::new(format!(
+            "could not get random bytes from the operating system: {error}"
+        ))
+        .into_reject()
+    })?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(id))
 }
 

@@ -98,7 +98,7 @@ async fn journal(
     }
 }
 
-/// Takes a task over, if nobody else has and it can be run here.
+/// Takes a task over, if no other replica has and it can be run here.
 async fn take(
     tasks: &Arc<RunningTasks>,
     restarts: &Arc<Restarts>,

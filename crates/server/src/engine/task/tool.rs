@@ -25,10 +25,10 @@ impl Tool {
     /// fails, and the client has to call again. It needs [`task`](Self::task) or
     /// [`task_only`](Self::task_only), and [`Server::replicas`](crate::Server::replicas).
     ///
-    /// A question that was answered is not asked again, and what a
-    /// [`memo`](crate::Asker::memo) has stored is not computed again. All other code of the handler
-    /// runs once more, so that it must be fit for that. Of the caller only its id and its scopes are
-    /// known there: no attributes, and nothing of the HTTP request.
+    /// A question that was answered is not asked again, and what a [`memo`](crate::Asker::memo) has
+    /// stored is not computed again. All other code of the handler runs once more, so it must be
+    /// safe to repeat. Only the id and the scopes of the caller are known there: no attributes, and
+    /// nothing of the HTTP request.
     ///
     /// ```
     /// use turnbuckle_server::{Ask, Tool, ToolError};

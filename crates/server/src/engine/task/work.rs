@@ -37,7 +37,7 @@ const ATTEMPTS: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long an effect that must happen once may take to finish when the server ends.
-const MEMO_PATIENCE: Duration = Duration::from_secs(5);
+const MEMO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A task at work.
 pub(super) struct Work {
@@ -207,7 +207,7 @@ impl Work {
             ..
         } = self;
         if deadline.is_none() && tasks.closing.is_set() {
-            *deadline = Some(Instant::now() + MEMO_PATIENCE);
+            *deadline = Some(Instant::now() + MEMO_TIMEOUT);
         }
         let mut cancelled = pin!(slot.cancel.wait());
         let mut closing = pin!(tasks.closing.wait());
@@ -355,7 +355,7 @@ async fn expired(record: &TaskRecord) {
     }
 }
 
-/// Lets something happen to the task, with patience for a store that is away for a moment.
+/// Changes the task, and tries again while the store cannot be reached for a moment.
 async fn write_down(
     tasks: &RunningTasks,
     key: &TaskKey,

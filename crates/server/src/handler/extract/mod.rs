@@ -46,7 +46,7 @@ use crate::{Call, Failure};
 ///
 /// Implementations: [`Args`], [`RawArgs`], [`State`], [`Caller`](crate::Caller), [`Ask`],
 /// [`Progress`], [`Log`](crate::Log), [`Cancelled`], [`Ping`], [`Catalog`](crate::Catalog),
-/// [`Changes`](crate::Changes), and `Option` of each. Implement it for your own:
+/// [`Changes`](crate::Changes), and `Option` of each but `Args`. Implement it for your own:
 ///
 /// ```
 /// use turnbuckle_server::{Call, Extract, Failure, Reject};
@@ -94,6 +94,13 @@ impl<T: Extract> Extract for Option<T> {
     /// `None` where the inner extractor has nothing to give.
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         T::extract_if_there(call)
+    }
+
+    /// Describes what the inner extractor does, without what it needs.
+    fn describe(description: &mut Description) {
+        let mut inner = Description::default();
+        T::describe(&mut inner);
+        description.add_optional(inner);
     }
 }
 

@@ -8,7 +8,7 @@ use turnbuckle_protocol::RequestParams;
 use super::Extract;
 use crate::{Call, Failure, client::Peer};
 
-/// Asks the client of a call for a sign of life, for example before an expensive step.
+/// Pings the client of a call, for example before an expensive step.
 /// [`Server::keep_alive`](crate::Server::keep_alive) pings all clients at an interval instead.
 ///
 /// ```
@@ -17,7 +17,7 @@ use crate::{Call, Failure, client::Peer};
 ///
 /// async fn render(ping: Ping) -> &'static str {
 ///     match ping.send(Duration::from_secs(5)).await {
-///         Err(PingError::Late(_) | PingError::Gone) => "nobody waits for this picture",
+///         Err(PingError::Late(_) | PingError::Gone) => "the client does not answer",
 ///         // A client of 2026-07-28 cannot be pinged.
 ///         Ok(_) | Err(_) => "a picture",
 ///     }

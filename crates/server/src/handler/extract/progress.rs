@@ -83,9 +83,9 @@ pub struct Reported {
 }
 
 impl Progress {
-    /// A reporter without a listener: for tests that call a handler directly.
+    /// A reporter that discards its reports, for tests that call a handler as a function.
     /// [`recorded`](Self::recorded) keeps the reports.
-    pub fn unheard() -> Self {
+    pub fn discarded() -> Self {
         Self(None)
     }
 

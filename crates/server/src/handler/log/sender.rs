@@ -110,9 +110,9 @@ impl Log {
         }
     }
 
-    /// A log without a reader, for tests that call a handler as a function.
+    /// A log that discards its messages, for tests that call a handler as a function.
     /// [`recorded`](Self::recorded) keeps the messages.
-    pub fn unheard() -> Self {
+    pub fn discarded() -> Self {
         Self {
             sender: None,
             record: None,
@@ -132,7 +132,7 @@ impl Log {
         let record = LogRecord::default();
         let log = Self {
             record: Some(record.clone()),
-            ..Self::unheard()
+            ..Self::discarded()
         };
         (log, record)
     }
@@ -289,7 +289,7 @@ impl Sender {
         let mut line = Vec::new();
         let method = "notifications/message";
         if let Err(error) = envelope::write_notification(&mut line, method, message) {
-            tracing::error!(%error, "a log message is no JSON");
+            tracing::error!(%error, "a log message cannot be written as JSON");
             return;
         }
         if line.len() > MAX_BYTES {

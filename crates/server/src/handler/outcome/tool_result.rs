@@ -5,7 +5,7 @@ use std::error::Error;
 use turnbuckle_protocol::{CallToolResult, ContentBlock, EmbeddedResource, ResourceLink};
 
 use super::{Audio, Image, IntoOutcome, Unsendable};
-use crate::{Failure, Fault, ToolError, handler::Description};
+use crate::{Failure, ToolError, handler::Description};
 
 impl IntoOutcome<CallToolResult> for CallToolResult {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
@@ -25,14 +25,10 @@ impl IntoOutcome<CallToolResult> for String {
     }
 }
 
-/// JSON as it is: structured content without a schema, and the same as text.
+/// JSON as it is: an object is structured content without a schema, and the same as text.
 impl IntoOutcome<CallToolResult> for serde_json::Value {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
-        // tools: structured content is an object until 2025-11-25, so other values are text.
-        if !self.is_object() {
-            return self.to_string().into_outcome();
-        }
-        CallToolResult::structured(&self).map_err(|error| Failure::Fault(Fault::new(error)))
+        Ok(self.into())
     }
 }
 

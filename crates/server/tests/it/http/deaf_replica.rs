@@ -26,7 +26,7 @@ use crate::gate::Gate;
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// A bus on which nobody hears anything while it is silent, and nobody is missed.
+/// A bus that delivers nothing while it is silent, and on which no replica seems to be gone.
 struct SilentAtTimes {
     bus: Arc<dyn Bus>,
     is_silent: Arc<AtomicBool>,

@@ -73,21 +73,21 @@ async fn a_handshake_is_kept_so_it_must_be_small() {
 
 #[tokio::test]
 async fn a_body_that_stops_is_408() {
-    let site = Site::set(|settings| settings.body_patience = SOON).await;
+    let site = Site::set(|settings| settings.body_timeout = SOON).await;
     let whole = Ask::call("now", json!({})).to_bytes();
     for cut in [whole.len() - 1, whole.len() - 50] {
         let mut raw = Raw::connect(site.address).await;
         raw.send(&whole[..cut]).await;
         let answer = raw.answer().await;
         assert_eq!(answer.status(), 408);
-        assert!(answer.text().contains("body_patience"), "{}", answer.text());
+        assert!(answer.text().contains("body_timeout"), "{}", answer.text());
     }
 }
 
 #[tokio::test]
 async fn a_body_that_drips_is_408_too() {
-    let patience = 4 * SOON;
-    let site = Site::set(|settings| settings.body_patience = patience).await;
+    let timeout = 4 * SOON;
+    let site = Site::set(|settings| settings.body_timeout = timeout).await;
     let whole = Ask::call("now", json!({ "x": "x".repeat(200) })).to_bytes();
     let mut raw = Raw::connect(site.address).await;
     let (start, drops) = whole.split_at(whole.len() - 150);
@@ -97,7 +97,7 @@ async fn a_body_that_drips_is_408_too() {
         // Each comes in time, all of them do not.
         raw.send(drop).await;
         tokio::time::sleep(SOON / 5).await;
-        if began.elapsed() > 3 * patience {
+        if began.elapsed() > 3 * timeout {
             break;
         }
     }

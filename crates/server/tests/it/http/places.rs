@@ -21,7 +21,7 @@ use super::{
     raw::Raw,
     site::Site,
 };
-use crate::{gate::Gate, wire::PATIENCE};
+use crate::{gate::Gate, wire::TIMEOUT};
 
 type Http2 = http2::SendRequest<Full<Bytes>>;
 
@@ -56,7 +56,7 @@ fn posted(_message: &Value) -> http::request::Builder {
 }
 
 async fn text(response: http::Response<hyper::body::Incoming>) -> String {
-    let body = timeout(PATIENCE, response.into_body().collect()).await;
+    let body = timeout(TIMEOUT, response.into_body().collect()).await;
     let bytes = body.expect("it ends in time").expect("a body").to_bytes();
     String::from_utf8(bytes.to_vec()).expect("text")
 }

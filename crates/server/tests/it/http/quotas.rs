@@ -127,8 +127,8 @@ async fn one_caller_cannot_take_all_places_of_listeners() {
             }
         }
     };
-    let patience = crate::wire::PATIENCE;
-    tokio::time::timeout(patience, listening)
+    let limit = crate::wire::TIMEOUT;
+    tokio::time::timeout(limit, listening)
         .await
         .expect("a place is free again");
 }

@@ -11,7 +11,7 @@ use tokio::{
 use turnbuckle_transport::http::sse::{Decoder, Event};
 
 use super::ask::Ask;
-use crate::wire::PATIENCE;
+use crate::wire::TIMEOUT;
 
 /// A connection.
 pub(crate) struct Raw<I = TcpStream> {
@@ -127,7 +127,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
     pub(crate) async fn event(&mut self) -> Option<Event> {
         let start = Instant::now();
         while self.events.is_empty() {
-            assert!(start.elapsed() < PATIENCE, "nothing but comments");
+            assert!(start.elapsed() < TIMEOUT, "nothing but comments");
             let piece = self.piece().await?;
             self.decoder.feed(&piece, &mut self.events).expect("events");
         }
@@ -206,7 +206,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
 
     /// Reads what there is; whether the connection is still open.
     async fn more(&mut self) -> bool {
-        let read = timeout(PATIENCE, self.io.read_buf(&mut self.read)).await;
+        let read = timeout(TIMEOUT, self.io.read_buf(&mut self.read)).await;
         // A connection that is cut off may also be reset.
         read.expect("something comes, or the end").unwrap_or(0) > 0
     }

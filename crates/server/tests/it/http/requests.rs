@@ -110,6 +110,34 @@ async fn handlers_see_what_came_with_the_request_in_both_eras() {
     assert_eq!(text(&served.ask(other).await), "fr");
 }
 
+/// Each server has only a handler that can do without: no other handler asks for requests to be kept.
+#[tokio::test]
+async fn handlers_that_can_do_without_see_what_came_with_the_request() {
+    async fn headers(headers: Option<Headers>) -> bool {
+        headers.is_some_and(|Headers(headers)| headers.contains_key("accept-language"))
+    }
+    async fn tenant(tenant: Option<HttpExtension<Tenant>>) -> bool {
+        tenant.is_some_and(|HttpExtension(tenant)| tenant.0 == "acme")
+    }
+    async fn address(address: Option<PeerAddress>) -> bool {
+        address.is_some()
+    }
+    let tools = [
+        Tool::new("seen", headers),
+        Tool::new("seen", tenant),
+        Tool::new("seen", address),
+    ];
+    for tool in tools {
+        let live = Server::new("s", "1").tool(tool).build().expect("a server");
+        let router = Router::new()
+            .fallback_service(live.http())
+            .layer(middleware::from_fn(tag));
+        let served = Served::new(router).await;
+        let call = Ask::call("seen", json!({})).with("accept-language", "de");
+        assert_eq!(text(&served.ask(call).await), "true");
+    }
+}
+
 #[tokio::test]
 async fn a_layer_that_put_nothing_in_is_a_fault_and_other_transports_are_refused() {
     let live = seeing();

@@ -124,7 +124,7 @@ async fn clients_of_the_first_revision_are_told_to_call_again() {
     assert_eq!(answer["result"]["isError"], true);
     assert_eq!(
         answer["result"]["content"][0]["text"],
-        "the client's answer to `number` cannot be heard: the server is shutting down: call again"
+        "the client's answer to `number` cannot be received: the server is shutting down: call again"
     );
     assert_eq!(stream.event().await, None);
     site.stopped().await.expect("an orderly end");

@@ -14,7 +14,7 @@ use super::{
     ask::{Ask, notice},
     raw::{Answer, Raw},
 };
-use crate::{gate::Gate, wire::PATIENCE};
+use crate::{gate::Gate, wire::TIMEOUT};
 
 /// A server that listens.
 pub(crate) struct Site {
@@ -66,7 +66,7 @@ impl Site {
             let live = live.clone();
             async move { live.serve(http).await }
         });
-        let address = timeout(PATIENCE, announced)
+        let address = timeout(TIMEOUT, announced)
             .await
             .expect("it listens in time");
         Self {
@@ -93,7 +93,7 @@ impl Site {
                 }
             }
         };
-        timeout(PATIENCE, asking).await.expect("it comes to that")
+        timeout(TIMEOUT, asking).await.expect("it comes to that")
     }
 
     /// Tells the server to stop.
@@ -103,7 +103,7 @@ impl Site {
 
     /// Waits until the server has stopped.
     pub(crate) async fn stopped(self) -> Result<(), ServeError> {
-        let served = timeout(PATIENCE, self.serving).await;
+        let served = timeout(TIMEOUT, self.serving).await;
         served
             .expect("it stops in time")
             .expect("it does not panic")

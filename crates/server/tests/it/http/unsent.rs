@@ -14,7 +14,7 @@ use super::{
     raw::Raw,
     site::{Session, Site, watched},
 };
-use crate::{gate::Gate, wire::PATIENCE};
+use crate::{gate::Gate, wire::TIMEOUT};
 
 /// 24 MiB: more than the system keeps of a connection that is not read.
 const LARGE: usize = 24 * 1024 * 1024;
@@ -75,9 +75,7 @@ async fn has_a_budget(site: &Site, ask: Ask) {
     assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
     drop(held);
     let served = async { while text_of(site, &ask).await.len() < LARGE {} };
-    timeout(PATIENCE, served)
-        .await
-        .expect("there is room again");
+    timeout(TIMEOUT, served).await.expect("there is room again");
 }
 
 async fn text_of(site: &Site, ask: &Ask) -> String {
@@ -118,7 +116,7 @@ async fn log_messages() {
         assert!((1..10).contains(&few), "{few}");
         drop(held);
         let all = async { while heard(ask).await < 200 {} };
-        timeout(PATIENCE, all).await.expect("there is room again");
+        timeout(TIMEOUT, all).await.expect("there is room again");
     }
 }
 
@@ -196,9 +194,7 @@ async fn answers_over_http_and_sse() {
             }
         }
     };
-    timeout(PATIENCE, served)
-        .await
-        .expect("there is room again");
+    timeout(TIMEOUT, served).await.expect("there is room again");
 }
 
 async fn post(site: &Site, place: &str, message: Value) {
@@ -246,7 +242,5 @@ async fn answers_over_http2() {
             }
         }
     };
-    timeout(PATIENCE, served)
-        .await
-        .expect("there is room again");
+    timeout(TIMEOUT, served).await.expect("there is room again");
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::lab::{call, declaring, error, lab, next, result, task, until};
-use crate::wire::{PATIENCE, Wire};
+use crate::wire::{TIMEOUT, Wire};
 
 // rule: Z4
 #[tokio::test]
@@ -93,6 +93,6 @@ async fn what_a_task_says_of_its_progress_is_its_status_and_no_notification() {
             }
         }
     };
-    timeout(PATIENCE, saying).await.expect("the words come");
+    timeout(TIMEOUT, saying).await.expect("the words come");
     lab.gate.add_permits(1);
 }

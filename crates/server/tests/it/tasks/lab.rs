@@ -16,7 +16,7 @@ use turnbuckle_server::{
     ToolError,
 };
 
-use crate::wire::{PATIENCE, Wire};
+use crate::wire::{TIMEOUT, Wire};
 
 /// What the tests and the handlers share.
 #[derive(Clone)]
@@ -182,7 +182,7 @@ pub(super) async fn until(wire: &mut Wire, id: &Value, status: &str) -> Value {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    timeout(PATIENCE, looking).await.expect("the status comes")
+    timeout(TIMEOUT, looking).await.expect("the status comes")
 }
 
 pub(super) async fn until_alive(lab: &Lab, count: usize) {
@@ -191,7 +191,7 @@ pub(super) async fn until_alive(lab: &Lab, count: usize) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    timeout(PATIENCE, waiting)
+    timeout(TIMEOUT, waiting)
         .await
         .expect("the work starts or stops");
 }

@@ -13,7 +13,7 @@ use turnbuckle_store::{
 };
 use turnbuckle_test_replicas::{RedisServer, until, words};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// How often another port is tried, should it be taken between the look and the use.
 const ATTEMPTS: usize = 5;
@@ -62,7 +62,7 @@ impl TlsEngine {
 
     fn listens(&mut self) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < TIMEOUT {
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
@@ -105,7 +105,7 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
     let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
     let (_joined, _) = super::node(&bus, node);
     let ready = turnbuckle_store::bus::Bus::ready(&bus, node);
-    tokio::time::timeout(PATIENCE, ready).await.unwrap();
+    tokio::time::timeout(TIMEOUT, ready).await.unwrap();
 
     let other = engine.url(":open%20sesame", 3);
     let tls = trusting().client_certificate(made.cert.pem(), key);
@@ -166,7 +166,7 @@ impl Certified {
         let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
         let (_joined, _) = super::node(&bus, node);
         let ready = turnbuckle_store::bus::Bus::ready(&bus, node);
-        tokio::time::timeout(PATIENCE, ready).await.unwrap();
+        tokio::time::timeout(TIMEOUT, ready).await.unwrap();
         let unknown = Redis::open(url).await.unwrap_err().to_string();
         assert!(unknown.contains("certificate"), "{unknown}");
         let plain = url.replace("rediss", "redis");

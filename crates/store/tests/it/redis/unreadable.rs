@@ -10,7 +10,7 @@ use turnbuckle_store::{
     task::{LeasedTasks, NewTask, Restart, TaskChange, Tasks as _, TasksError},
 };
 
-use super::{Engine, PATIENCE, new, redis_cli};
+use super::{Engine, TIMEOUT, new, redis_cli};
 
 #[tokio::test]
 async fn a_record_that_cannot_be_read_hides_no_other() {
@@ -59,6 +59,6 @@ async fn a_record_that_cannot_be_read_hides_no_other() {
     assert!(matches!(taken, Err(TasksError::Unreadable(_))), "{taken:?}");
     let got = other.get(&odd, UNIX_EPOCH).await;
     assert!(matches!(got, Err(TasksError::Unreadable(_))), "{got:?}");
-    let changed = tokio::time::timeout(PATIENCE, tasks.changed(&odd, 1)).await;
+    let changed = tokio::time::timeout(TIMEOUT, tasks.changed(&odd, 1)).await;
     assert!(changed.expect("it is not waited for").is_err());
 }

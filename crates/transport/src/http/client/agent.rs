@@ -9,10 +9,12 @@ use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, PROXY_AUTHORIZATION, USER_AGE
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
+use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::authorize::{Authorize, Challenge, Decision, RequestHead, ResponseHead};
 use super::connector::{Connector, Proxies};
+use super::http1::{Body, Exchange, SendError};
 use super::moved::Moved;
 use super::{Address, BoxError, HttpError, Reply};
 
@@ -39,9 +41,12 @@ const MAX_IDLE_CONNECTIONS: usize = 32;
 
 const NAME: &str = concat!("turnbuckle/", env!("CARGO_PKG_VERSION"));
 
-/// Sends requests over connections that it keeps. Clones share them.
+/// Sends HTTP requests, and reuses connections. Clones share the connections.
 #[derive(Clone)]
 pub struct Agent {
+    /// For plain connections straight to a server.
+    plain: Exchange,
+    /// For TLS and proxies.
     client: Client<Connector, Full<Bytes>>,
     proxies: Arc<Proxies>,
     headers: HeaderMap,
@@ -76,8 +81,9 @@ impl Agent {
             .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
             .http2_keep_alive_interval(HTTP2_PING)
             .http2_keep_alive_timeout(HTTP2_PING)
-            .build(connector);
+            .build(connector.clone());
         Self {
+            plain: Exchange::new(connector, MAX_IDLE_CONNECTIONS, POOL_IDLE),
             client,
             proxies,
             headers,
@@ -130,6 +136,18 @@ impl Agent {
     /// # Errors
     /// If there is no answer. One with an error status is an answer.
     pub async fn send(
+        &self,
+        method: Method,
+        address: &Address,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, HttpError> {
+        // The future of a call would otherwise keep room for all of it while the answer is read.
+        Box::pin(self.send_on(method, address, headers, body)).await
+    }
+
+    /// Sends a request to where it belongs now, and again where it is redirected or challenged.
+    async fn send_on(
         &self,
         method: Method,
         address: &Address,
@@ -224,13 +242,22 @@ impl Agent {
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Reply, HttpError> {
-        self.add_proxy_credentials(address, &mut headers);
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method.clone();
-        *request.uri_mut() = address.uri().clone();
-        *request.headers_mut() = headers;
+        let proxy = self.proxies.before(address.uri());
+        if proxy.is_none() && !address.is_https() {
+            let request = request_of(method, address, headers, body);
+            return match self.plain.send(request).await {
+                Ok(response) => Ok(Reply::new(address.clone(), response)),
+                Err(error) => Err(unsent_or_unanswered(address, error)),
+            };
+        }
+        // A proxy in front of a plain server reads its credentials off the request itself.
+        let credentials = proxy.as_ref().and_then(Intercept::basic_auth);
+        if let Some(credentials) = credentials.filter(|_| !address.is_https()) {
+            headers.insert(PROXY_AUTHORIZATION, credentials.clone());
+        }
+        let request = request_of(method, address, headers, Full::new(body));
         match self.client.request(request).await {
-            Ok(response) => Ok(Reply::new(address.clone(), response)),
+            Ok(response) => Ok(Reply::new(address.clone(), response.map(Body::Pooled))),
             Err(error) => Err(failed(address, error)),
         }
     }
@@ -244,18 +271,6 @@ impl Agent {
                 status: reply.status(),
                 headers: reply.headers(),
             });
-        }
-    }
-
-    /// A proxy in front of a plain server reads its credentials off the request itself.
-    fn add_proxy_credentials(&self, address: &Address, headers: &mut HeaderMap) {
-        if address.is_https() {
-            return;
-        }
-        if let Some(proxy) = self.proxies.before(address.uri())
-            && let Some(credentials) = proxy.basic_auth()
-        {
-            headers.insert(PROXY_AUTHORIZATION, credentials.clone());
         }
     }
 
@@ -304,6 +319,34 @@ async fn within_time<T>(
     })
 }
 
+fn request_of<B>(method: &Method, address: &Address, headers: HeaderMap, body: B) -> Request<B> {
+    let mut request = Request::new(body);
+    *request.method_mut() = method.clone();
+    *request.uri_mut() = address.uri().clone();
+    *request.headers_mut() = headers;
+    request
+}
+
+fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
+    let address = address.clone();
+    match error {
+        SendError::Unsent(source) => HttpError::Unreachable { address, source },
+        SendError::Sent(source) => sent_in_vain(address, source),
+    }
+}
+
+/// The error of a request that was sent and has no answer.
+fn sent_in_vain(address: Address, source: BoxError) -> HttpError {
+    let is_unreadable = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
+    let mut causes =
+        std::iter::successors(Some(&*source as &dyn std::error::Error), |it| it.source());
+    if causes.any(|cause| cause.downcast_ref().is_some_and(is_unreadable)) {
+        HttpError::Unreadable { address, source }
+    } else {
+        HttpError::Unanswered { address, source }
+    }
+}
+
 fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpError {
     let address = address.clone();
     // What was cancelled was not begun: the connection was closed before.
@@ -313,7 +356,7 @@ fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpEr
     if is_unsent {
         HttpError::Unreachable { address, source }
     } else {
-        HttpError::Unanswered { address, source }
+        sent_in_vain(address, source)
     }
 }
 

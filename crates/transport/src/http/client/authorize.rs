@@ -1,4 +1,4 @@
-//! The hook for authorization: what puts credentials on requests, and hears what becomes of them.
+//! The hook for authorization: it puts credentials on requests, and is told how they are answered.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::Address;
 /// Any error, for a hook's own.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Puts credentials on requests, and hears what becomes of them.
+/// Puts credentials on requests, and is told how they are answered.
 ///
 /// Set one for a server with its target. What happens around each request, whether a POST, the GET
 /// of a stream or the DELETE of a session:
@@ -127,7 +127,7 @@ impl RequestHead<'_> {
     }
 }
 
-/// An answer that has come, as far as its headers go.
+/// The head of an answer: its status and headers.
 ///
 /// Its headers may hold secrets, and are not shown.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ pub struct ResponseHead<'a> {
     pub headers: &'a HeaderMap,
 }
 
-/// A refusal for want of authorization, or what looks like one.
+/// A refusal because authorization is missing: an answer with status 401 or 403.
 ///
 /// Its headers may hold secrets, and are not shown.
 #[derive(Clone, Copy)]

@@ -9,13 +9,13 @@ pub enum HttpError {
     /// The URL is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// TLS is wanted and was not built in.
+    /// The URL is `https`, and the feature `tls` is off.
     #[error("{address} needs TLS; build with feature `tls`")]
     NoTls {
         /// Where the request was to go.
         address: Address,
     },
-    /// There is nothing to check the server's certificate by.
+    /// There are no root certificates to check the server's certificate with.
     #[error("no root certificates can be used: {reason}")]
     Roots {
         /// The problem.
@@ -53,6 +53,14 @@ pub enum HttpError {
         /// The cause.
         source: BoxError,
     },
+    /// What came back is not an answer of HTTP that can be read.
+    #[error("what {address} answered is not HTTP that can be read")]
+    Unreadable {
+        /// Where the request went.
+        address: Address,
+        /// Which rule it breaks.
+        source: BoxError,
+    },
     /// The connection broke in the middle of the answer.
     #[error("the connection to {address} broke before the answer was complete")]
     Broken {
@@ -70,7 +78,7 @@ pub enum HttpError {
         /// Where it was sent on to, without its query.
         to: String,
     },
-    /// The server sends the request in circles.
+    /// The server redirects the request too often.
     #[error("{address} redirects more than {limit} times")]
     RedirectedTooOften {
         /// Where the request first went.
@@ -95,12 +103,14 @@ pub enum HttpError {
 }
 
 impl HttpError {
-    /// Whether it is certain that the server has seen nothing of the request, or has done nothing
-    /// about it.
+    /// Whether it is certain that the server has not seen the request, or has not acted on it.
     pub fn is_unsent(&self) -> bool {
         !matches!(
             self,
-            Self::Unanswered { .. } | Self::Broken { .. } | Self::TooLarge { .. }
+            Self::Unanswered { .. }
+                | Self::Unreadable { .. }
+                | Self::Broken { .. }
+                | Self::TooLarge { .. }
         )
     }
 

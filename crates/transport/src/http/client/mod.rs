@@ -11,6 +11,7 @@ mod connector;
 mod error;
 #[cfg(feature = "tls")]
 mod handshake;
+mod http1;
 mod moved;
 mod reply;
 mod screen;

@@ -5,22 +5,24 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use turnbuckle_base::lock::Mutex;
 
-use super::{Address, HttpError};
+use super::http1::Body;
+use super::{Address, BoxError, HttpError};
 use crate::http::sse::{self, Decoder, Event};
 
 /// An answer whose body is still to be read. Dropping it closes the stream of its request.
 pub struct Reply {
     address: Address,
-    response: Response<Incoming>,
+    /// Nobody locks it: it lets a reply be shared, although the bytes of an application need not be.
+    response: Response<Mutex<Body>>,
 }
 
 impl Reply {
-    pub(super) fn new(address: Address, response: Response<Incoming>) -> Self {
+    pub(super) fn new(address: Address, response: Response<Body>) -> Self {
+        let response = response.map(Mutex::new);
         Self { address, response }
     }
 
@@ -66,13 +68,16 @@ impl Reply {
     /// # Errors
     /// If it is longer than `limit` bytes, or the connection breaks.
     pub async fn bytes(self, limit: usize) -> Result<Bytes, HttpError> {
-        let claimed = self.headers().get(CONTENT_LENGTH);
-        let claimed = claimed.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-        if claimed.is_some_and(|claimed| claimed > limit) {
+        let Self { address, response } = self;
+        let mut body = response.into_body().into_inner();
+        // Not the header: it may be a list, or be overruled by another one.
+        if body.length().is_some_and(|length| length > limit as u64) {
             return Err(HttpError::TooLarge { limit });
         }
-        let Self { address, response } = self;
-        let mut body = response.into_body();
+        let whole = body.whole().await;
+        if let Some(whole) = whole.map_err(|source| broken(&address, source))? {
+            return Ok(whole);
+        }
         let mut first = Bytes::new();
         let mut all = BytesMut::new();
         while let Some(chunk) = data(&mut body, &address).await? {
@@ -94,7 +99,7 @@ impl Reply {
     pub fn events(self, limit: usize) -> Events {
         Events {
             address: self.address,
-            body: self.response.into_body(),
+            body: self.response.into_body().into_inner(),
             decoder: Decoder::new().with_max_event_bytes(limit),
             ready: VecDeque::new(),
             limit,
@@ -105,7 +110,7 @@ impl Reply {
 /// The events of an answer. Dropping it closes the stream.
 pub struct Events {
     address: Address,
-    body: Incoming,
+    body: Body,
     decoder: Decoder,
     ready: VecDeque<Event>,
     limit: usize,
@@ -124,6 +129,8 @@ impl Events {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
+            // The next event may be hours away.
+            self.ready = VecDeque::new();
             let Some(chunk) = data(&mut self.body, &self.address).await? else {
                 return Ok(None);
             };
@@ -144,19 +151,14 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-async fn data(body: &mut Incoming, address: &Address) -> Result<Option<Bytes>, HttpError> {
-    loop {
-        let Some(frame) = body.frame().await else {
-            return Ok(None);
-        };
-        let frame = frame.map_err(|error| HttpError::Broken {
-            address: address.clone(),
-            source: error.into(),
-        })?;
-        // Trailers say nothing that is asked for.
-        if let Ok(data) = frame.into_data() {
-            return Ok(Some(data));
-        }
+async fn data(body: &mut Body, address: &Address) -> Result<Option<Bytes>, HttpError> {
+    body.data().await.map_err(|source| broken(address, source))
+}
+
+fn broken(address: &Address, source: BoxError) -> HttpError {
+    HttpError::Broken {
+        address: address.clone(),
+        source,
     }
 }
 

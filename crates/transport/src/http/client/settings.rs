@@ -141,19 +141,19 @@ impl AgentSettings {
         self
     }
 
-    /// Hands redirects back as answers, and follows none.
+    /// Returns redirects as answers instead of following them.
     pub fn without_redirects(mut self) -> Self {
         self.redirects = Redirects::HandBack;
         self
     }
 
-    /// Gives a connection this long to be there.
+    /// Sets how long opening a connection may take.
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Also believes servers whose certificates one of these vouches for, given as PEM.
+    /// Also trusts servers with certificates signed by these root certificates, given as PEM.
     #[cfg(feature = "tls")]
     pub fn with_root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.roots.push(pem.into());

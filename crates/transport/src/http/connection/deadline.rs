@@ -1,7 +1,7 @@
-//! When a connection's patience ends.
+//! When a connection has waited too long.
 //!
 //! The timer is not touched for each request: it is left to fire at the earliest time that was ever
-//! set, and then set again if patience was renewed meanwhile. A connection that is busy from its
+//! set, and then set again if a new wait began meanwhile. A connection that is busy from its
 //! first request on, such as one with an open stream, has no timer at all.
 
 use std::pin::Pin;
@@ -37,8 +37,8 @@ impl Deadline {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, phase: WaitsFor) -> Poll<()> {
         if phase != self.phase {
             self.phase = phase;
-            if let Some(patience) = self.patience() {
-                self.at = Instant::now() + patience;
+            if let Some(timeout) = self.timeout() {
+                self.at = Instant::now() + timeout;
             }
         }
         if phase == WaitsFor::Busy || self.will_be_woken() {
@@ -56,7 +56,7 @@ impl Deadline {
         timer.as_mut().poll(cx)
     }
 
-    fn patience(&self) -> Option<Duration> {
+    fn timeout(&self) -> Option<Duration> {
         match self.phase {
             WaitsFor::Busy => None,
             WaitsFor::Head(_) | WaitsFor::Farewell => Some(self.settings.header_timeout),
@@ -101,22 +101,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_wait_has_its_own_patience() {
-        for (phase, patience) in [
+    async fn each_wait_has_its_own_timeout() {
+        for (phase, timeout) in [
             (WaitsFor::Head(0), 10),
             (WaitsFor::Idle(0), 100),
             (WaitsFor::Stalled(0), 50),
         ] {
             let waited = wait(&mut deadline(), phase).await;
             assert!(
-                waited >= seconds(patience) && waited < seconds(patience + 1),
+                waited >= seconds(timeout) && waited < seconds(timeout + 1),
                 "{phase:?}"
             );
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_renews_patience() {
+    async fn a_request_starts_a_new_wait() {
         let mut deadline = deadline();
         assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
         tokio::time::advance(seconds(90)).await;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_part_of_a_head_ends_patience_earlier() {
+    async fn a_part_of_a_head_shortens_the_wait() {
         let mut deadline = deadline();
         assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
         let waited = wait(&mut deadline, WaitsFor::Head(1)).await;

@@ -1,4 +1,4 @@
-//! What a connection is doing, as far as its patience is concerned.
+//! What a connection is doing, which decides how long it may wait.
 //!
 //! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
 //! tasks of their own.

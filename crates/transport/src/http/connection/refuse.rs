@@ -16,7 +16,7 @@ pub(super) const REFUSAL_TIME: Duration = Duration::from_secs(2);
 /// connection before the client has seen why.
 const DRAINED_BYTES: u64 = 64 * 1024;
 
-const REASON: &str = "this server has as many connections as it takes; come back later\n";
+const REASON: &str = "connection limit of this server reached; try again later\n";
 
 /// Says on a fresh connection that there is one too many, and closes it.
 pub(super) async fn refuse(mut stream: impl AsyncRead + AsyncWrite + Unpin, protocol: Protocol) {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a listener could not be had.
+/// Why a listener could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
@@ -15,7 +15,7 @@ pub enum BindError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A server is behind the socket file already.
+    /// A server already listens at the socket file.
     #[error("a server already answers at {}; stop it or choose another path", path.display())]
     InUse {
         /// The path of the socket file.

@@ -15,7 +15,7 @@ use turnbuckle_base::lock::RwLock;
 /// In the order of our liking, as ALPN names them.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A certificate and its key, ready to be spoken with: TLS 1.3 and 1.2, HTTP/2 and HTTP/1.1.
+/// A certificate and its key, for TLS 1.3 and 1.2 with HTTP/2 and HTTP/1.1.
 ///
 /// Clones are the same certificate: keep one to [`renew`](Self::renew) it while the server runs.
 #[derive(Clone)]

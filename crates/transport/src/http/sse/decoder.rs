@@ -23,8 +23,8 @@ pub struct EventTooLarge {
 
 /// Reads events out of a stream, however it is cut into pieces.
 ///
-/// It never waits for a byte it does not need: an event is there with the line end that ends it.
-/// An event that the stream's end cuts off is never there, as the standard wants it.
+/// An event is returned as soon as the line end that completes it has arrived. An event that is cut
+/// off by the end of the stream is dropped, as the standard requires.
 #[derive(Debug)]
 pub struct Decoder {
     /// The line that has begun and not ended.

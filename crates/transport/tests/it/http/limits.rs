@@ -66,7 +66,7 @@ async fn a_connection_too_many_is_told_so() {
     let mut three = site.connect().await;
     let (status, reason) = three.ask("/").await;
     assert_eq!(status, 503);
-    assert!(reason.contains("come back later"), "{reason}");
+    assert!(reason.contains("connection limit"), "{reason}");
     assert_eq!(three.rest().await, "", "closed");
     assert_eq!(one.ask("/").await.0, 200, "the others are not disturbed");
 

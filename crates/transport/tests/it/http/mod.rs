@@ -1,5 +1,6 @@
 //! The door for HTTP from outside: real sockets, real clients, bad clients.
 
+mod agent;
 #[cfg(unix)]
 mod files;
 mod http1;
@@ -7,11 +8,11 @@ mod http2;
 mod limits;
 #[cfg(target_os = "linux")]
 mod memory;
-mod patience;
 mod raw;
 mod site;
 mod stop;
 mod stream;
+mod timeouts;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(unix)]

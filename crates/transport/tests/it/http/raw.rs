@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::recorder::PATIENCE;
+use crate::recorder::TIMEOUT;
 
 /// A connection, and what was read of it and not yet asked for.
 pub(super) struct Raw<I = TcpStream> {
@@ -91,7 +91,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
 
     /// Reads what there is; whether the connection is still open.
     async fn more(&mut self) -> bool {
-        let read = timeout(PATIENCE, self.io.read_buf(&mut self.read)).await;
+        let read = timeout(TIMEOUT, self.io.read_buf(&mut self.read)).await;
         // A connection that is cut off may also be reset.
         read.expect("something comes, or the end").unwrap_or(0) > 0
     }

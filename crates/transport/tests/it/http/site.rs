@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use turnbuckle_transport::http::{Listener, Peer, ServeError, Settings, serve};
 
 use super::raw::Raw;
-use crate::recorder::PATIENCE;
+use crate::recorder::TIMEOUT;
 
 /// A running server.
 pub(super) struct Site {
@@ -83,7 +83,7 @@ impl Site {
 
     /// The sender of the next stream that was asked for.
     pub(super) async fn stream(&mut self) -> mpsc::Sender<Bytes> {
-        let stream = tokio::time::timeout(PATIENCE, self.streams.recv()).await;
+        let stream = tokio::time::timeout(TIMEOUT, self.streams.recv()).await;
         stream.expect("a stream is asked for").unwrap()
     }
 
@@ -101,7 +101,7 @@ impl Site {
 }
 
 async fn wait(semaphore: &Semaphore, permits: u32) {
-    let permits = tokio::time::timeout(PATIENCE, semaphore.acquire_many(permits)).await;
+    let permits = tokio::time::timeout(TIMEOUT, semaphore.acquire_many(permits)).await;
     permits.expect("it happens in time").unwrap().forget();
 }
 

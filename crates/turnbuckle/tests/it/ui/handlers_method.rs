@@ -1,4 +1,4 @@
-#![allow(unused)]
+#![allow(unused, reason = "the errors are what is compared")]
 
 use turnbuckle::{handlers, prompt, resource, tool};
 

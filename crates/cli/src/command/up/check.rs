@@ -1,0 +1,62 @@
+//! `turnbuckle up --check`: what would be served, and what is wrong with the config.
+
+use turnbuckle_command_line::failure::{Failed, Outcome};
+
+use super::plan::Plan;
+use crate::show::print;
+
+/// Says what would be served. A problem is a failure.
+pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> Outcome {
+    for server in &plan.servers {
+        print(&format!("{}\t{}", server.id, server.shown));
+    }
+    plan.tell_problems();
+    for (key, address) in [("listen", listen), ("admin", admin)] {
+        if let Some(address) = address
+            && !is_address(address)
+        {
+            let said = format!("`{address}` is not an address to listen at (`{key}`)");
+            return Err(Failed::usage(said).hint("write `127.0.0.1:7250`: a host and a port"));
+        }
+    }
+    if plan.servers.is_empty() && plan.problems.is_empty() {
+        return Err(Failed::usage("the config has no servers"));
+    }
+    match plan.problems.len() {
+        0 => Ok(()),
+        1 => Err(Failed::usage("1 problem in the config")),
+        count => Err(Failed::usage(format!("{count} problems in the config"))),
+    }
+}
+
+/// Whether it is a host and a port. Whether there is such a host is not looked up.
+fn is_address(text: &str) -> bool {
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(host, port)| {
+        let is_host = !host.is_empty() && !host.contains(['/', ' ']);
+        is_host && port.parse::<u16>().is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_address;
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        for text in ["127.0.0.1:7250", "[::1]:0", "localhost:80", "0.0.0.0:1"] {
+            assert!(is_address(text), "{text}");
+        }
+        for text in [
+            "nonsense",
+            "xx",
+            "",
+            ":80",
+            "a:b",
+            "http://a:80/",
+            "a:70000",
+        ] {
+            assert!(!is_address(text), "{text}");
+        }
+    }
+}

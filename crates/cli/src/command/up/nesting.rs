@@ -1,0 +1,63 @@
+//! Gateways that start gateways: a config file may have `turnbuckle up` among its servers, and that gateway
+//! reads the same file.
+//!
+//! Each gateway tells the programs that it starts which gateways they come from, in a variable. One that
+//! finds itself there does not start, so that processes do not start each other without end.
+
+use std::{
+    env,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
+
+use turnbuckle_command_line::failure::{Failed, Outcome};
+
+use super::plan::PlanWords;
+
+/// The variable with the gateways that a program was started by.
+pub(super) const VARIABLE: &str = "TURNBUCKLE_GATEWAYS";
+
+/// How many gateways may start each other in a row.
+const MAX_GATEWAYS: usize = 8;
+
+/// What programs of this gateway are told: the gateways before it, and itself.
+///
+/// # Errors
+/// If this gateway was started by itself, or by too many others.
+pub(super) fn chain(words: &PlanWords<'_>) -> Outcome<String> {
+    let before = env::var(VARIABLE).unwrap_or_default();
+    let folder = env::current_dir().unwrap_or_default();
+    let mut digest = DefaultHasher::new();
+    (words.what, words.command, words.only, folder).hash(&mut digest);
+    extended(&before, &format!("{:016x}", digest.finish()))
+}
+
+/// A chain with one gateway more.
+fn extended(before: &str, own: &str) -> Outcome<String> {
+    let ids: Vec<&str> = before.split(',').filter(|id| !id.is_empty()).collect();
+    if ids.contains(&own) {
+        let said = "this gateway was started by a gateway that serves the same servers";
+        let hint = "a config file has `turnbuckle up` among its servers: remove it there, or give it \
+                    a file of its own";
+        return Err(Failed::usage(said).hint(hint));
+    }
+    if ids.len() >= MAX_GATEWAYS {
+        let said = format!("more than {MAX_GATEWAYS} gateways started each other in a row");
+        return Err(Failed::usage(said));
+    }
+    Ok([ids.as_slice(), &[own]].concat().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_is_not_started_by_itself() {
+        let chain = extended("", "a").expect("it is the first");
+        let chain = extended(&chain, "b").expect("it is another");
+        assert_eq!(chain, "a,b");
+        assert!(extended(&chain, "a").is_err() && extended(&chain, "b").is_err());
+        let long: Vec<String> = (0..MAX_GATEWAYS).map(|id| id.to_string()).collect();
+        assert!(extended(&long.join(","), "a").is_err());
+    }
+}

@@ -1,0 +1,253 @@
+//! A gateway whose config file changes, or which is started again.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::{
+    program::{BINARY, Place, eventually, stderr, stdout},
+    up::{Gateway, noted},
+};
+
+const KEYS: &str = "[[gateway.keys]]\nname = \"ada\"\nenv = \"ADA_KEY\"\n";
+
+/// A server that says nothing while there is a file `hold`, and has the tool whose name is in `tool`.
+const SERVER: &str = r#"
+while [ -e hold ]; do sleep 0.05; done
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"small","version":"1"}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"'"$(cat tool)"'","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[{"type":"text","text":"done"}]}}' ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}' ;;
+  esac
+done
+"#;
+
+/// The entries of a JSON config as TOML.
+fn servers(place: &Place) -> String {
+    let entry: Value = serde_json::from_str(&noted(place, "started")).expect("JSON");
+    format!(
+        "[servers.kept]\ncommand = {}\nargs = {}\n",
+        entry["command"], entry["args"]
+    )
+}
+
+#[test]
+fn keys_that_come_or_go_restart_nothing() {
+    for is_guarded in [true, false] {
+        let place = Place::new();
+        let servers = servers(&place);
+        let file = |keys: &str| format!("{keys}{servers}");
+        let (before, after) = if is_guarded { (KEYS, "") } else { ("", KEYS) };
+        place.write("turnbuckle.toml", &file(before));
+        let gateway = Gateway::start_with(&place, &["turnbuckle.toml"], |command| {
+            command.env("ADA_KEY", "ada-has-a-long-key");
+        });
+        gateway.hears(&["ready", "kept"]);
+        place.write("turnbuckle.toml", &file(after));
+        gateway.hears(&["changes of `keys` count after a restart"]);
+        gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+        assert_eq!(place.read("started").lines().count(), 1);
+        // The guard is the old one.
+        let output = place.run(&["call", &gateway.url, "echo", "text=hi"]);
+        assert_eq!(output.status.success(), !is_guarded, "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_gateway_that_a_config_names_is_left_out() {
+    let place = Place::new();
+    let servers = servers(&place);
+    place.write("turnbuckle.toml", &servers);
+    let gateway = Gateway::start(&place, &["turnbuckle.toml", "--names", "prefixed"]);
+    gateway.hears(&["ready", "kept"]);
+    let local = gateway.url.replace("127.0.0.1", "localhost");
+    for (number, url) in [
+        local.clone(),
+        format!("{}/", gateway.url),
+        gateway.url.replace("/mcp", "/sse"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let me = format!("me{number}");
+        let file = format!("{servers}[servers.{me}]\nurl = \"{url}\"\n");
+        place.write("turnbuckle.toml", &file);
+        gateway.hears(&[&format!("`{me}` is this gateway itself")]);
+    }
+    eventually("the plan is carried out", || {
+        let (status, body) = gateway.get("/readyz");
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        let count = body["servers"].as_object().map(serde_json::Map::len);
+        (status == 200 && count == Some(1)).then_some(())
+    });
+}
+
+#[test]
+fn lists_of_the_last_run_are_there_before_their_server() {
+    let place = Place::new();
+    place.write("server.sh", SERVER);
+    place.write("tool", "send");
+    let config = |lock: &str| {
+        format!(
+            "[gateway]\nlock = \"{lock}\"\nnames = \"prefixed\"\n[servers.small]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n"
+        )
+    };
+    place.write("turnbuckle.toml", &config("off"));
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "small"]);
+    let folder = eventually("the lists are written", || {
+        let found = place.run(&["list", &gateway.url, "--json"]);
+        assert!(stdout(&found).contains("small__send"), "{}", stderr(&found));
+        let folder = place.path().join("home/.local/state/turnbuckle/lists");
+        let is_there = fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
+        is_there.then_some(folder)
+    });
+    for file in fs::read_dir(folder).expect("a folder") {
+        let about = file.expect("a file").metadata().expect("it is there");
+        assert_eq!(about.permissions().mode() & 0o777, 0o600);
+    }
+    drop(gateway);
+    place.write("hold", "");
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    let found = place.run(&["list", &gateway.url, "--json"]);
+    assert!(stdout(&found).contains("small__send"), "{}", stderr(&found));
+    let (_, body) = gateway.get("/readyz");
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!(body["servers"]["small"]["state"], "starting", "{body}");
+    place.write("tool", "post");
+    fs::remove_file(place.path().join("hold")).expect("it is there");
+    gateway.hears(&["ready", "small"]);
+    let found = stdout(&place.run(&["list", &gateway.url, "--json"]));
+    assert!(
+        found.contains("small__post") && !found.contains("small__send"),
+        "{found}"
+    );
+    drop(gateway);
+    // What was approved is compared with what the server says, so nothing is offered before that.
+    let lock = place.run(&["lock", "--config", "turnbuckle.toml"]);
+    assert!(lock.status.success(), "{}", stderr(&lock));
+    place.write("tool", "send");
+    place.write("turnbuckle.toml", &config("off"));
+    drop({
+        let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+        gateway.hears(&["ready", "small"]);
+        eventually("the lists are written", || {
+            let folder = place.path().join("home/.local/state/turnbuckle/lists");
+            let mut files = fs::read_dir(folder).ok()?;
+            let file = files.next()?.ok()?;
+            let text = fs::read_to_string(file.path()).ok()?;
+            text.contains(r#""send""#).then_some(())
+        });
+        gateway
+    });
+    place.write("hold", "");
+    place.write("turnbuckle.toml", &config("enforce"));
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    let found = stdout(&place.run(&["list", &gateway.url, "--json"]));
+    assert!(!found.contains("small__"), "{found}");
+    fs::remove_file(place.path().join("hold")).expect("it is there");
+    gateway.hears(&["changed small/send"]);
+}
+
+#[test]
+fn settings_for_a_tool_that_is_not_there_are_reported() {
+    let place = Place::new();
+    let settings =
+        "[servers.kept.tools.ecko]\nhide = true\n[servers.kept.tools.add]\nhide = true\n";
+    place.write("turnbuckle.toml", &format!("{}{settings}", servers(&place)));
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["warning", "`kept` has no tool `ecko`"]);
+    assert!(
+        !gateway.said().contains("no tool `add`"),
+        "{}",
+        gateway.said()
+    );
+    place.write("turnbuckle.toml", &servers(&place));
+    gateway.hears(&["reloaded", "0 added, 1 changed, 0 removed"]);
+    eventually("it is ready again", || {
+        let said = gateway.said();
+        (said.matches("ready  ").count() == 2).then_some(())
+    });
+    assert!(
+        !gateway.said().contains("removed kept"),
+        "{}",
+        gateway.said()
+    );
+}
+
+/// A call that does not end by itself.
+const SLOW: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"slow","version":"1"}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"wait","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo called >> called ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn a_second_signal_ends_calls_with_an_answer() {
+    let place = Place::new();
+    place.write("server.sh", SLOW);
+    let gateway = Gateway::start(&place, &["--era", "legacy", "--", "sh", "server.sh"]);
+    gateway.hears(&["ready"]);
+    let call = place
+        .command(BINARY)
+        .args(["call", &gateway.url, "wait"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    eventually("the call has arrived", || {
+        place.path().join("called").exists().then_some(())
+    });
+    let signal = || {
+        let id = gateway.process_id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.expect("kill runs").success());
+    };
+    signal();
+    gateway.hears(&["stopping", "Ctrl-C again"]);
+    let began = Instant::now();
+    signal();
+    let answered = call.wait_with_output().expect("it ends");
+    assert!(!answered.status.success());
+    let said = String::from_utf8_lossy(&answered.stderr).into_owned();
+    assert!(
+        said.contains("sh") && began.elapsed() < Duration::from_secs(7),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_gateway_that_starts_itself_ends() {
+    let place = Place::new();
+    let count = place.file("count");
+    let line = format!("echo $$ >> {count}; exec {BINARY} up --stdio servers.json");
+    place.write(
+        "servers.json",
+        &format!(
+            r#"{{"mcpServers":{{"me":{{"command":"sh","args":["-c","{line}"]}},"demo":{{"command":"{BINARY}","args":["serve","--stdio"]}}}}}}"#
+        ),
+    );
+    let gateway = Gateway::start(&place, &["servers.json"]);
+    gateway.hears(&["ready", "demo"]);
+    gateway.hears(&["failed  me"]);
+    // Each of them was started by the first gateway, and started nothing.
+    let listed = stdout(&place.run(&["list", &gateway.url, "--json"]));
+    assert!(
+        listed.contains("demo__echo") && !listed.contains("me__"),
+        "{listed}"
+    );
+}

@@ -1,0 +1,120 @@
+//! What is known of the tools and prompts of a server: which of them ask, and which were seen not to.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use tokio::sync::Notify;
+use turnbuckle_base::lock::Mutex;
+
+/// How many tools and prompts are remembered. A server has fewer.
+const MAX_KNOWN: usize = 10_000;
+
+/// Whether a tool or prompt asks in the middle of its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Habit {
+    /// It was not called yet, or never to the end.
+    Unknown,
+    /// It has answered, and asked nothing.
+    Quiet,
+    /// It was in flight when something was asked, and nothing said which call asked.
+    Suspected,
+    /// It has asked, and waited for the answer before it asked again.
+    Asks,
+    /// It has asked again before it was answered.
+    AsksSeveral,
+}
+
+impl Habit {
+    /// Whether it was seen to ask.
+    pub(super) fn asks(self) -> bool {
+        matches!(self, Self::Asks | Self::AsksSeveral)
+    }
+
+    /// Whether its calls run one after the other, with those of all tools that may ask.
+    pub(super) fn takes_turns(self) -> bool {
+        self.asks() || self == Self::Suspected
+    }
+}
+
+/// What is known of the tools and prompts of one server, in all of its sessions.
+#[derive(Default)]
+pub(super) struct KnownTools {
+    habits: Mutex<HashMap<String, Habit>>,
+    /// Told to calls that wait for their turn.
+    pub(super) learned: Notify,
+}
+
+impl KnownTools {
+    pub(super) fn habit(&self, subject: &str) -> Habit {
+        let habits = self.habits.lock();
+        match habits.get(subject) {
+            Some(habit) => *habit,
+            // A server with so many names is not held up. Its questions are told apart all the same.
+            None if habits.len() >= MAX_KNOWN => Habit::Quiet,
+            None => Habit::Unknown,
+        }
+    }
+
+    /// The tool has answered, and asked nothing.
+    pub(super) fn answered(&self, subject: &str) {
+        self.learn(subject, Habit::Quiet);
+    }
+
+    /// The tool may have asked.
+    pub(super) fn suspect(&self, subject: &str) {
+        self.learn(subject, Habit::Suspected);
+    }
+
+    /// The tool has asked.
+    pub(super) fn asked(&self, subject: &str) {
+        self.learn(subject, Habit::Asks);
+    }
+
+    /// The tool has asked again before it was answered.
+    pub(super) fn asked_again(&self, subject: &str) {
+        self.learn(subject, Habit::AsksSeveral);
+    }
+
+    /// A tool that has asked once may ask again, however often it does not.
+    fn learn(&self, subject: &str, learned: Habit) {
+        let is_news = {
+            let mut habits = self.habits.lock();
+            let is_full = habits.len() >= MAX_KNOWN;
+            match habits.entry(subject.to_owned()) {
+                Entry::Occupied(mut known) if (*known.get() as u8) < learned as u8 => {
+                    known.insert(learned);
+                    true
+                }
+                Entry::Vacant(unknown) if !is_full => {
+                    unknown.insert(learned);
+                    true
+                }
+                _ => false,
+            }
+        };
+        if is_news {
+            self.learned.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_has_asked_is_not_taken_for_a_quiet_one() {
+        let known = KnownTools::default();
+        assert_eq!(known.habit("a"), Habit::Unknown);
+        known.answered("a");
+        assert_eq!(known.habit("a"), Habit::Quiet);
+        known.suspect("a");
+        assert!(known.habit("a").takes_turns() && !known.habit("a").asks());
+        known.asked("a");
+        known.suspect("a");
+        known.answered("a");
+        assert_eq!(known.habit("a"), Habit::Asks);
+        known.asked_again("a");
+        known.asked("a");
+        assert_eq!(known.habit("a"), Habit::AsksSeveral);
+    }
+}

@@ -1,0 +1,56 @@
+//! What servers list: tools, prompts, resources and resource templates.
+
+use serde::{Serialize, de::DeserializeOwned};
+use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+
+/// Something that servers list.
+pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
+    const METHOD: &'static str;
+    /// The member of a page that has the entries.
+    const MEMBER: &'static str;
+    /// The word for it in reports.
+    const NOUN: &'static str;
+
+    /// Its key in the list.
+    fn key(&self) -> &str;
+}
+
+impl Kind for Tool {
+    const METHOD: &'static str = "tools/list";
+    const MEMBER: &'static str = "tools";
+    const NOUN: &'static str = "tool";
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Kind for Prompt {
+    const METHOD: &'static str = "prompts/list";
+    const MEMBER: &'static str = "prompts";
+    const NOUN: &'static str = "prompt";
+
+    fn key(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Kind for Resource {
+    const METHOD: &'static str = "resources/list";
+    const MEMBER: &'static str = "resources";
+    const NOUN: &'static str = "resource";
+
+    fn key(&self) -> &str {
+        &self.uri
+    }
+}
+
+impl Kind for ResourceTemplate {
+    const METHOD: &'static str = "resources/templates/list";
+    const MEMBER: &'static str = "resourceTemplates";
+    const NOUN: &'static str = "resource template";
+
+    fn key(&self) -> &str {
+        &self.uri_template
+    }
+}
