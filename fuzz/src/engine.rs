@@ -4,11 +4,6 @@ use std::{
     fs, io,
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -20,17 +15,23 @@ use crate::{
     target::Target,
 };
 
-/// An input that runs longer than this is a fault of the code, on any machine.
-const LONGEST: Duration = Duration::from_secs(20);
+/// An input that runs for more seconds than this is a fault of the code, on any machine.
+///
+/// The system watches it: a thread that did would run code whose edges are counted, at other moments
+/// in each run.
+const LONGEST_SECONDS: u32 = 20;
+
+/// A file in the current folder.
+const CAREFUL_FILE: &str = "crash";
 
 pub struct Settings {
     pub runs: u64,
     pub seed: u64,
     /// Inputs that reached something new are kept here, and read again by the next run.
     pub corpus: Option<PathBuf>,
-    /// Each input is written here before it is run: what is left there after a crash that no
-    /// program can catch, such as a stack that overflowed, is the input that caused it.
-    pub careful: Option<PathBuf>,
+    /// Whether each input is written to [`CAREFUL_FILE`] before it is run: what is left there after a
+    /// crash that no program can catch, such as a stack that overflowed, is the input that caused it.
+    pub is_careful: bool,
 }
 
 pub struct Report {
@@ -57,16 +58,15 @@ pub fn run(target: &Target, settings: &Settings) -> io::Result<Report> {
         ));
     }
     let begun = Instant::now();
-    let watch = Watch::start();
     let execute = |input: &[u8], coverage: &mut Coverage| -> io::Result<Verdict> {
-        if let Some(path) = &settings.careful {
-            fs::write(path, input)?;
+        if settings.is_careful {
+            fs::write(CAREFUL_FILE, input)?;
         }
-        watch.begins(input);
+        alarm(LONGEST_SECONDS);
         coverage.clear();
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
         let is_new = coverage.collect();
-        watch.ended();
+        alarm(0);
         Ok(match outcome {
             Ok(()) => Verdict::Fine { is_new },
             Err(payload) => Verdict::Failed(message(&*payload)),
@@ -174,51 +174,7 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-/// Ends the program when one input takes too long, and says which.
-struct Watch(Arc<Running>);
-
-#[derive(Default)]
-struct Running {
-    /// Milliseconds since the start at which an input began, or 0.
-    since: AtomicU64,
-    input: Mutex<Vec<u8>>,
-}
-
-impl Watch {
-    fn start() -> Self {
-        let running = Arc::new(Running::default());
-        let watched = Arc::clone(&running);
-        thread::spawn(move || {
-            loop {
-                thread::sleep(Duration::from_secs(1));
-                let since = watched.since.load(Ordering::Acquire);
-                if since != 0 && now().saturating_sub(since) > LONGEST.as_millis() as u64 {
-                    let input = watched.input.lock().expect("no thread panics with it");
-                    let path = std::env::temp_dir().join(format!("slow-{}", name_of(&input)));
-                    let _ = fs::write(&path, &*input);
-                    eprintln!("error: an input takes over {LONGEST:?}: {}", path.display());
-                    std::process::exit(3);
-                }
-            }
-        });
-        Self(running)
-    }
-
-    fn begins(&self, input: &[u8]) {
-        let mut kept = self.0.input.lock().expect("no thread panics with it");
-        kept.clear();
-        kept.extend_from_slice(input);
-        drop(kept);
-        self.0.since.store(now(), Ordering::Release);
-    }
-
-    fn ended(&self) {
-        self.0.since.store(0, Ordering::Release);
-    }
-}
-
-fn now() -> u64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let start = START.get_or_init(Instant::now);
-    start.elapsed().as_millis() as u64 + 1
+unsafe extern "C" {
+    /// Has the system end this program with a signal after so many seconds; 0 takes that back.
+    safe fn alarm(seconds: u32) -> u32;
 }

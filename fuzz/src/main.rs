@@ -4,6 +4,7 @@
 mod coverage;
 mod engine;
 mod mutate;
+mod random;
 mod target;
 
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -11,7 +12,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use engine::{Settings, found_folder, name_of};
 
 const USAGE: &str =
-    "usage: turnbuckle-fuzz [TARGET] [--runs N] [--seed N] [--corpus FOLDER] [--careful FILE]
+    "usage: turnbuckle-fuzz [TARGET] [--runs N] [--seed N] [--corpus FOLDER] [--careful 0|1]
 Without a target, lists them.";
 
 fn main() -> ExitCode {
@@ -30,7 +31,7 @@ fn start() -> Result<ExitCode, String> {
         runs: 20_000,
         seed: 1,
         corpus: None,
-        careful: None,
+        is_careful: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -43,7 +44,7 @@ fn start() -> Result<ExitCode, String> {
             "--runs" => settings.runs = number(value()?)?,
             "--seed" => settings.seed = number(value()?)?,
             "--corpus" => settings.corpus = Some(PathBuf::from(value()?)),
-            "--careful" => settings.careful = Some(PathBuf::from(value()?)),
+            "--careful" => settings.is_careful = number(value()?)? == 1,
             _ if word.starts_with('-') || name.is_some() => return Err(USAGE.to_owned()),
             _ => name = Some(word),
         }

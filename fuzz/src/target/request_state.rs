@@ -1,5 +1,5 @@
 //! `requestState`: a box opens for the caller and the request that it was sealed for, and after any
-//! change of a byte it opens for nobody.
+//! change of a byte it does not open.
 
 use std::sync::LazyLock;
 

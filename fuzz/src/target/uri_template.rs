@@ -40,6 +40,11 @@ fn run(input: &[u8]) {
     let written = template
         .expand(&values)
         .expect("values that were read can be written");
+    let has_one_way_back = !(keeps_delimiters(template.as_str()) && has_encoded_delimiter(uri))
+        && groups_of_pairs_with_ampersand(template.as_str()) < 2;
+    if !has_one_way_back {
+        return;
+    }
     let again = template.matches(&written);
     assert_eq!(
         again.as_ref(),
@@ -47,4 +52,33 @@ fn run(input: &[u8]) {
         "{} {uri} {written}",
         template.as_str()
     );
+}
+
+/// Whether the template has `{+name}` or `{#name}`. They write delimiters and the text `%41` as they are (RFC 6570,
+/// 3.2.3). So a value that was read from `%2C` or `%2541` is written as `,` or `%41`, which can mean something else.
+fn keeps_delimiters(template: &str) -> bool {
+    template.contains("{+") || template.contains("{#")
+}
+
+fn has_encoded_delimiter(uri: &str) -> bool {
+    uri.as_bytes().windows(3).any(|it| {
+        let digits = str::from_utf8(&it[1..]).unwrap_or_default();
+        let octet = u8::from_str_radix(digits, 16).unwrap_or_default();
+        it[0] == b'%' && b":/?#[]@!$&'()*+,;=%".contains(&octet)
+    })
+}
+
+/// How many groups of pairs may begin with `&`. `{?a}{&b}` is one: without `a` it is written as `&b=1`. With another
+/// one before it, such as in `{&c}{?a}{&b}`, what it writes then is read as the other one.
+fn groups_of_pairs_with_ampersand(template: &str) -> usize {
+    let mut groups = 0;
+    let mut follows_query = false;
+    for part in template.split_inclusive('}') {
+        let follows = part.starts_with("{&") && follows_query;
+        if part.contains("{&") && !follows || part.contains("{?") {
+            groups += 1;
+        }
+        follows_query = follows || part.contains("{?") || part.contains("{&");
+    }
+    groups
 }
