@@ -8,7 +8,7 @@
 //! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
 //! bench host                    what a host adds to a call of a client, and what a merged list costs
 //! bench gateway                 what gateways add to a call, next to a direct connection and to each other
-//! bench gateway --quick         the same with fewer and shorter turns; not kept
+//! bench gateway --quick         the same with fewer and shorter turns; not kept (NO_PEERS=1: without other gateways)
 //! bench gateway PART…           of it: instructions, memory, ready, times
 //! bench chaos [OPTION…]         clients of every revision while replicas and Redis are killed and stopped
 //! bench replicas                what replicas cost: calls, replies across replicas, commands of Redis

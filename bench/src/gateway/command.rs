@@ -43,7 +43,7 @@ pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
     build_own("bench-client", "programs")?;
     let mut gateways = Gateways::new(said("date", &["-u", "+%-d %B %Y"])?, Machine::look()?);
     let mut there = Vec::new();
-    for program in Program::TIMED {
+    for program in wanted(parts, extent)? {
         match program.prepare() {
             Ok(()) => there.push(program),
             // Not every machine has every registry.
@@ -79,6 +79,18 @@ pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
         Results::update(|results| merge(results, gateways, parts))?;
     }
     Ok(())
+}
+
+/// The programs that these parts measure. With `NO_PEERS` in the environment, a quick look leaves out those of
+/// others, which take long to install.
+fn wanted(parts: &[Part], extent: Extent) -> Result<Vec<Program>> {
+    let has_no_peers = std::env::var_os("NO_PEERS").is_some();
+    if has_no_peers && extent == Extent::Full {
+        return Err("`NO_PEERS` is for `--quick`: what is kept has the figures of all".into());
+    }
+    let compares = parts.contains(&Part::Instructions) || parts.contains(&Part::Times);
+    let is_wanted = |it: &Program| !it.is_peer() || (compares && !has_no_peers);
+    Ok(Program::TIMED.into_iter().filter(is_wanted).collect())
 }
 
 /// Takes over the parts that were measured.

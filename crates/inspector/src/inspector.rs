@@ -202,11 +202,15 @@ impl Inspector {
         self.lock().server(id)?.connection.clone()
     }
 
-    /// Changes a server, and tells of it.
+    /// Changes a server, and tells of it. Only for the task that connects it: one that was replaced may
+    /// run for a moment longer, and what it says is about a connection of the past.
     pub(super) fn change_server(&self, id: &str, change: impl FnOnce(&mut Entry)) {
-        if let Some(entry) = self.lock().server(id) {
-            change(entry);
-        }
+        let mut state = self.lock();
+        let Some(entry) = state.server(id).filter(|entry| entry.is_worked_on_here()) else {
+            return;
+        };
+        change(entry);
+        drop(state);
         self.tell_of(id);
     }
 

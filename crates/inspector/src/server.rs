@@ -188,6 +188,12 @@ impl Entry {
         Shell::of(options, self.pin, &self.origin, &self.server.shown)
     }
 
+    /// Whether the task that calls this is the one that connects the server.
+    pub(super) fn is_worked_on_here(&self) -> bool {
+        let here = tokio::task::try_id();
+        here.is_some() && self.work.as_ref().map(AbortHandle::id) == here
+    }
+
     /// Takes the connection out, to be closed, and ends what looks after it.
     pub(super) fn take_connection(&mut self) -> Option<Connection> {
         for task in [self.work.take(), self.listening.take()]

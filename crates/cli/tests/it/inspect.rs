@@ -392,6 +392,32 @@ fn a_server_that_does_not_answer_is_told_of() {
     });
 }
 
+/// What becomes of a connection that was replaced does not count for the one in its place.
+#[test]
+fn a_server_that_is_connected_again_and_again_is_connected() {
+    let demo = crate::program::HttpDemo::start();
+    let inspector = Inspector::start(&[]);
+    let added = inspector.post("servers", &json!({ "target": demo.url }));
+    let id = added["id"].as_str().expect("it has an id").to_owned();
+    let status = |inspector: &Inspector| {
+        let state = inspector.get("state");
+        let mut servers = state["servers"].as_array().into_iter().flatten();
+        let server = servers.find(|one| one["id"] == *id);
+        server.expect("it is there")["status"].clone()
+    };
+    for _ in 0..30 {
+        inspector.post(&format!("servers/{id}/connect"), &json!({}));
+        inspector.until("it is connected", |inspector| {
+            (status(inspector) == "open").then_some(())
+        });
+    }
+    // For longer than it takes until the end of a connection is noticed.
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(1) {
+        assert_eq!(status(&inspector), "open");
+    }
+}
+
 #[test]
 fn cancelling_reaches_the_server() {
     let inspector = Inspector::start(&[]);

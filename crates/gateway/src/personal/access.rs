@@ -33,8 +33,8 @@ pub trait CallerAccess: Send + Sync + 'static {
 
     /// A number that changes with the credentials of the caller, other than by renewing them: when
     /// it has signed in for more, or has signed out. The next request then calls
-    /// [`server_for`](Self::server_for) again, and starts the server again, or ends its sessions if
-    /// there is none any more.
+    /// [`server_for`](Self::server_for) again, and starts the server again. If that returns `None`,
+    /// the sessions of the caller with the server end.
     fn credentials(&self, _caller: &Caller) -> u64 {
         0
     }

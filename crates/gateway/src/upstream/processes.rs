@@ -55,12 +55,12 @@ impl Processes {
     }
 }
 
-/// ProcessPlaces for processes: as many as may run at a time.
+/// Places for processes: as many as may run at a time.
 pub(super) struct ProcessPlaces {
     free: Arc<Semaphore>,
     /// Calls that wait for one.
     waiting: AtomicUsize,
-    /// ProcessPlaces of processes that are ending.
+    /// Places of processes that are ending.
     ending: AtomicUsize,
 }
 
@@ -115,7 +115,7 @@ impl ProcessPlaces {
     }
 }
 
-/// One more, while this is kept.
+/// Counts one more while it is kept.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {

@@ -1,6 +1,9 @@
 //! `redis+cluster://`, with a real cluster of six nodes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use turnbuckle_store::{Spend, contract, redis::Redis};
 use turnbuckle_test_replicas::{Cluster, Lone, until};
@@ -89,6 +92,10 @@ async fn everything_heals_after_any_master_is_killed() {
         cluster.nodes[place].kill();
         let took = pair.works().await;
         println!("everything worked {took:?} after the node of `{key}` was killed");
+        // What was used may all be on other nodes.
+        until("another node has its slots", || {
+            cluster.place_of(key) != place
+        });
         for number in 0..20 {
             let id = format!("t{number}");
             assert!(pair.has_task(&id).await, "{id}");
@@ -107,6 +114,26 @@ async fn everything_heals_after_any_master_is_killed() {
             })
         });
     }
+}
+
+/// The replica that is to take over hangs for longer than a node may be silent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn everything_heals_after_an_election_that_takes_long() {
+    let mut cluster = Cluster::start();
+    let mut pair = Pair::open(&cluster.url(), "l:").await;
+    pair.works().await;
+    pair.begin_task("t").await.unwrap();
+    cluster.replicate();
+    let place = cluster.place_of("l:nodes:{all}");
+    cluster.nodes[place + 3].signal("-STOP");
+    cluster.nodes[place].kill();
+    let goes_on = async {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        cluster.nodes[place + 3].signal("-CONT");
+    };
+    let (took, ()) = tokio::join!(pair.works(), goes_on);
+    println!("everything worked {took:?} after the node was killed");
+    assert!(pair.has_task("t").await);
 }
 
 /// The replica does not get the end of the task: it is stopped, and its connection closed.

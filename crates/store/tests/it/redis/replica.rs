@@ -138,18 +138,22 @@ impl Pair {
     }
 
     /// Uses everything from both ends. Each part may be tried again until it works; how long that took
-    /// at the most is returned.
+    /// at the most is returned. Parts may be on nodes that still work, and fail a moment later: a cluster
+    /// that has noticed that a node is away refuses everything until another node has its slots.
     pub(super) async fn works(&mut self) -> Duration {
         let begun = Instant::now();
+        let mut part = "messages";
         let all = async {
             self.messages_arrive().await;
+            part = "changes";
             self.changes_arrive().await;
+            part = "tasks";
             self.tasks_work().await;
+            part = "the rest";
             self.the_rest_works().await;
         };
-        tokio::time::timeout(HEALED_WITHIN, all)
-            .await
-            .expect("everything works in time");
+        let is_in_time = tokio::time::timeout(HEALED_WITHIN, all).await.is_ok();
+        assert!(is_in_time, "not in time: {part}");
         begun.elapsed()
     }
 
@@ -191,20 +195,25 @@ impl Pair {
         };
         assert_eq!(record.version, 2, "a change is made once");
         waiting.await.unwrap().expect("it is told");
-        let page = self
-            .other
-            .tasks
-            .list(&key.owner, None, 5, SystemTime::now());
-        assert_eq!(page.await.unwrap().tasks.len(), 1);
+        let page = eventually(async || {
+            let page = self
+                .other
+                .tasks
+                .list(&key.owner, None, 5, SystemTime::now());
+            page.await.ok()
+        });
+        assert_eq!(page.await.tasks.len(), 1);
     }
 
     async fn the_rest_works(&self) {
         let id = unique();
         let spent = eventually(async || self.spend(id.as_bytes()).await.ok()).await;
         assert_eq!(spent, Spend::Now);
-        assert_eq!(self.spend(id.as_bytes()).await.unwrap(), Spend::Before);
+        let spent = eventually(async || self.spend(id.as_bytes()).await.ok()).await;
+        assert_eq!(spent, Spend::Before);
         assert!(eventually(async || self.note(&id).await.ok()).await);
-        assert!(self.has_note(&id).await);
+        let notes = eventually(async || self.other.sessions.read(&id).await.ok()).await;
+        assert_eq!(notes.resources.len(), 1);
         let event = || LoggedEvent {
             number: 1,
             bytes: b"event".to_vec(),
@@ -214,7 +223,8 @@ impl Pair {
             append.await.ok()
         })
         .await;
-        assert_eq!(self.other.events.read(&id).await.unwrap().len(), 1);
+        let events = eventually(async || self.other.events.read(&id).await.ok()).await;
+        assert_eq!(events.len(), 1);
     }
 }
 

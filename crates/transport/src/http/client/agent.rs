@@ -331,12 +331,12 @@ fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
     let address = address.clone();
     match error {
         SendError::Unsent(source) => HttpError::Unreachable { address, source },
-        SendError::Sent(source) => sent_in_vain(address, source),
+        SendError::Sent(source) => no_answer(address, source),
     }
 }
 
 /// The error of a request that was sent and has no answer.
-fn sent_in_vain(address: Address, source: BoxError) -> HttpError {
+fn no_answer(address: Address, source: BoxError) -> HttpError {
     let is_unreadable = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
     let mut causes =
         std::iter::successors(Some(&*source as &dyn std::error::Error), |it| it.source());
@@ -356,7 +356,7 @@ fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpEr
     if is_unsent {
         HttpError::Unreachable { address, source }
     } else {
-        sent_in_vain(address, source)
+        no_answer(address, source)
     }
 }
 
