@@ -14,7 +14,7 @@ use std::{error::Error, process::ExitCode, time::Duration};
 
 use http::request::Parts;
 use turnbuckle::{
-    Admission, Admitted, Caller, Http, HttpSettings, ListenerLimits, MemoryBudget, Protect,
+    AuthDecision, Authorized, Caller, Http, HttpSettings, ListenerLimits, MemoryBudget, Protect,
     client::Era,
     gateway::{Gateway, UpstreamSettings},
     host::{
@@ -40,10 +40,10 @@ const START: Duration = Duration::from_mins(1);
 struct Named;
 
 impl Protect for Named {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let name = request.headers.get("x-caller");
         let name = name.and_then(|it| it.to_str().ok()).unwrap_or("nobody");
-        Admission::Now(Ok(Admitted::new(Caller::new(name))))
+        AuthDecision::Now(Ok(Authorized::new(Caller::new(name))))
     }
 }
 
@@ -90,7 +90,7 @@ async fn serve(port: &str, gateway: Gateway, is_shared: bool) -> Result<(), Box<
     let listeners = ListenerLimits::default().with_total(MAX_CONNECTIONS);
     let memory = MemoryBudget::default().with_kept(MAX_KEPT);
     let gateway = gateway
-        .front(move |server| {
+        .configure_server(move |server| {
             server
                 .listeners(listeners.with_per_caller(MAX_CONNECTIONS))
                 .memory_budget(memory.with_kept_per_caller(MAX_KEPT))

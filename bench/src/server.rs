@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
     Args, Ask, Changes, Form, Http, HttpSettings, Json, ListenerLimits, MemoryBudget, Resource,
-    ServeError, Server, Stdio, Tool, ToolError, store::MemorySpent, tool,
+    ServeError, Server, Stdio, Tool, ToolError, store::MemoryUsedStates, tool,
     transport::http::Settings,
 };
 
@@ -59,7 +59,7 @@ const MAX_CONNECTIONS: usize = 16_000;
 const MAX_KEPT: usize = 1024 * 1024 * 1024;
 
 /// Calls that ask, in one run.
-const MAX_SPENT: usize = 10_000_000;
+const MAX_USED_STATES: usize = 10_000_000;
 
 /// Longer than any run: what quiet streams cost by themselves, over time, is no part of what a call
 /// costs while they are open.
@@ -98,7 +98,9 @@ fn server(others: usize) -> Server {
         server = server.tool(Tool::new(format!("dummy_{number:03}"), search).about(about));
     }
     server
-        .single_use(MemorySpent::with_limit(MAX_SPENT).with_limit_per_owner(MAX_SPENT))
+        .single_use(
+            MemoryUsedStates::with_limit(MAX_USED_STATES).with_limit_per_owner(MAX_USED_STATES),
+        )
         .tool(Tool::new("touch", touch))
         .resource(Resource::new(CLOCK, async || "noon"))
         .tool(ask)

@@ -4,14 +4,14 @@
 //! cargo run -p examples --example extractor
 //! ```
 
-use turnbuckle::{Call, Extract, Failure, MetaOf, Reject, prelude::*};
+use turnbuckle::{Call, CallMeta, Extract, Failure, Reject, prelude::*};
 
 /// The language the user reads, which this client sends in `_meta`.
 struct Language(String);
 
 impl Extract for Language {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        let MetaOf(meta) = MetaOf::extract(call)?;
+        let CallMeta(meta) = CallMeta::extract(call)?;
         match meta
             .0
             .get("example.com/language")

@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use turnbuckle::{Completing, PromptMessage, prelude::*};
+use turnbuckle::{CompletionContext, PromptMessage, prelude::*};
 
 /// A tone of voice. An enum completes itself.
 #[derive(Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ async fn letter(
 }
 
 /// What is offered may depend on the arguments that are settled already.
-async fn cities(completing: Completing) -> Vec<&'static str> {
+async fn cities(completing: CompletionContext) -> Vec<&'static str> {
     let all: &[&str] = match completing.settled.get("country").map(String::as_str) {
         Some("Chile") => &["Santiago", "Valparaíso"],
         Some("China") => &["Beijing", "Shanghai"],

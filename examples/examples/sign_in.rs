@@ -18,8 +18,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().ok_or("usage: sign_in URL [goodbye]")?;
 
-    // Without `remember` the tokens live as long as the program.
-    let oauth = OAuth::new("sign-in-example").remember()?;
+    // Without `persist_tokens` the tokens live as long as the program.
+    let oauth = OAuth::new("sign-in-example").persist_tokens()?;
     if arguments.next().as_deref() == Some("goodbye") {
         oauth.sign_out(&url).await?;
         println!("signed out");

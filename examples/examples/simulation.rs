@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::json;
 use turnbuckle::{client::Client, prelude::*};
-use turnbuckle_testing::sim::{Sim, World};
+use turnbuckle_testing::sim::{Sim, SimulationRun};
 
 /// How many seats are left.
 #[derive(Clone)]
@@ -31,21 +31,21 @@ async fn buy(State(seats): State<Seats>) -> Result<&'static str, ToolError> {
     Ok("sold")
 }
 
-async fn an_evening(world: World) {
+async fn an_evening(run: SimulationRun) {
     let server = Server::new("theatre", "1.0.0")
         .state(Seats(Arc::new(Mutex::new(1))))
         .tool(buy)
         .build()
         .expect("the server is set up");
-    let machine = world.serve("theatre", &server);
+    let machine = run.serve("theatre", &server);
     let sold = Arc::new(Mutex::new(0));
     let guests = ["ada", "bob"].map(|name| {
-        let client = world.audited(Client::new(name, "1.0.0"));
-        let (world, sold) = (world.clone(), Arc::clone(&sold));
-        world.clone().spawn(name, async move {
+        let client = run.audited(Client::new(name, "1.0.0"));
+        let (run, sold) = (run.clone(), Arc::clone(&sold));
+        run.clone().spawn(name, async move {
             // People do not come at the same moment, most of the time.
-            world.pause(Duration::from_secs(2)).await;
-            if let Ok(server) = client.connect(world.target("theatre")).await
+            run.pause(Duration::from_secs(2)).await;
+            if let Ok(server) = client.connect(run.target("theatre")).await
                 && server.call("buy", json!({})).await.is_ok()
             {
                 *sold.lock().expect("no holder panics") += 1;

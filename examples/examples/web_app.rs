@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_graceful_shutdown(async move {
             let _ = tokio::signal::ctrl_c().await;
             // Ends the streams that would otherwise keep connections open.
-            mcp.wind_up();
+            mcp.begin_shutdown();
         })
         .await?;
     Ok(())

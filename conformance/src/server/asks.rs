@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 use turnbuckle::{
-    Answer, Ask, AskFailed, Asker, Form, Introduction, ToolError,
+    Answer, Ask, AskFailed, Asker, ClientInfo, Form, ToolError,
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, SamplingMessage,
     },
@@ -185,7 +185,7 @@ pub(crate) async fn test_input_required_result_multi_round(
 #[tool(read_only)]
 pub(crate) async fn test_input_required_result_capabilities(
     Ask(ask): Ask,
-    #[extract] client: Introduction,
+    #[extract] client: ClientInfo,
 ) -> Result<String, ToolError> {
     if client.capabilities.elicitation.is_some() {
         return hello(&ask).await;

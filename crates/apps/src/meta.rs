@@ -139,21 +139,21 @@ impl Csp {
 pub struct Permissions {
     /// The camera.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub camera: Option<Granted>,
+    pub camera: Option<PermissionRequest>,
     /// The microphone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub microphone: Option<Granted>,
+    pub microphone: Option<PermissionRequest>,
     /// Where the user is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub geolocation: Option<Granted>,
+    pub geolocation: Option<PermissionRequest>,
     /// Writing to the clipboard.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub clipboard_write: Option<Granted>,
+    pub clipboard_write: Option<PermissionRequest>,
 }
 
 /// Something that is wanted: an object, in which the specification has nothing yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Granted {}
+pub struct PermissionRequest {}
 
 impl Permissions {
     /// Nothing.
@@ -163,25 +163,25 @@ impl Permissions {
 
     /// Wants the camera.
     pub fn camera(mut self) -> Self {
-        self.camera = Some(Granted {});
+        self.camera = Some(PermissionRequest {});
         self
     }
 
     /// Wants the microphone.
     pub fn microphone(mut self) -> Self {
-        self.microphone = Some(Granted {});
+        self.microphone = Some(PermissionRequest {});
         self
     }
 
     /// Wants to know where the user is.
     pub fn geolocation(mut self) -> Self {
-        self.geolocation = Some(Granted {});
+        self.geolocation = Some(PermissionRequest {});
         self
     }
 
     /// Wants to write to the clipboard.
     pub fn clipboard_write(mut self) -> Self {
-        self.clipboard_write = Some(Granted {});
+        self.clipboard_write = Some(PermissionRequest {});
         self
     }
 }

@@ -73,7 +73,7 @@ impl SubjectToken {
 
     /// A copy with a token of its own: [renewing](Self::renew) one does not change the other. Plain
     /// clones share their token.
-    pub fn apart(&self) -> Self {
+    pub fn deep_clone(&self) -> Self {
         let held = self.0.lock().clone();
         Self(Arc::new(Mutex::new(held)))
     }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_token_that_expires_sooner_replaces_none_that_lasts_longer() {
-        let kept = SubjectToken::new("noon", Some(1_200)).apart();
+        let kept = SubjectToken::new("noon", Some(1_200)).deep_clone();
         for (token, expires, held) in [
             ("one", Some(1_300), "one"),
             ("noon", Some(1_200), "one"),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_token_that_expires_sooner_is_used_once_the_other_is_refused() {
-        let kept = SubjectToken::new("evening", Some(1_800)).apart();
+        let kept = SubjectToken::new("evening", Some(1_800)).deep_clone();
         let (evening, noon) = (Secret::new("evening"), Secret::new("noon"));
         assert!(!kept.replace(&evening), "there is no other");
         kept.renew(&SubjectToken::new("noon", Some(1_200)));

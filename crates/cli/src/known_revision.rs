@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use turnbuckle::{
     Connection,
-    client::{Connect, Era, Verdict},
+    client::{Connect, DetectedRevision, Era},
     host::config::Launch,
 };
 use turnbuckle_command_line::target::{Options, Server};
@@ -34,7 +34,7 @@ impl KnownRevision {
     /// Looks it up. Only programs are remembered, and only where the command line pins nothing.
     pub(crate) fn look_up(server: &Server, options: &Options, connect: Connect) -> (Self, Connect) {
         let key = key(server, options);
-        let known: Option<Verdict> = key.as_deref().and_then(|key| CACHE.read(key));
+        let known: Option<DetectedRevision> = key.as_deref().and_then(|key| CACHE.read(key));
         if let Some(key) = key.as_deref().filter(|_| known.is_some()) {
             // It is written again when it was right. A program that was changed may hang on it.
             CACHE.remove(key);
@@ -45,7 +45,7 @@ impl KnownRevision {
             started: Instant::now(),
         };
         let connect = match known {
-            Some(verdict) => connect.remember(verdict),
+            Some(detected) => connect.known_revision(detected),
             None => connect,
         };
         (known_revision, connect)
@@ -54,11 +54,11 @@ impl KnownRevision {
     /// Remembers what the program spoke, if it took long to find out.
     pub(crate) fn connected(&self, connection: &Connection) {
         let Some(key) = &self.key else { return };
-        let verdict = connection.verdict();
+        let detected = connection.detected_revision();
         let is_slow = self.started.elapsed() >= LONG;
         // A program that took long although its revision was known is probed again the next time.
-        if verdict.era() == Era::Legacy && is_slow != self.is_known {
-            CACHE.write(key, &verdict);
+        if detected.era() == Era::Legacy && is_slow != self.is_known {
+            CACHE.write(key, &detected);
         }
     }
 }

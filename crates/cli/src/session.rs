@@ -219,7 +219,7 @@ impl Session {
             let answering = async {
                 tokio::select! {
                     answers = answerer.answer(&self.name, pending.asks()) => answers,
-                    () = self.connection.unasked(&pending) => {
+                    () = self.connection.withdrawn(&pending) => {
                         tell("note: the server does not need an answer any more");
                         Ok(InputResponses::default())
                     }

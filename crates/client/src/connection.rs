@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::task::AbortHandle;
 use turnbuckle_protocol::ReadWarning;
-use turnbuckle_session::Verdict;
+use turnbuckle_session::DetectedRevision;
 use turnbuckle_transport::StderrLog;
 
 #[cfg(feature = "http")]
@@ -30,15 +30,15 @@ use crate::{
 pub struct Connection {
     opened: Arc<Opened>,
     peer: Arc<Peer>,
-    verdict: Verdict,
+    detected: DetectedRevision,
 }
 
 impl Connection {
-    pub(crate) fn new(opened: Opened, peer: Arc<Peer>, verdict: Verdict) -> Self {
+    pub(crate) fn new(opened: Opened, peer: Arc<Peer>, detected: DetectedRevision) -> Self {
         Self {
             opened: Arc::new(opened),
             peer,
-            verdict,
+            detected,
         }
     }
 
@@ -49,9 +49,9 @@ impl Connection {
     }
 
     /// What the probe found out about the server. Give it to
-    /// [`Connect::remember`](crate::Connect::remember) the next time to skip the probe.
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
+    /// [`Connect::known_revision`](crate::Connect::known_revision) the next time to skip the probe.
+    pub fn detected_revision(&self) -> DetectedRevision {
+        self.detected
     }
 
     /// A stream of the server's notifications, beginning now.

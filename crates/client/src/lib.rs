@@ -86,7 +86,7 @@ pub use task::{TaskStatuses, TaskTicket};
 #[cfg(feature = "http")]
 pub use tool::ExcludedTool;
 pub use tool::ToolOutput;
-pub use turnbuckle_session::{Era, Verdict, probe::ProbeFailure, requests::Overdue};
+pub use turnbuckle_session::{DetectedRevision, Era, probe::ProbeFailure, requests::Overdue};
 pub use turnbuckle_transport::KeepAlive;
 
 /// What a [`ProbeFailure`] consists of: why no revision was found, and what was tried.

@@ -127,7 +127,7 @@ impl Roots {
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
-    pub async fn look(&self) -> Vec<Root> {
+    pub async fn current(&self) -> Vec<Root> {
         self.look_closely().await.0
     }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use turnbuckle_host::config::{AsWritten, File, Launch};
+use turnbuckle_host::config::{File, Launch, Unexpanded};
 
 use crate::{
     control::{for_stderr, one_line, tell},
@@ -96,7 +96,7 @@ fn ask(path: &Path) -> Outcome<bool> {
     ));
     let file = File::open(path).map_err(Failed::usage)?;
     for entry in file.entries.iter().take(MAX_SHOWN) {
-        let what = match entry.launch(&AsWritten) {
+        let what = match entry.launch(&Unexpanded) {
             Ok(launch) => shown(&launch),
             Err(error) => error.to_string(),
         };

@@ -98,7 +98,7 @@ fn of_callers_view(
 fn server(member: &Member, recorder: &Recorder, now: Instant) -> ServerView {
     let mut view = ServerView {
         id: member.id.to_string(),
-        target: member.plan.spec.shown(),
+        target: member.plan.spec.to_redacted_string(),
         processes: member.processes(),
         tools: member.upstream.lists().tools.entries.len(),
         ..ServerView::default()

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use serde::Serialize;
-use turnbuckle::HttpText;
+use turnbuckle::TextResponse;
 
 use super::{
     events::EventStream,
@@ -26,9 +26,9 @@ pub(super) fn bytes(status: StatusCode, kind: &'static str, body: impl Into<Byte
 }
 
 /// A text of the program beside the page.
-pub(super) fn text(text: HttpText) -> Answer {
+pub(super) fn text(text: TextResponse) -> Answer {
     let added = text.headers().to_vec();
-    let mut answer = bytes(text.status(), text.kind(), text.into_text());
+    let mut answer = bytes(text.status(), text.media_type(), text.into_text());
     answer.headers_mut().extend(added);
     answer
 }

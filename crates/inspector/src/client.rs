@@ -49,7 +49,7 @@ impl Plan {
         let oauth = entry.oauth.get_or_insert_with(|| {
             let oauth = OAuth::new("turnbuckle");
             // Where tokens cannot be kept, they last as long as the process.
-            oauth.clone().remember().unwrap_or(oauth)
+            oauth.clone().persist_tokens().unwrap_or(oauth)
         });
         Self {
             id: entry.id.clone(),

@@ -7,7 +7,7 @@ use turnbuckle_command_line::{
     failure::Outcome,
     target::{self, Lookup, Server, WithInputs},
 };
-use turnbuckle_host::config::{self, AsWritten};
+use turnbuckle_host::config::{self, Unexpanded};
 
 /// An entry of a config file, or of the page's form, with what was given for its inputs.
 pub(super) struct Configured {
@@ -97,14 +97,14 @@ impl Configured {
         let (entry, config) = (&self.entry, self.config.as_ref());
         let as_written = || {
             let written =
-                target::configured_with(entry, &entry.name, config, (&AsWritten, &AsWritten));
+                target::configured_with(entry, &entry.name, config, (&Unexpanded, &Unexpanded));
             written.or_else(|_| {
                 // Nothing can be started; the name is all there is to show.
                 let words = [entry.name.clone()];
                 target::split(&[], &words, Lookup::default()).map(|(server, _)| server)
             })
         };
-        let usable = target::configured_with(entry, &entry.name, config, (&variables, &AsWritten));
+        let usable = target::configured_with(entry, &entry.name, config, (&variables, &Unexpanded));
         let inputs: Vec<InputView> = variables
             .wanted
             .into_inner()

@@ -6,7 +6,7 @@ use http::{Request, Uri, uri::PathAndQuery};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower_service::Service;
-use turnbuckle::{HttpService, HttpTexts};
+use turnbuckle::{ExtraRoutes, HttpService};
 
 use super::{
     answer::{self, Answer},
@@ -24,7 +24,7 @@ pub(super) enum Entrance {
     /// The page alone.
     Page(Arc<Door>),
     /// The page, a server, and what else is answered.
-    Beside(Arc<Door>, HttpService, Option<HttpTexts>),
+    Beside(Arc<Door>, HttpService, Option<ExtraRoutes>),
     /// The pages of tools.
     Apps(Arc<Door>),
 }

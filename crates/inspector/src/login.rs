@@ -145,7 +145,7 @@ impl Inspector {
                     inspector.tell_passage(&server, passage);
                 }
             });
-        oauth.clone().remember().unwrap_or(oauth)
+        oauth.clone().persist_tokens().unwrap_or(oauth)
     }
 
     fn tell_passage(&self, server: &str, passage: &FlowRequest) {

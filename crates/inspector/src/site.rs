@@ -4,7 +4,7 @@ use std::{future::Future, io, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 use turnbuckle::{
-    HttpService, HttpTexts,
+    ExtraRoutes, HttpService,
     transport::http::{BindError, Listener, Settings, serve},
 };
 
@@ -32,7 +32,7 @@ pub struct Site {
     /// The server that answers at the same port.
     beside: Option<HttpService>,
     /// What else is answered there.
-    more: Option<HttpTexts>,
+    more: Option<ExtraRoutes>,
 }
 
 /// Why there is no inspector.
@@ -77,7 +77,7 @@ impl Site {
     }
 
     /// Answers these paths too, beside a server. They are for this machine alone.
-    pub fn with_paths(mut self, more: HttpTexts) -> Self {
+    pub fn with_paths(mut self, more: ExtraRoutes) -> Self {
         self.more = Some(more);
         self
     }
@@ -140,7 +140,7 @@ impl Site {
             stop.await;
             inspector.end().await;
             if let Some(server) = &self.beside {
-                server.wind_up();
+                server.begin_shutdown();
             }
             let _ = tell.send(true);
         };

@@ -103,7 +103,7 @@ mod tests {
         parse_quote! {
             impl App {
                 async fn cities(&self, partial: String) -> Vec<String> { Vec::new() }
-                fn countries(completing: Completing) -> Vec<String> { Vec::new() }
+                fn countries(completing: CompletionContext) -> Vec<String> { Vec::new() }
                 async fn towns(&self, typed: String, State(db): State<Db>) -> Vec<String> {
                     Vec::new()
                 }
@@ -124,7 +124,7 @@ mod tests {
         assert!(towns.contains(&head) && towns.contains(&call), "{towns}");
         let countries = of_method(&parse_quote!(Self::countries), &items).to_string();
         let expected =
-            quote!(move |parameter0: Completing| async move { Self::countries(parameter0) });
+            quote!(move |parameter0: CompletionContext| async move { Self::countries(parameter0) });
         assert_eq!(countries, expected.to_string());
     }
 

@@ -8,7 +8,7 @@ use crate::format::AnswerError;
 
 /// Why a model gave no answer, or no whole one. No message holds the API key.
 ///
-/// Use [`is_passing`](Self::is_passing) to decide whether to try again, and [`hint`](Self::hint) to
+/// Use [`is_transient`](Self::is_transient) to decide whether to try again, and [`hint`](Self::hint) to
 /// tell the user what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -199,7 +199,7 @@ impl ModelError {
 
     /// Whether the same request may succeed later: the API is busy or failed, or the network broke.
     /// False for wrong keys, names and requests, and for an account without credit.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { is_spent, .. } => !is_spent,
             Self::Unavailable { .. } | Self::BrokenOff { .. } | Self::Silent { .. } => true,

@@ -22,7 +22,7 @@ pub trait Model: Send + Sync {
     /// Asks for the next turn, reports its parts as they come, and returns the whole.
     ///
     /// # Errors
-    /// [`ModelError`] if there is no answer, or no whole one. [`ModelError::is_passing`] says
+    /// [`ModelError`] if there is no answer, or no whole one. [`ModelError::is_transient`] says
     /// whether trying again may help, and [`ModelError::hint`] what the user can do.
     ///
     /// # Cancel safety

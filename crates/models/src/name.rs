@@ -42,12 +42,12 @@ impl ToolNames {
     }
 
     /// The host's name of a tool that the model names; the same name if the model made it up.
-    pub fn hosted<'n>(&'n self, told: &'n str) -> &'n str {
+    pub fn host_name<'n>(&'n self, told: &'n str) -> &'n str {
         self.told.get(told).map_or(told, String::as_str)
     }
 
     /// The name that the model knows; the same if the tool is not in the list any more.
-    pub fn told<'n>(&'n self, hosted: &'n str) -> &'n str {
+    pub fn model_name<'n>(&'n self, hosted: &'n str) -> &'n str {
         self.hosted.get(hosted).map_or(hosted, String::as_str)
     }
 }
@@ -121,9 +121,9 @@ mod tests {
         let told = names.add(&long, rule);
         assert!(told.len() == 64 && told.ends_with("end"), "{told}");
         for name in ["git__log", "files/read.all", "files/read_all", &long] {
-            assert_eq!(names.hosted(names.told(name)), name);
+            assert_eq!(names.host_name(names.model_name(name)), name);
         }
-        assert_eq!(names.hosted("made_up"), "made_up");
+        assert_eq!(names.host_name("made_up"), "made_up");
     }
 
     #[test]

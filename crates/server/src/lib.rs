@@ -20,16 +20,16 @@ mod server;
 mod subscription;
 
 pub use catalog::{
-    Cached, Candidates, Catalog, CatalogEdit, Completed, Completer, Completing, DescribePrompt,
-    DescribeResource, DescribeTool, Described, Extension, ExtensionMethod, HandlerSet, Handlers,
-    IntoPrompt, IntoResource, IntoTool, Paging, Prompt, Resource, ResourcePage, SetupError, Tool,
-    suggest,
+    Cached, Candidates, Catalog, CatalogEdit, Completed, Completer, CompletionContext,
+    DescribePrompt, DescribeResource, DescribeTool, Described, Extension, ExtensionMethod,
+    HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool, Paging, Prompt, Resource,
+    ResourcePage, SetupError, Tool, suggest,
 };
-pub use client::{Caller, Introduction, RootFolders, RootsChanged, RootsError};
+pub use client::{Caller, ClientInfo, RootFolders, RootsChanged, RootsError};
 #[cfg(feature = "http")]
 pub use edge::http::{
-    AddressSource, Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody,
-    HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts, Protect,
+    AddressSource, AllowList, AuthDecision, Authorized, Bearer, Cors, CorsRules, ExtraRoutes,
+    HttpBody, HttpRefusal, HttpService, HttpSettings, IntoTokenResult, Protect, TextResponse,
 };
 pub use engine::{MemoryBudget, Rates, TaskSettings};
 pub use failure::{AskFailed, Failure, Fault, FieldError, Reject, ToolError};
@@ -37,11 +37,11 @@ pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]
 pub use handler::ClientLog;
 pub use handler::{
-    Answer, Answered, Args, Asker, Audio, Background, BadPass, BooleanField, Call, CancelHandle,
+    Answer, Answered, Args, Asker, Audio, Background, BooleanField, Call, CallMeta, CancelHandle,
     Cancelled, Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach,
     ExtensionReply, Extract, Form, FormField, FormSchema, FormValues, Handler, Image, IntoOutcome,
-    Json, Layer, Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Ping,
-    PingError, Progress, ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers,
+    Json, Layer, Leniency, LinkTokenError, Log, LogRecord, Next, Notify, NumberField, Params, Ping,
+    PingError, Progress, ProgressRecord, ProgressReport, Question, RawArgs, Reply, ScriptedAnswers,
     State, Step, TextField, Uri, Visit,
 };
 #[doc(hidden)]
@@ -50,13 +50,14 @@ pub use handler::{
     is_outcome,
 };
 #[cfg(feature = "ask")]
-pub use handler::{Ask, Passes};
+pub use handler::{Ask, LinkTokens};
 #[cfg(feature = "http")]
 pub use handler::{Headers, HttpExtension, PeerAddress};
 #[cfg(feature = "http")]
 pub use relay::ReplicaLink;
 pub use relay::{
-    Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+    ClientChannel, OwnedRelayedRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
+    RelayedRequest,
 };
 #[cfg(feature = "http")]
 pub use server::{Http, stop_signal};
@@ -71,5 +72,5 @@ pub use turnbuckle_transport::KeepAlive;
 #[cfg(not(feature = "ask"))]
 #[doc(hidden)]
 pub mod unavailable {
-    pub use crate::handler::{Ask, Passes};
+    pub use crate::handler::{Ask, LinkTokens};
 }

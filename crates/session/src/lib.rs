@@ -34,6 +34,6 @@ pub use in_flight::InFlight;
 pub use lifecycle::{Phase, ServerLifecycle};
 pub use modern::Modern;
 pub use negotiate::negotiate;
-pub use probe::{Probe, Verdict};
+pub use probe::{DetectedRevision, Probe};
 pub use requests::RequestTable;
 pub use round::Round;

@@ -36,7 +36,7 @@ pub enum Change {
 }
 
 /// A callback for changes. The publisher calls it; it must not block and must not panic.
-pub type Hear = Box<dyn Fn(&Change) + Send + Sync>;
+pub type ChangeCallback = Box<dyn Fn(&Change) + Send + Sync>;
 
 /// Carries changes from the replica that made them to all that joined.
 ///
@@ -53,23 +53,23 @@ pub trait Fanout: Send + Sync + 'static {
     /// Publishes a change to all members.
     fn publish(&self, change: Change);
 
-    /// Has every change handed to `hear`, for as long as what is returned lives.
-    fn join(&self, hear: Hear) -> Joined;
+    /// Has every change handed to `callback`, until the returned guard is dropped.
+    fn join(&self, callback: ChangeCallback) -> JoinGuard;
 }
 
-/// A place in a fan-out: given up when dropped.
-pub struct Joined(#[expect(dead_code, reason = "held for its drop")] Box<dyn Any + Send + Sync>);
+/// Membership of a [`Fanout`] or a [`Bus`](crate::bus::Bus). Dropping it leaves.
+pub struct JoinGuard(#[expect(dead_code, reason = "held for its drop")] Box<dyn Any + Send + Sync>);
 
-impl Joined {
-    /// A place that is given up when `guard` is dropped.
+impl JoinGuard {
+    /// A membership that drops `guard` when it is dropped itself.
     pub fn new(guard: impl Any + Send + Sync) -> Self {
         Self(Box::new(guard))
     }
 }
 
-impl fmt::Debug for Joined {
+impl fmt::Debug for JoinGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Joined").finish_non_exhaustive()
+        f.debug_struct("JoinGuard").finish_non_exhaustive()
     }
 }
 
@@ -81,10 +81,10 @@ impl fmt::Debug for Joined {
 ///
 /// let fanout = LocalFanout::default();
 /// let heard = Arc::new(Mutex::new(Vec::new()));
-/// let ear = Arc::clone(&heard);
-/// let joined = fanout.join(Box::new(move |change| ear.lock().unwrap().push(change.clone())));
+/// let changes = Arc::clone(&heard);
+/// let guard = fanout.join(Box::new(move |change| changes.lock().unwrap().push(change.clone())));
 /// fanout.publish(Change::Tools);
-/// drop(joined);
+/// drop(guard);
 /// fanout.publish(Change::Prompts);
 /// assert_eq!(*heard.lock().unwrap(), [Change::Tools]);
 /// ```
@@ -94,25 +94,25 @@ pub struct LocalFanout(Arc<Mutex<Members>>);
 #[derive(Default)]
 struct Members {
     next: u64,
-    ears: BTreeMap<u64, Arc<Hear>>,
+    callbacks: BTreeMap<u64, Arc<ChangeCallback>>,
 }
 
 impl Fanout for LocalFanout {
     fn publish(&self, change: Change) {
         // Called outside the lock, because a callback may join or leave.
-        let ears: Vec<_> = self.0.lock().ears.values().cloned().collect();
-        for hear in ears {
-            hear(&change);
+        let callbacks: Vec<_> = self.0.lock().callbacks.values().cloned().collect();
+        for callback in callbacks {
+            callback(&change);
         }
     }
 
-    fn join(&self, hear: Hear) -> Joined {
+    fn join(&self, callback: ChangeCallback) -> JoinGuard {
         let mut members = self.0.lock();
         let number = members.next;
         members.next += 1;
-        members.ears.insert(number, Arc::new(hear));
+        members.callbacks.insert(number, Arc::new(callback));
         drop(members);
-        Joined::new(Membership {
+        JoinGuard::new(Membership {
             fanout: self.clone(),
             number,
         })
@@ -121,7 +121,7 @@ impl Fanout for LocalFanout {
 
 impl fmt::Debug for LocalFanout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let members = self.0.lock().ears.len();
+        let members = self.0.lock().callbacks.len();
         f.debug_struct("LocalFanout")
             .field("members", &members)
             .finish()
@@ -136,8 +136,8 @@ struct Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        let gone = self.fanout.0.lock().ears.remove(&self.number);
-        // Outside the lock: what the ear holds may itself be a member.
+        let gone = self.fanout.0.lock().callbacks.remove(&self.number);
+        // Outside the lock: what the callback holds may itself be a member.
         drop(gone);
     }
 }
@@ -146,7 +146,7 @@ impl Drop for Membership {
 mod tests {
     use super::*;
 
-    fn ear(heard: &Arc<Mutex<Vec<Change>>>) -> Hear {
+    fn callback(heard: &Arc<Mutex<Vec<Change>>>) -> ChangeCallback {
         let heard = Arc::clone(heard);
         Box::new(move |change| heard.lock().push(change.clone()))
     }
@@ -155,8 +155,8 @@ mod tests {
     fn everybody_hears_in_order_until_they_leave() {
         let fanout = LocalFanout::default();
         let (one, other) = (Arc::default(), Arc::default());
-        let first = fanout.join(ear(&one));
-        let _second = fanout.clone().join(ear(&other));
+        let first = fanout.join(callback(&one));
+        let _second = fanout.clone().join(callback(&other));
         fanout.publish(Change::Tools);
         fanout.publish(Change::Resource("r://it".into()));
         drop(first);
@@ -171,12 +171,12 @@ mod tests {
     #[test]
     fn who_hears_may_leave_at_once() {
         let fanout = LocalFanout::default();
-        let place: Arc<Mutex<Option<Joined>>> = Arc::default();
+        let place: Arc<Mutex<Option<JoinGuard>>> = Arc::default();
         let own = Arc::clone(&place);
         let joined = fanout.join(Box::new(move |_| drop(own.lock().take())));
         *place.lock() = Some(joined);
         fanout.publish(Change::Tools);
-        assert!(fanout.0.lock().ears.is_empty());
+        assert!(fanout.0.lock().callbacks.is_empty());
         fanout.publish(Change::Tools);
     }
 

@@ -18,11 +18,13 @@ pub mod limit;
 pub mod redis;
 mod replicas;
 pub mod session;
-mod spent;
 pub mod task;
+mod used_states;
 
-pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
+pub use changes::{Change, ChangeCallback, Fanout, JoinGuard, LocalFanout};
 pub use error::StoreError;
 pub use futures_core::future::BoxFuture;
 pub use replicas::{MemoryReplicas, ReplicaStores};
-pub use spent::{MAX_SPENT, MAX_SPENT_PER_OWNER, MemorySpent, Spend, SpentStates, StateUse};
+pub use used_states::{
+    MAX_USED_STATES, MAX_USED_STATES_PER_OWNER, MemoryUsedStates, StateClaim, StateUse, UsedStates,
+};

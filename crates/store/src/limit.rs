@@ -19,7 +19,7 @@ const MAX_CALLERS: usize = 10_000;
 /// A request for a part of a rate that all replicas share.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Draw<'a> {
+pub struct RateRequest<'a> {
     /// Who it is, the same at all replicas.
     pub caller: &'a str,
     /// What is limited.
@@ -34,8 +34,8 @@ pub struct Draw<'a> {
     pub wanted: u32,
 }
 
-impl<'a> Draw<'a> {
-    /// Takes nothing yet of so much at once and so much in each second.
+impl<'a> RateRequest<'a> {
+    /// A request that takes nothing yet, of a rate of so much at once and so much in each second.
     pub fn new(caller: &'a str, limit: &'a str, burst: u32, per_second: u32) -> Self {
         Self {
             caller,
@@ -53,17 +53,17 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// What was taken.
+/// The part of a rate that was granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Drawn {
+pub struct RateGrant {
     /// How often it may happen from now on.
     pub granted: u32,
     /// How long until it may happen again, if it may not now.
     pub wait: Duration,
 }
 
-impl Drawn {
+impl RateGrant {
     /// So much was granted, and there will be more after this time.
     pub fn new(granted: u32, wait: Duration) -> Self {
         Self { granted, wait }
@@ -73,7 +73,7 @@ impl Drawn {
 /// How much a caller has open at one replica.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Holding<'a> {
+pub struct OpenCount<'a> {
     /// Who it is, the same at all replicas.
     pub caller: &'a str,
     /// What is limited.
@@ -86,8 +86,8 @@ pub struct Holding<'a> {
     pub keep: Duration,
 }
 
-impl<'a> Holding<'a> {
-    /// So much at this replica, for so long.
+impl<'a> OpenCount<'a> {
+    /// A caller has this much open at this replica, which is true for this long.
     pub fn new(caller: &'a str, limit: &'a str, node: NodeId, count: u64, keep: Duration) -> Self {
         Self {
             caller,
@@ -104,17 +104,17 @@ impl<'a> Holding<'a> {
 ///
 /// A server asks only for callers who use a large part of a limit.
 pub trait SharedLimits: Send + Sync + 'static {
-    /// Takes what is owed, and of what is wanted as much as there is.
-    fn draw<'a>(
+    /// Takes what is owed from the rate, and grants as much of what is wanted as there is.
+    fn take<'a>(
         &'a self,
-        draw: Draw<'a>,
+        request: RateRequest<'a>,
         now: SystemTime,
-    ) -> BoxFuture<'a, Result<Drawn, StoreError>>;
+    ) -> BoxFuture<'a, Result<RateGrant, StoreError>>;
 
-    /// Says how much a caller has open at a replica, and returns what is known of all replicas.
-    fn hold<'a>(
+    /// Reports how much a caller has open at a replica, and returns what is known of all replicas.
+    fn report_open<'a>(
         &'a self,
-        holding: Holding<'a>,
+        open: OpenCount<'a>,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Vec<(NodeId, u64)>, StoreError>>;
 }
@@ -131,36 +131,36 @@ pub struct MemorySharedLimits {
 type Held = BTreeMap<NodeId, (u64, u64)>;
 
 impl MemorySharedLimits {
-    fn draw_now(&self, draw: &Draw<'_>, now: SystemTime) -> Drawn {
-        let (now, pause) = (millis(now).saturating_mul(1000), draw.pause());
+    fn take_now(&self, request: &RateRequest<'_>, now: SystemTime) -> RateGrant {
+        let (now, pause) = (millis(now).saturating_mul(1000), request.pause());
         let mut table = self.due.lock();
         if table.len() >= MAX_CALLERS {
             table.retain(|_, due| *due > now);
         }
-        let key = (draw.caller.to_owned(), draw.limit.to_owned());
+        let key = (request.caller.to_owned(), request.limit.to_owned());
         let due = table.entry(key).or_default();
-        let whole = pause.saturating_mul(u64::from(draw.burst));
-        let owed = pause.saturating_mul(u64::from(draw.owed));
+        let whole = pause.saturating_mul(u64::from(request.burst));
+        let owed = pause.saturating_mul(u64::from(request.owed));
         // What is owed is never more than everything, so that nobody waits for longer.
         let mut next = (*due).max(now).saturating_add(owed).min(now + whole);
         let room = (now + whole - next) / pause;
-        let granted = u32::try_from(room).unwrap_or(u32::MAX).min(draw.wanted);
+        let granted = u32::try_from(room).unwrap_or(u32::MAX).min(request.wanted);
         next += pause * u64::from(granted);
         *due = next;
         let wait = (next + pause).saturating_sub(now + whole);
-        Drawn::new(granted, Duration::from_micros(wait))
+        RateGrant::new(granted, Duration::from_micros(wait))
     }
 
-    fn hold_now(&self, holding: &Holding<'_>, now: SystemTime) -> Vec<(NodeId, u64)> {
+    fn report_open_now(&self, open: &OpenCount<'_>, now: SystemTime) -> Vec<(NodeId, u64)> {
         let now = millis(now);
-        let keep = u64::try_from(holding.keep.as_millis()).unwrap_or(u64::MAX);
+        let keep = u64::try_from(open.keep.as_millis()).unwrap_or(u64::MAX);
         let mut table = self.held.lock();
         if table.len() >= MAX_CALLERS {
             table.retain(|_, held| held.values().any(|(_, until)| *until > now));
         }
-        let key = (holding.caller.to_owned(), holding.limit.to_owned());
+        let key = (open.caller.to_owned(), open.limit.to_owned());
         let held = table.entry(key).or_default();
-        held.insert(holding.node, (holding.count, now.saturating_add(keep)));
+        held.insert(open.node, (open.count, now.saturating_add(keep)));
         held.retain(|_, (_, until)| *until > now);
         let held = held.iter().map(|(node, (count, _))| (*node, *count));
         held.collect()
@@ -168,21 +168,21 @@ impl MemorySharedLimits {
 }
 
 impl SharedLimits for MemorySharedLimits {
-    fn draw<'a>(
+    fn take<'a>(
         &'a self,
-        draw: Draw<'a>,
+        request: RateRequest<'a>,
         now: SystemTime,
-    ) -> BoxFuture<'a, Result<Drawn, StoreError>> {
-        let drawn = self.draw_now(&draw, now);
-        Box::pin(std::future::ready(Ok(drawn)))
+    ) -> BoxFuture<'a, Result<RateGrant, StoreError>> {
+        let grant = self.take_now(&request, now);
+        Box::pin(std::future::ready(Ok(grant)))
     }
 
-    fn hold<'a>(
+    fn report_open<'a>(
         &'a self,
-        holding: Holding<'a>,
+        open: OpenCount<'a>,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Vec<(NodeId, u64)>, StoreError>> {
-        let held = self.hold_now(&holding, now);
+        let held = self.report_open_now(&open, now);
         Box::pin(std::future::ready(Ok(held)))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Fanout, LocalFanout, MemorySpent, SpentStates,
+    Fanout, LocalFanout, MemoryUsedStates, UsedStates,
     bus::{Bus, MemoryBus},
     event::{EventLog, MemoryEvents},
     limit::{MemorySharedLimits, SharedLimits},
@@ -24,7 +24,7 @@ pub struct ReplicaStores {
     /// Changes, on their way to all replicas.
     pub fanout: Arc<dyn Fanout>,
     /// States that were used.
-    pub spent: Arc<dyn SpentStates>,
+    pub used_states: Arc<dyn UsedStates>,
     /// Events of streams, for servers with `Server::durable_streams`.
     pub events: Arc<dyn EventLog>,
     /// Limits of callers. Without it each replica counts for itself.
@@ -38,7 +38,7 @@ impl ReplicaStores {
         sessions: Arc<dyn Sessions>,
         tasks: Arc<dyn Tasks>,
         fanout: Arc<dyn Fanout>,
-        spent: Arc<dyn SpentStates>,
+        used_states: Arc<dyn UsedStates>,
         events: Arc<dyn EventLog>,
     ) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl ReplicaStores {
             sessions,
             tasks,
             fanout,
-            spent,
+            used_states,
             events,
             limits: None,
         }
@@ -71,7 +71,7 @@ impl Default for MemoryReplicas {
             Arc::new(MemorySessions::default()),
             Arc::new(MemoryTasks::default()),
             Arc::new(LocalFanout::default()),
-            Arc::new(MemorySpent::default()),
+            Arc::new(MemoryUsedStates::default()),
             Arc::new(MemoryEvents::default()),
         );
         Self(stores.with_limits(Arc::new(MemorySharedLimits::default())))

@@ -41,24 +41,24 @@ pub fn span_identity() -> Option<TraceContext> {
 /// Runs a future as work for this trace: what it sends while it is polled belongs to it.
 ///
 /// Tasks that it spawns are on their own.
-pub fn carry<F: Future>(context: TraceContext, future: F) -> Carried<F> {
-    Carried {
+pub fn with_trace_context<F: Future>(context: TraceContext, future: F) -> WithTraceContext<F> {
+    WithTraceContext {
         context: Some(context),
         future,
     }
 }
 
 pin_project_lite::pin_project! {
-    /// A future that runs as work for a trace; see [`carry`].
+    /// A future that runs as work for a trace; see [`with_trace_context`].
     #[derive(Debug)]
-    pub struct Carried<F> {
+    pub struct WithTraceContext<F> {
         context: Option<TraceContext>,
         #[pin]
         future: F,
     }
 }
 
-impl<F: Future> Future for Carried<F> {
+impl<F: Future> Future for WithTraceContext<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -101,12 +101,12 @@ mod tests {
     #[test]
     fn work_is_carried_from_poll_to_poll_and_not_beyond() {
         let mut polls = 0;
-        let mut outer = pin!(carry(
+        let mut outer = pin!(with_trace_context(
             context(1),
             poll_fn(|cx| {
                 polls += 1;
                 assert_eq!(current(), Some(context(1)));
-                let mut inner = pin!(carry(context(2), async { current() }));
+                let mut inner = pin!(with_trace_context(context(2), async { current() }));
                 assert_eq!(inner.as_mut().poll(cx), Poll::Ready(Some(context(2))));
                 assert_eq!(current(), Some(context(1)));
                 if polls == 2 {
@@ -125,7 +125,9 @@ mod tests {
     #[test]
     fn a_panic_leaves_nothing_behind() {
         let panicked = std::panic::catch_unwind(|| {
-            let mut future = pin!(carry(context(1), async { panic!("on purpose") }));
+            let mut future = pin!(with_trace_context(context(1), async {
+                panic!("on purpose")
+            }));
             let _: Poll<()> = poll(future.as_mut());
         });
         assert!(panicked.is_err());

@@ -2,7 +2,7 @@
 //! of them.
 //!
 //! Servers and clients use this crate; programs rarely do. It holds three things: the trace that
-//! the current work belongs to ([`current`], [`carry`]), the spans of both sides by the conventions
+//! the current work belongs to ([`current`], [`with_trace_context`]), the spans of both sides by the conventions
 //! of OpenTelemetry ([`Operation`]), and, with feature `opentelemetry`, the conversion between
 //! these and OpenTelemetry's own contexts.
 //!
@@ -17,6 +17,6 @@ mod otel;
 mod otel;
 mod outcome;
 
-pub use current::{Carried, carry, current, span_identity};
+pub use current::{WithTraceContext, current, span_identity, with_trace_context};
 pub use operation::{Operation, Side, Target, are_spans_wanted};
 pub use outcome::{record_error, record_tool_error};

@@ -33,7 +33,7 @@ const ANYTHING: &str = "…";
 ///     < {"jsonrpc":"2.0","id":1,"result":{}}
 /// "#
 /// .parse()?;
-/// transcript.hold(&server).await?;
+/// transcript.check(&server).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -97,7 +97,7 @@ impl Transcript {
     ///
     /// # Errors
     /// The first line that the server says differently.
-    pub async fn hold(&self, server: &LiveServer) -> Result<(), Mismatch> {
+    pub async fn check(&self, server: &LiveServer) -> Result<(), Mismatch> {
         let connection = server.connect();
         let mut writer = connection.writer;
         let mut reader = BufReader::new(connection.reader);
@@ -224,10 +224,10 @@ mod tests {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let pong = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
         let whole: Transcript = format!("> {ping}\n< {pong}").parse().unwrap();
-        assert_eq!(whole.hold(&server).await, Ok(()));
+        assert_eq!(whole.check(&server).await, Ok(()));
         let short: Transcript = format!("> {ping}\n> {ping}\n< {pong}").parse().unwrap();
         assert_eq!(
-            short.hold(&server).await.unwrap_err().expected,
+            short.check(&server).await.unwrap_err().expected,
             "nothing more"
         );
     }

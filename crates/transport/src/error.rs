@@ -12,7 +12,7 @@ pub struct Closed;
 
 /// Why a message was not queued at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotNow {
+pub enum TrySendError {
     /// The queue is full: the peer does not read, or others wait already.
     #[error("the outgoing queue is full")]
     Full,

@@ -37,7 +37,7 @@ pub use child::{
     Child, ChildReader, ChildWriter, Command, DEFAULT_GRACE, Ended, EndedBy, Pipes, SpawnError,
     Stderr, StderrCursor, StderrLine, StderrLog,
 };
-pub use error::{Closed, NotNow, TransportError};
+pub use error::{Closed, TransportError, TrySendError};
 pub use keep_alive::KeepAlive;
 pub use limits::Limits;
 pub use memory::{Duplex, duplex};

@@ -33,25 +33,29 @@ pub use turnbuckle_schema as schema;
 pub use turnbuckle_server::ClientLog;
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{
-    AddressSource, Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http,
-    HttpBody, HttpExtension, HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts,
-    PeerAddress, Protect, stop_signal,
+    AddressSource, AllowList, AuthDecision, Authorized, Bearer, Cors, CorsRules, ExtraRoutes,
+    Headers, Http, HttpBody, HttpExtension, HttpRefusal, HttpService, HttpSettings,
+    IntoTokenResult, PeerAddress, Protect, TextResponse, stop_signal,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
-    Answer, Args, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
-    CatalogEdit, Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image,
-    IntoOutcome, IntoPrompt, IntoResource, IntoTool, Introduction, Json, Layer, Leniency,
-    LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError,
-    Server, SetupError, State, Stdio, Streams, TaskSettings, Tool, ToolError, Transport, Uri,
-    WeakSecret, suggest,
+    Answer, Args, AskFailed, Asker, Audio, Background, Call, CallMeta, Caller, Cancelled, Catalog,
+    CatalogEdit, ClientInfo, Completer, CompletionContext, Detach, Extract, Failure, Fault,
+    Handler, Image, IntoOutcome, IntoPrompt, IntoResource, IntoTool, Json, Layer, Leniency,
+    LiveServer, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError, Server,
+    SetupError, State, Stdio, Streams, TaskSettings, Tool, ToolError, Transport, Uri, WeakSecret,
+    suggest,
 };
 #[cfg(feature = "ask")]
-pub use turnbuckle_server::{Ask, Passes};
+pub use turnbuckle_server::{Ask, LinkTokens};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{BadPass, Cached, Changes, Log, RootFolders, RootsChanged, RootsError};
+pub use turnbuckle_server::{
+    Cached, Changes, LinkTokenError, Log, RootFolders, RootsChanged, RootsError,
+};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{CancelHandle, LogRecord, ProgressRecord, Reported, ScriptedAnswers};
+pub use turnbuckle_server::{
+    CancelHandle, LogRecord, ProgressRecord, ProgressReport, ScriptedAnswers,
+};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Choice, FieldError, Form, FormField, FormSchema, FormValues, Impossible, Question, Visit,

@@ -49,7 +49,10 @@ impl App {
 
     /// A page at this `ui://` address that a handler writes again for each reading. What it needs is
     /// told with the list of resources.
-    pub fn served<X>(uri: impl Into<String>, handler: impl Handler<X, ReadResourceResult>) -> Self {
+    pub fn from_handler<X>(
+        uri: impl Into<String>,
+        handler: impl Handler<X, ReadResourceResult>,
+    ) -> Self {
         let uri = uri.into();
         let resource = Resource::new(uri.clone(), handler);
         Self::at(uri, Page::Served(Box::new(resource)))

@@ -25,7 +25,7 @@ fn an_app_that_cannot_be_shown_is_a_mistake() {
 async fn a_page_can_be_written_anew_for_each_reading() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static READ: AtomicUsize = AtomicUsize::new(0);
-    let app = App::served("ui://count", || async {
+    let app = App::from_handler("ui://count", || async {
         format!("<p>{}", READ.fetch_add(1, Ordering::SeqCst))
     });
     let server = Server::new("s", "1").extension(app).build().unwrap();

@@ -28,7 +28,7 @@ use crate::jose::SigningKey;
 /// use turnbuckle_client::{Client, HttpTarget};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// let oauth = OAuth::new("my-app").remember()?;
+/// let oauth = OAuth::new("my-app").persist_tokens()?;
 /// let target = HttpTarget::new("https://example.com/mcp").authorize(oauth.clone());
 /// let server = Client::new("my-app", "0.3.0").connect(target).await?;
 /// // …
@@ -232,7 +232,7 @@ impl OAuth {
 
     /// Keeps tokens and registrations in this store. Defaults to a
     /// [`MemoryStore`](super::MemoryStore), which forgets them with the process;
-    /// [`remember`](Self::remember) keeps them in files.
+    /// [`persist_tokens`](Self::persist_tokens) keeps them in files.
     pub fn store(self, store: impl TokenStore + 'static) -> Self {
         self.with(|settings| settings.store = Arc::new(store))
     }
@@ -243,7 +243,7 @@ impl OAuth {
     ///
     /// # Errors
     /// [`StoreError`] if there is no folder for the user's data, or it cannot be used.
-    pub fn remember(self) -> Result<Self, StoreError> {
+    pub fn persist_tokens(self) -> Result<Self, StoreError> {
         let store = FileStore::open(&self.settings.name)?;
         Ok(self.store(store))
     }
@@ -287,7 +287,7 @@ impl OAuth {
     /// use turnbuckle_auth::client::{OAuth, SignIn};
     ///
     /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-    /// let oauth = OAuth::new("my-app").remember()?;
+    /// let oauth = OAuth::new("my-app").persist_tokens()?;
     /// match oauth.sign_in("https://example.com/mcp").await? {
     ///     SignIn::NotNeeded => println!("the server takes everyone"),
     ///     _ => println!("signed in"),

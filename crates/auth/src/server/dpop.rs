@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
-use turnbuckle_store::{Spend, SpentStates, StateUse};
+use turnbuckle_store::{StateClaim, StateUse, UsedStates};
 
 use super::{
     challenge::Scheme,
@@ -54,7 +54,7 @@ pub(super) struct Proofs {
     pub(super) nonces: Option<Nonces>,
     pub(super) replay: Replay,
     /// Where replicas remember together which proofs were used.
-    pub(super) shared: Option<Arc<dyn SpentStates>>,
+    pub(super) shared: Option<Arc<dyn UsedStates>>,
 }
 
 /// A request whose proof was good, or that needs none.
@@ -190,12 +190,12 @@ impl Proofs {
             return Ok(());
         };
         let expires = now.saturating_add(2 * WINDOW);
-        let spending = shared.spend(StateUse::new(&proof.id, proof.key, expires, now));
+        let spending = shared.claim(StateUse::new(&proof.id, proof.key, expires, now));
         let unavailable = "cannot check whether the proof was used before: try again later";
         match tokio::time::timeout(ASK_OTHERS_WITHIN, spending).await {
-            Ok(Ok(Spend::Now)) => Ok(()),
-            Ok(Ok(Spend::Before)) => Err(bad(USED_BEFORE)),
-            Ok(Ok(Spend::TooMany { limit })) => Err(Denied::TooMany(format!(
+            Ok(Ok(StateClaim::FirstUse)) => Ok(()),
+            Ok(Ok(StateClaim::AlreadyUsed)) => Err(bad(USED_BEFORE)),
+            Ok(Ok(StateClaim::TooMany { limit })) => Err(Denied::TooMany(format!(
                 "this key has signed more proofs than are remembered ({limit}): send fewer requests, or \
                  use another key"
             ))),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use turnbuckle_store::SpentStates;
+use turnbuckle_store::UsedStates;
 
 use super::{
     attempts::Attempts,
@@ -75,7 +75,7 @@ impl std::fmt::Debug for NonceSource {
 }
 
 /// Where used proofs are remembered, besides this process.
-struct UsedProofs(Option<Arc<dyn SpentStates>>);
+struct UsedProofs(Option<Arc<dyn UsedStates>>);
 
 impl std::fmt::Debug for UsedProofs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -175,7 +175,7 @@ impl Guard {
     /// Remembers here which proofs were used (DPoP), besides in this process: replicas that share a store
     /// take each proof once. It costs a command of the store for each request with a proof; while the
     /// store cannot be reached, such requests are refused.
-    pub fn used_proofs(mut self, store: Arc<dyn SpentStates>) -> Self {
+    pub fn used_proofs(mut self, store: Arc<dyn UsedStates>) -> Self {
         self.used_proofs = UsedProofs(Some(store));
         self
     }

@@ -65,7 +65,7 @@ pub struct Issuer {
     verification: Verification,
     agent: AgentSettings,
     plain: Plain,
-    believed_for: Option<Duration>,
+    cached_for: Option<Duration>,
     typing: Typing,
 }
 
@@ -104,7 +104,7 @@ impl Issuer {
             verification: Verification::Discovered,
             agent: AgentSettings::new(),
             plain: Plain::Loopback,
-            believed_for: None,
+            cached_for: None,
             typing: Typing::Learned,
         }
     }
@@ -187,8 +187,8 @@ impl Issuer {
     /// introspection and [`verify`](Self::verify).
     ///
     /// Longer is cheaper; shorter notices sooner that a key or a token was revoked.
-    pub fn believe_for(mut self, time: Duration) -> Self {
-        self.believed_for = Some(time);
+    pub fn cache_for(mut self, time: Duration) -> Self {
+        self.cached_for = Some(time);
         self
     }
 
@@ -235,7 +235,7 @@ impl Issuer {
             Ok(address)
         };
         address(&self.url)?;
-        let (how, believed_for) = match self.verification {
+        let (how, cached_for) = match self.verification {
             Verification::Discovered => (How::Keys(Keys::new(Place::Discovered)), SIGNED_FOR),
             Verification::KeysAt(url) => {
                 let place = Place::At(address(&url)?);
@@ -261,7 +261,7 @@ impl Issuer {
             audiences: self.audiences,
             algorithms: self.algorithms,
             scope_claims: self.scope_claims,
-            believed_for: self.believed_for.unwrap_or(believed_for).as_secs(),
+            cached_for: self.cached_for.unwrap_or(cached_for).as_secs(),
             how,
             fetcher,
             typing: self.typing,
@@ -298,7 +298,7 @@ pub(super) struct LiveIssuer {
     algorithms: Vec<Algorithm>,
     scope_claims: Vec<String>,
     /// Seconds.
-    pub(super) believed_for: u64,
+    pub(super) cached_for: u64,
     how: How,
     fetcher: IssuerFetcher,
     typing: Typing,

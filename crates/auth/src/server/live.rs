@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 use http::{HeaderValue, request::Parts};
 use serde_json::Value;
-use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect};
+use turnbuckle_server::{AuthDecision, Authorized, Caller, HttpRefusal, Protect};
 use turnbuckle_transport::http::Peer;
 
 use super::{
@@ -31,7 +31,7 @@ const REFUSED_FOR: u64 = 5;
 /// or `Http::protect`. Clones share their caches.
 ///
 /// It verifies the token of each request, and serves the protected resource metadata. A token that
-/// was verified is believed for a while ([`Issuer::believe_for`](super::Issuer::believe_for)); one
+/// was verified is believed for a while ([`Issuer::cache_for`](super::Issuer::cache_for)); one
 /// that was refused is refused for five seconds without being looked at.
 #[derive(Clone)]
 pub struct LiveGuard(Arc<Inner>);
@@ -78,27 +78,27 @@ impl LiveGuard {
 }
 
 impl Protect for LiveGuard {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let now = self.0.clock.now();
         let credentials = match credentials::read(request) {
             Ok(credentials) => credentials,
-            Err(denied) => return Admission::Now(Err(self.0.deny(&denied))),
+            Err(denied) => return AuthDecision::Now(Err(self.0.deny(&denied))),
         };
         let token = sha256(&credentials.token);
         if let Some(known) = self.0.known.recall(&token, now) {
             return match self.0.finish(&credentials, &known, now) {
-                Err(refusal) => Admission::Now(Err(refusal)),
-                Ok((admitted, None)) => Admission::Now(Ok(admitted)),
+                Err(refusal) => AuthDecision::Now(Err(refusal)),
+                Ok((admitted, None)) => AuthDecision::Now(Ok(admitted)),
                 Ok((admitted, Some(proof))) => {
                     let inner = Arc::clone(&self.0);
-                    Admission::Later(Box::pin(async move {
+                    AuthDecision::Later(Box::pin(async move {
                         inner.admit_once(admitted, Some(proof), now).await
                     }))
                 }
             };
         }
         if let Some(denied) = self.0.refused.recall(&token, now) {
-            return Admission::Now(Err(self.0.deny(&denied)));
+            return AuthDecision::Now(Err(self.0.deny(&denied)));
         }
         let origin = self.0.attempts.origin(request.extensions.get::<Peer>());
         if self.0.asks_issuers() && self.0.attempts.is_over(origin, now) {
@@ -107,10 +107,10 @@ impl Protect for LiveGuard {
                  or raise `Guard::unknown_tokens`",
                 self.0.attempts.max
             );
-            return Admission::Now(Err(self.0.deny(&Denied::TooMany(reason))));
+            return AuthDecision::Now(Err(self.0.deny(&Denied::TooMany(reason))));
         }
         let inner = Arc::clone(&self.0);
-        Admission::Later(Box::pin(async move {
+        AuthDecision::Later(Box::pin(async move {
             let met = inner.meet(&credentials.token, token, now).await;
             if met.is_err() {
                 inner.attempts.note(origin, now);
@@ -156,8 +156,8 @@ impl Inner {
         now: u64,
     ) -> Result<Arc<Known>, HttpRefusal> {
         match self.verify(token, now).await {
-            Ok((verified, believed_for)) => {
-                let until = now.saturating_add(believed_for);
+            Ok((verified, cached_for)) => {
+                let until = now.saturating_add(cached_for);
                 let until = match verified.expires {
                     Some(expires) => until.min(expires.saturating_add(CLOCK_SKEW)),
                     None => until,
@@ -192,13 +192,13 @@ impl Inner {
                 return Err(VerifyError::Invalid(reason.into()));
             };
             let verified = issuer.verify(token, &self.resource, now).await?;
-            return Ok((verified, issuer.believed_for));
+            return Ok((verified, issuer.cached_for));
         }
         let unknown = "the token is not from a known issuer";
         let mut verdict = VerifyError::Invalid(unknown.into());
         for issuer in self.issuers.iter().filter(|issuer| issuer.knows_opaque()) {
             match issuer.verify(token, &self.resource, now).await {
-                Ok(verified) => return Ok((verified, issuer.believed_for)),
+                Ok(verified) => return Ok((verified, issuer.cached_for)),
                 // Who could not be asked might have known it.
                 Err(error @ VerifyError::Unavailable(_)) => verdict = error,
                 Err(error) if !matches!(verdict, VerifyError::Unavailable(_)) => verdict = error,
@@ -234,10 +234,10 @@ impl Inner {
     /// Lets a request in unless its proof was used at another replica.
     async fn admit_once(
         &self,
-        admitted: Admitted,
+        admitted: Authorized,
         proof: Option<UsedProof>,
         now: u64,
-    ) -> Result<Admitted, HttpRefusal> {
+    ) -> Result<Authorized, HttpRefusal> {
         if let Some(proof) = proof {
             let checked = self.proofs.check_elsewhere(&proof, now).await;
             checked.map_err(|denied| self.deny(&denied))?;
@@ -252,7 +252,7 @@ impl Inner {
         credentials: &Credentials,
         known: &Known,
         now: u64,
-    ) -> Result<(Admitted, Option<UsedProof>), HttpRefusal> {
+    ) -> Result<(Authorized, Option<UsedProof>), HttpRefusal> {
         let proved = self
             .proofs
             .check(credentials, known.key.as_deref(), &self.resource, now)
@@ -261,7 +261,7 @@ impl Inner {
         if !self.terms.scopes.iter().all(is_good_for) {
             return Err(self.deny(&Denied::Scopes(self.terms.scopes.clone())));
         }
-        let admitted = Admitted::new(known.caller.clone());
+        let admitted = Authorized::new(known.caller.clone());
         let nonce = proved.next_nonce;
         match nonce.and_then(|nonce| HeaderValue::from_str(&nonce).ok()) {
             Some(nonce) => Ok((admitted.with_header(NONCE, nonce), proved.used)),

@@ -99,7 +99,7 @@ impl Answerer {
 
     async fn one(&self, server: &str, key: &str, ask: &InputRequest) -> Outcome<InputResponse> {
         if let InputRequest::ListRoots(_) = ask {
-            return Ok(ListRootsResult::new(self.roots.look().await).into());
+            return Ok(ListRootsResult::new(self.roots.current().await).into());
         }
         if let Some(answer) = self.prepared.answer(key, ask)? {
             return Ok(answer);

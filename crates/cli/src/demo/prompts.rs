@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
-    Completing, Image, PromptMessage, prompt,
+    CompletionContext, Image, PromptMessage, prompt,
     protocol::{EmbeddedResource, ResourceContents, TextResourceContents},
 };
 
@@ -83,7 +83,7 @@ async fn languages(partial: String) -> Vec<&'static str> {
         .collect()
 }
 
-async fn frameworks(completing: Completing) -> Vec<&'static str> {
+async fn frameworks(completing: CompletionContext) -> Vec<&'static str> {
     let all: &[&str] = match completing.settled.get("language").map(String::as_str) {
         Some("python") => &["django", "fastapi", "flask"],
         Some("rust") => &["axum", "rocket"],

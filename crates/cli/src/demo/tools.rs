@@ -5,8 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
-    Audio, CallToolResult, Catalog, ContentBlock, Image, Introduction, Json, Progress,
-    ResourceLink, Tool, ToolError,
+    Audio, CallToolResult, Catalog, ClientInfo, ContentBlock, Image, Json, Progress, ResourceLink,
+    Tool, ToolError,
     protocol::{EmbeddedResource, Resource, TextResourceContents},
     tool,
 };
@@ -192,7 +192,7 @@ pub(super) async fn print(
 
 /// Tells what the client says of itself.
 #[tool(read_only)]
-pub(super) async fn whoami(#[extract] client: Introduction) -> String {
+pub(super) async fn whoami(#[extract] client: ClientInfo) -> String {
     let name = client.info.map_or_else(
         || "a client without a name".to_owned(),
         |info| format!("{} {}", info.name, info.version),

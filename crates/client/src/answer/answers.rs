@@ -277,7 +277,7 @@ impl Answers {
                     return Ok(ListRootsResult::new(server.roots().give(roots).await).into());
                 }
                 let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
-                Ok(ListRootsResult::new(roots.look().await).into())
+                Ok(ListRootsResult::new(roots.current().await).into())
             }
             _ => Err(NotOffered::Part("questions of this kind").into()),
         }

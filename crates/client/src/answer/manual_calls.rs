@@ -157,7 +157,7 @@ impl ManualCall {
 
     /// Ready when an answer has no use any more: the server has withdrawn all questions, or answered
     /// the call.
-    pub(crate) async fn unasked(&self) {
+    pub(crate) async fn withdrawn(&self) {
         let withdrawn = poll_fn(|cx| {
             let mut questions = self.questions.lock();
             let mut open = questions.open.values_mut();

@@ -105,7 +105,7 @@ impl Connection {
     /// # async fn run(server: &Connection, pending: Pending<ToolOutput>) -> Result<(), Box<dyn std::error::Error>> {
     /// let answers = tokio::select! {
     ///     answers = ask_the_user(&pending) => answers,
-    ///     () = server.unasked(&pending) => InputResponses::default(),
+    ///     () = server.withdrawn(&pending) => InputResponses::default(),
     /// };
     /// let round = server.resume(pending, answers).await?;
     /// # Ok(()) }
@@ -115,10 +115,10 @@ impl Connection {
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
-    pub async fn unasked<R>(&self, pending: &Pending<R>) {
+    pub async fn withdrawn<R>(&self, pending: &Pending<R>) {
         let ticket = pending.call.parked.as_deref();
         match ticket.and_then(|ticket| self.link().manual.look_up(ticket)) {
-            Some(call) => call.unasked().await,
+            Some(call) => call.withdrawn().await,
             None => std::future::pending().await,
         }
     }

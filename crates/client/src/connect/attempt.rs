@@ -3,7 +3,7 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_session::{Verdict, probe::RevisionChoice};
+use turnbuckle_session::{DetectedRevision, probe::RevisionChoice};
 
 use super::{
     Target,
@@ -24,7 +24,7 @@ pub struct Connect {
     profile: Arc<Profile>,
     target: Target,
     name: Option<Arc<str>>,
-    remembered: Option<Verdict>,
+    remembered: Option<DetectedRevision>,
     caller: Option<Arc<str>>,
 }
 
@@ -46,13 +46,13 @@ impl Connect {
         self
     }
 
-    /// Uses what [`Connection::verdict`] returned the last time, and skips the probe. A wrong
-    /// verdict is detected.
+    /// Connects with the revision that [`Connection::detected_revision`] returned the last time, and
+    /// skips the probe. If the server has changed since, that is noticed and the probe is made.
     ///
     /// Programs that this process has started before are remembered automatically; use it to store
-    /// verdicts between runs.
-    pub fn remember(mut self, verdict: Verdict) -> Self {
-        self.remembered = Some(verdict);
+    /// revisions between runs.
+    pub fn known_revision(mut self, detected: DetectedRevision) -> Self {
+        self.remembered = Some(detected);
         self
     }
 
@@ -68,7 +68,7 @@ impl Connect {
         let mut route = Route::new(self.target)?;
         let key = route.key();
         let known = key.as_deref().and_then(memory::recall);
-        let remembered = self.remembered.or(known.map(|known| known.verdict));
+        let remembered = self.remembered.or(known.map(|known| known.detected));
         // Only legacy revisions are spoken over a stream of events.
         route.known(known.filter(|_| self.profile.settings.allows_legacy()));
         let search = Search {
@@ -88,7 +88,7 @@ impl Connect {
         let is_free = self.profile.settings.aim == RevisionChoice::Auto;
         if let Some(key) = key.filter(|_| is_free) {
             let known = KnownServer {
-                verdict: connection.verdict(),
+                detected: connection.detected_revision(),
                 by_events: connection.uses_http_sse(),
             };
             memory::remember(key, known);

@@ -1,12 +1,12 @@
 //! The detected revisions of servers, kept while this process runs.
 //!
-//! A verdict saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
+//! A known revision saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
 //! it turns out wrong the search goes on, and what it finds replaces it.
 
 use std::collections::VecDeque;
 
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_session::Verdict;
+use turnbuckle_session::DetectedRevision;
 
 /// How many servers are remembered. A host has tens of them; the oldest go first.
 const MAX_REMEMBERED: usize = 256;
@@ -17,7 +17,7 @@ static REMEMBERED: Mutex<VecDeque<(String, KnownServer)>> = Mutex::new(VecDeque:
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KnownServer {
-    pub(super) verdict: Verdict,
+    pub(super) detected: DetectedRevision,
     /// Whether its answers come by a stream of events (HTTP+SSE).
     pub(super) by_events: bool,
 }
@@ -49,16 +49,16 @@ mod tests {
 
     #[test]
     fn the_newest_verdict_counts_and_the_oldest_server_is_forgotten() {
-        let verdict = |revision| KnownServer {
-            verdict: Verdict { revision },
+        let detected = |revision| KnownServer {
+            detected: DetectedRevision { revision },
             by_events: false,
         };
         let key = |number: usize| format!("memory test {number}");
-        remember(key(0), verdict(Revision::V2024_11_05));
-        remember(key(0), verdict(Revision::V2025_06_18));
-        assert_eq!(recall(&key(0)), Some(verdict(Revision::V2025_06_18)));
+        remember(key(0), detected(Revision::V2024_11_05));
+        remember(key(0), detected(Revision::V2025_06_18));
+        assert_eq!(recall(&key(0)), Some(detected(Revision::V2025_06_18)));
         for number in 1..=MAX_REMEMBERED {
-            remember(key(number), verdict(Revision::LATEST));
+            remember(key(number), detected(Revision::LATEST));
         }
         assert_eq!(recall(&key(0)), None);
         assert!(recall(&key(1)).is_some());

@@ -10,7 +10,7 @@ use std::{
 
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
-    Verdict,
+    DetectedRevision,
     probe::{self, Action, Asked, Event, Probe, ProbeFailure, Reason},
 };
 
@@ -59,7 +59,7 @@ impl Search {
     pub(super) async fn run(
         &self,
         route: &mut Route,
-        remembered: Option<Verdict>,
+        remembered: Option<DetectedRevision>,
     ) -> Result<Connection, ConnectError> {
         let naming = match &self.name {
             Some(_) => Naming::Ours,
@@ -139,7 +139,7 @@ impl RunningSearch<'_> {
                     event = self.reopen().await;
                     continue;
                 }
-                Some(Action::Ready(verdict)) => return Ok(self.settle(verdict).await),
+                Some(Action::Ready(detected)) => return Ok(self.settle(detected).await),
                 Some(Action::Fail(failure)) => return Err(self.fail(failure).await),
             }
             event = self.next_event(until).await?;
@@ -245,28 +245,28 @@ impl RunningSearch<'_> {
             reason = "over HTTP there is something to wait for"
         )
     )]
-    async fn settle(mut self, verdict: Verdict) -> Connection {
-        if !verdict.revision.is_modern() {
+    async fn settle(mut self, detected: DetectedRevision) -> Connection {
+        if !detected.revision.is_modern() {
             self.keep_second();
         }
         self.second = None;
         let mut heard = std::mem::take(&mut self.heard);
         let warnings = heard.take_warnings();
         self.opened.link.warnings.add(&self.server, warnings);
-        let mut peer = heard.into_peer(&self.server, verdict.revision);
+        let mut peer = heard.into_peer(&self.server, detected.revision);
         if self.naming == Naming::Its {
             peer = peer.called_by_its_name();
         }
         // What was asked and is not answered yet is of no use any more.
         (self.discover, self.initialize) = (None, None);
         let peer = self.opened.link.meet(peer).clone();
-        if !verdict.revision.is_modern() {
+        if !detected.revision.is_modern() {
             #[cfg(feature = "http")]
             super::http::begin_session(&self.opened).await;
             #[cfg(not(feature = "http"))]
             self.opened.link.notify("notifications/initialized", &());
         }
-        let connection = Connection::new(self.opened, peer, verdict);
+        let connection = Connection::new(self.opened, peer, detected);
         connection.ask_for_logs();
         connection.keep_alive();
         connection.watch_given_roots();

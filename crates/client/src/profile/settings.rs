@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::LoggingLevel;
 use turnbuckle_session::{
-    Era, Verdict,
+    DetectedRevision, Era,
     probe::{self, RevisionChoice},
     requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
 };
@@ -102,13 +102,13 @@ impl Default for Settings {
 
 impl Settings {
     /// The settings of a search.
-    pub(crate) fn probe(&self, remembered: Option<Verdict>) -> probe::Settings {
+    pub(crate) fn probe(&self, remembered: Option<DetectedRevision>) -> probe::Settings {
         let settings = probe::Settings::new()
             .with_aim(self.aim)
             .with_probe_timeout(self.probe_timeout)
             .with_handshake_timeout(self.handshake_timeout);
         match remembered {
-            Some(verdict) => settings.with_remembered(verdict),
+            Some(detected) => settings.with_remembered(detected),
             None => settings,
         }
     }

@@ -293,7 +293,7 @@ async fn an_application_hears_that_an_answer_has_no_use_any_more() {
             id
         });
         let pending = asked(round);
-        let early = timeout(Duration::from_mins(1), connection.unasked(&pending)).await;
+        let early = timeout(Duration::from_mins(1), connection.withdrawn(&pending)).await;
         assert!(early.is_err(), "the question is open");
         let answer =
             json!({"jsonrpc": "2.0", "id": id, "result": text("done", Revision::V2025_11_25)});
@@ -305,7 +305,7 @@ async fn an_application_hears_that_an_answer_has_no_use_any_more() {
             answer.clone()
         };
         server.say(first).await;
-        timeout(Duration::from_mins(1), connection.unasked(&pending))
+        timeout(Duration::from_mins(1), connection.withdrawn(&pending))
             .await
             .expect("nothing is asked any more");
         let resumed = connection.resume(pending, InputResponses::default());

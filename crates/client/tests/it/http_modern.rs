@@ -25,7 +25,7 @@ async fn a_call_is_one_post_with_the_headers_that_mirror_it() {
     let site = echo().await;
     let server = plain().connect(site.url()).await.unwrap();
     assert_eq!(server.server().name(), "site");
-    assert_eq!(server.verdict().era(), Era::Modern);
+    assert_eq!(server.detected_revision().era(), Era::Modern);
     let said: String = server
         .call("gr\u{fc}\u{df}en", ())
         .await

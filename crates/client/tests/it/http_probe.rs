@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use turnbuckle_client::{ConnectError, Era, HttpTarget, Verdict, protocol::Revision};
+use turnbuckle_client::{ConnectError, DetectedRevision, Era, HttpTarget, protocol::Revision};
 
 use crate::http_site::{Answer, Handling, Heard, Site, chain, initialized, modern, plain, text};
 
@@ -78,7 +78,7 @@ async fn a_server_that_is_silent_at_the_probe_gets_its_handshake() {
     let site = legacy(|_, answer| Box::pin(async move { answer.hung_up().await })).await;
     let client = plain().probe_timeout(Duration::from_millis(50));
     let server = client.connect(site.url()).await.unwrap();
-    assert_eq!(server.verdict().era(), Era::Legacy);
+    assert_eq!(server.detected_revision().era(), Era::Legacy);
 }
 
 // rule: M9
@@ -96,7 +96,7 @@ async fn modern_errors_are_never_answered_with_a_handshake() {
     })
     .await;
     let server = plain().connect(site.url()).await.unwrap();
-    assert_eq!(server.verdict().era(), Era::Modern);
+    assert_eq!(server.detected_revision().era(), Era::Modern);
     assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
     // No version in common: the client says so, and does not fall back.
     let site = Site::start(|heard, answer| {
@@ -127,11 +127,15 @@ async fn a_verdict_is_remembered_and_corrected() {
     }
     // The server has become modern since it was remembered.
     let site = modern(|_, answer| Box::pin(async move { answer.status(400).await })).await;
-    let verdict = Verdict {
+    let detected = DetectedRevision {
         revision: Revision::V2025_06_18,
     };
-    let server = plain().connect(site.url()).remember(verdict).await.unwrap();
-    assert_eq!(server.verdict().era(), Era::Modern);
+    let server = plain()
+        .connect(site.url())
+        .known_revision(detected)
+        .await
+        .unwrap();
+    assert_eq!(server.detected_revision().era(), Era::Modern);
     assert_eq!(site.lines()[0], "POST initialize");
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::json;
 use turnbuckle_client::{
-    CallError, Client, ConnectError, Connection, Verdict,
+    CallError, Client, ConnectError, Connection, DetectedRevision,
     protocol::Revision,
     transport::{Command, EndedBy},
 };
@@ -291,10 +291,14 @@ async fn the_verdict_is_remembered_for_the_same_program_and_corrected_when_it_is
     let modern = server(
         "while True:\n  asked = hear()\n  if asked['method'] == 'server/discover': discovered(asked)\n  elif asked['method'] == 'tools/call': served(asked)\n  elif 'id' in asked: error(asked, -32601)",
     );
-    let wrong = Verdict {
+    let wrong = DetectedRevision {
         revision: Revision::V2025_03_26,
     };
-    let connection = client().connect(modern).remember(wrong).await.unwrap();
+    let connection = client()
+        .connect(modern)
+        .known_revision(wrong)
+        .await
+        .unwrap();
     assert_eq!(connection.server().revision(), Revision::LATEST);
     use_it(&connection).await;
 }

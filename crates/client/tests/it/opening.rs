@@ -4,7 +4,7 @@ use std::{future::IntoFuture, time::Duration};
 
 use serde_json::json;
 use turnbuckle_client::{
-    ConnectError, Era, Refusal, Verdict,
+    ConnectError, DetectedRevision, Era, Refusal,
     protocol::{ElicitResult, Revision, Root},
 };
 
@@ -17,7 +17,10 @@ async fn every_revision_is_found_out() {
         assert_eq!(connection.server().revision(), revision);
         assert_eq!(connection.server().name(), "script");
         assert_eq!(connection.server().version(), Some("1"));
-        assert_eq!(connection.verdict(), Verdict { revision });
+        assert_eq!(
+            connection.detected_revision(),
+            DetectedRevision { revision }
+        );
     }
 }
 
@@ -159,9 +162,9 @@ async fn a_pinned_era_is_not_probed_for_the_other() {
 async fn a_remembered_verdict_saves_the_probe() {
     let (mut server, end) = Server::new();
     let client = plain();
-    let verdict: Verdict = serde_json::from_str(r#"{"revision": "2025-06-18"}"#).unwrap();
+    let detected: DetectedRevision = serde_json::from_str(r#"{"revision": "2025-06-18"}"#).unwrap();
     let (connection, ()) = tokio::join!(
-        client.connect(end).remember(verdict).into_future(),
+        client.connect(end).known_revision(detected).into_future(),
         server.play(
             r#"
             >> {"method": "initialize"}
@@ -170,18 +173,18 @@ async fn a_remembered_verdict_saves_the_probe() {
             "#
         )
     );
-    assert_eq!(connection.unwrap().verdict(), verdict);
+    assert_eq!(connection.unwrap().detected_revision(), detected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_remembered_verdict_that_is_wrong_is_found_out() {
     let (mut server, end) = Server::new();
     let client = plain();
-    let verdict = Verdict {
+    let detected = DetectedRevision {
         revision: Revision::V2025_06_18,
     };
     let (connection, ()) = tokio::join!(
-        client.connect(end).remember(verdict).into_future(),
+        client.connect(end).known_revision(detected).into_future(),
         server.play(
             r#"
             >> {"method": "initialize"}

@@ -19,7 +19,7 @@ use turnbuckle_protocol::{
     ClientCapabilities, Revision,
     envelope::{Edit, Raw},
 };
-use turnbuckle_server::{Caller, Changes, Front, Reject, RelayReply, Relayed};
+use turnbuckle_server::{Caller, Changes, ClientChannel, Reject, RelayReply, RelayedRequest};
 
 use super::Core;
 use crate::{
@@ -89,7 +89,7 @@ impl Core {
     /// Subscribes the session of a legacy client. What the server refuses is refused.
     pub(super) async fn subscribe(
         self: &Arc<Self>,
-        front: &Front,
+        front: &ClientChannel,
         follower: &Follower,
         uri: &str,
     ) -> RelayReply {
@@ -123,7 +123,7 @@ impl Core {
         self.keeper.get().and_then(Weak::upgrade)
     }
 
-    pub(super) fn unsubscribe(front: &Front, uri: &str) -> RelayReply {
+    pub(super) fn unsubscribe(front: &ClientChannel, uri: &str) -> RelayReply {
         front.unsubscribe(uri);
         if let Some(kept) = front.session_state::<SessionState>() {
             let followed = kept.followed.lock().remove(uri);
@@ -144,7 +144,7 @@ pub(crate) enum Subscribed {
 /// subscribe once, so that the one who follows the resource may do so again.
 async fn subscribe_at(
     member: &Member,
-    front: &Front,
+    front: &ClientChannel,
     follower: &Follower,
     uri: &str,
 ) -> Result<Subscribed, RelayReply> {
@@ -209,7 +209,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn of(request: &Relayed<'_>) -> Self {
+    pub(crate) fn of(request: &RelayedRequest<'_>) -> Self {
         Self {
             caller: request.caller().clone(),
             capabilities: request.capabilities(),

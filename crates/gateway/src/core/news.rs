@@ -28,7 +28,7 @@ impl Core {
             }
         }
         match news {
-            LaneNews::Visited(id) => changes.visited(id),
+            LaneNews::Visited(id) => changes.elicitation_completed(id),
             LaneNews::Tools => self.list_news.tell(ChangedList::Tools),
             LaneNews::Prompts => self.list_news.tell(ChangedList::Prompts),
             LaneNews::Resources => self.list_news.tell(ChangedList::Resources),

@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
     method::{self, Direction},
 };
 use turnbuckle_server::{
-    Caller, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+    Caller, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, RelayedRequest,
 };
 
 use super::{Core, Follower, Subscribed};
@@ -33,7 +33,7 @@ impl Relay for CoreRelay {
         self.0.offer(caller)
     }
 
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+    fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         let recorder = self.0.recorder.as_ref();
         let recorder = recorder.filter(|_| !is_task_request_of_replica(&request));
         let Some(record) = recorder.and_then(|recorder| recorder.begin(&request)) else {
@@ -48,7 +48,7 @@ impl Relay for CoreRelay {
         }))
     }
 
-    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, request: &RelayedRequest<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         let mut accepted = SubscriptionFilter::new();
         let offer = self.0.offer(request.caller()).capabilities;
         let follower = Follower::of(request);
@@ -70,7 +70,7 @@ impl Relay for CoreRelay {
         RelayListen::new(accepted, followed)
     }
 
-    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+    fn listen_tasks(&self, request: &RelayedRequest<'_>, ids: &[String]) -> Option<RelayTasks> {
         let core = Arc::downgrade(&self.0);
         let look = move || {
             let core = core.upgrade().map(|core| core.parts());
@@ -93,7 +93,7 @@ impl Core {
     /// Serves a request, and notes what is sent to servers for it.
     fn serve(
         self: &Arc<Self>,
-        request: &Relayed<'_>,
+        request: &RelayedRequest<'_>,
         record: Option<Arc<RequestRecord>>,
     ) -> BoxFuture<'static, RelayReply> {
         let meta = request.meta().and_then(|meta| meta.raw);
@@ -132,14 +132,14 @@ impl Core {
             let reply = match request.members().text("uri") {
                 None => Reject::invalid_params("`params.uri` must be a string").into(),
                 Some(uri) if method == "resources/subscribe" => {
-                    let (core, front) = (Arc::clone(self), request.front().clone());
+                    let (core, front) = (Arc::clone(self), request.client_channel().clone());
                     let (follower, uri) = (Follower::of(request), uri.into_owned());
                     if let Err(reject) = self.check(judged, None) {
                         return Box::pin(std::future::ready(reject.into()));
                     }
                     return Box::pin(async move { core.subscribe(&front, &follower, &uri).await });
                 }
-                Some(uri) => Core::unsubscribe(request.front(), &uri),
+                Some(uri) => Core::unsubscribe(request.client_channel(), &uri),
             };
             return Box::pin(std::future::ready(reply));
         }
@@ -198,7 +198,7 @@ impl Core {
 
 /// Whether another replica of the gateway asks for the tasks of a legacy client. Replicas send each other
 /// modern requests, and `tasks/list` is not a method of the modern era.
-fn is_list_of_replica(request: &Relayed<'_>) -> bool {
+fn is_list_of_replica(request: &RelayedRequest<'_>) -> bool {
     request.method() == "tasks/list" && is_task_request_of_replica(request)
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_client::{RelayEvent, RelayRequest};
 use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
-use turnbuckle_server::{Changes, Front, Reject, RelayReply};
+use turnbuckle_server::{Changes, ClientChannel, Reject, RelayReply};
 
 use super::{
     ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
@@ -48,7 +48,7 @@ impl Context {
     pub(crate) async fn serve_at(
         &self,
         node: u64,
-        front: &Front,
+        front: &ClientChannel,
         method: &str,
         params: Raw<'_>,
     ) -> Option<RelayReply> {
@@ -61,7 +61,7 @@ impl Context {
     pub(crate) async fn serve_at(
         &self,
         _: u64,
-        _: &Front,
+        _: &ClientChannel,
         _: &str,
         _: Raw<'_>,
     ) -> Option<RelayReply> {
@@ -82,7 +82,7 @@ impl Context {
 
     /// The other replicas; none if one of them sent this request, so that it is not passed on again.
     #[cfg(feature = "http")]
-    pub(crate) fn other_replicas(&self, front: &Front) -> Vec<u64> {
+    pub(crate) fn other_replicas(&self, front: &ClientChannel) -> Vec<u64> {
         match self.replicas.get() {
             Some(link) if !front.is_from_replica() => link.others(),
             _ => Vec::new(),
@@ -91,7 +91,7 @@ impl Context {
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_self, reason = "with HTTP there may be other replicas")]
-    pub(crate) fn other_replicas(&self, _: &Front) -> Vec<u64> {
+    pub(crate) fn other_replicas(&self, _: &ClientChannel) -> Vec<u64> {
         Vec::new()
     }
 }

@@ -57,7 +57,9 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
             Err(reply) => return reply,
         }
         if let Some(changes) = exchange.context.changes.get() {
-            visits.drain(..).for_each(|id: String| changes.visited(id));
+            visits
+                .drain(..)
+                .for_each(|id: String| changes.elicitation_completed(id));
         }
     }
     Reject::internal(format!(

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use turnbuckle_client::RelayCall;
-use turnbuckle_server::Front;
+use turnbuckle_server::ClientChannel;
 
 /// A call to a server. Dropping it gives it up, and tells the server why, if the client of the request said
 /// so.
@@ -41,7 +41,7 @@ impl DerefMut for UpstreamCall {
 impl Drop for UpstreamCall {
     fn drop(&mut self) {
         if let Some(call) = self.0.take()
-            && let Some(reason) = Front::cancelled_because()
+            && let Some(reason) = ClientChannel::cancelled_because()
         {
             call.cancel(&reason);
         }

@@ -214,7 +214,10 @@ impl Gateway {
 
     /// Changes the server that clients connect to, before it is built: its limits, rates and
     /// instructions.
-    pub fn front(mut self, customise: impl FnOnce(Server) -> Server + Send + 'static) -> Self {
+    pub fn configure_server(
+        mut self,
+        customise: impl FnOnce(Server) -> Server + Send + 'static,
+    ) -> Self {
         self.customise = Some(Box::new(customise));
         self
     }

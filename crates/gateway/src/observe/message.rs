@@ -9,7 +9,7 @@ const MAX_TEXT: usize = 16 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Hop {
+pub enum GatewaySide {
     /// Between the client and the gateway.
     Client,
     /// Between the gateway and the server.
@@ -20,7 +20,7 @@ pub enum Hop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Part {
+pub enum MessageRole {
     /// The request of the client, or the one to the server.
     Request,
     /// What the server asks in the middle of it.
@@ -41,9 +41,9 @@ pub enum Part {
 #[non_exhaustive]
 pub struct MessageView {
     /// The side it passed on.
-    pub hop: Hop,
+    pub hop: GatewaySide,
     /// Its role in the call.
-    pub part: Part,
+    pub part: MessageRole,
     /// The method, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
@@ -56,7 +56,13 @@ pub struct MessageView {
 }
 
 impl MessageView {
-    pub(super) fn new(hop: Hop, part: Part, method: Option<&str>, at: f64, text: &str) -> Self {
+    pub(super) fn new(
+        hop: GatewaySide,
+        part: MessageRole,
+        method: Option<&str>,
+        at: f64,
+        text: &str,
+    ) -> Self {
         let mut end = text.len().min(MAX_TEXT);
         while !text.is_char_boundary(end) {
             end -= 1;

@@ -14,11 +14,12 @@ mod series;
 mod view;
 
 pub use exchange::{ExchangeSummary, ExchangeView};
-pub use message::{Hop, MessageView, Part};
+pub use message::{GatewaySide, MessageRole, MessageView};
 pub use recorder::Recorder;
 pub use series::{Period, SeriesView};
 pub use view::{
-    CallerCounts, CallerView, CellView, DenialView, Overview, ServerView, Traffic, WaitingView,
+    CallerCounts, CallerView, DenialView, Overview, RevisionPairView, ServerView, Traffic,
+    WaitingView,
 };
 
 pub(crate) use record::{RecordEnd, RequestRecord};

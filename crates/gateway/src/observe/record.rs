@@ -15,12 +15,12 @@ use turnbuckle_protocol::{
     Revision,
     envelope::{Raw, RawText},
 };
-use turnbuckle_server::{RelayReply, Relayed};
+use turnbuckle_server::{RelayReply, RelayedRequest};
 use turnbuckle_session::round::RequestDigest;
 
 use super::{
     exchange::{ExchangeSummary, ExchangeView},
-    message::{Hop, MessageView, Part},
+    message::{GatewaySide, MessageRole, MessageView},
     recorder::{Ended, Recorder, WaitingGuard},
     view::{WaitingQuestion, text_of, waiting_text},
 };
@@ -70,7 +70,7 @@ pub(super) struct Beginning {
 impl RequestRecord {
     pub(super) fn new(
         recorder: Arc<Recorder>,
-        request: &Relayed<'_>,
+        request: &RelayedRequest<'_>,
         client: Option<String>,
         beginning: &Beginning,
     ) -> Self {
@@ -104,13 +104,13 @@ impl RequestRecord {
     }
 
     /// A message passed.
-    fn note(&self, hop: Hop, part: Part, method: Option<&str>, text: &str) {
+    fn note(&self, hop: GatewaySide, part: MessageRole, method: Option<&str>, text: &str) {
         if !self.is_kept.load(Ordering::Relaxed) {
             return;
         }
         let at = milliseconds(self.began.elapsed());
         let mut state = self.state.lock();
-        if state.messages.len() >= MAX_MESSAGES && part == Part::Notification {
+        if state.messages.len() >= MAX_MESSAGES && part == MessageRole::Notification {
             state.dropped += 1;
             return;
         }
@@ -125,7 +125,12 @@ impl RequestRecord {
     /// The request of the client, as it came.
     pub(super) fn came(&self, params: Option<Raw<'_>>) {
         let text = params.map_or("{}", |params| params.get());
-        self.note(Hop::Client, Part::Request, Some(&self.method), text);
+        self.note(
+            GatewaySide::Client,
+            MessageRole::Request,
+            Some(&self.method),
+            text,
+        );
     }
 
     /// A request was sent to the server.
@@ -139,42 +144,62 @@ impl RequestRecord {
             state.sent = Some(Instant::now());
         }
         let text = params.map_or("{}", |params| params.raw().get());
-        self.note(Hop::Server, Part::Request, Some(method), text);
+        self.note(
+            GatewaySide::Server,
+            MessageRole::Request,
+            Some(method),
+            text,
+        );
     }
 
     /// The server said something.
     pub(crate) fn heard(&self, event: &RelayEvent) {
         match event {
             RelayEvent::Progress(params) => self.note(
-                Hop::Server,
-                Part::Notification,
+                GatewaySide::Server,
+                MessageRole::Notification,
                 Some("notifications/progress"),
                 params.get(),
             ),
             RelayEvent::Notification(method, params) => {
                 let text = text_of(params.as_deref());
-                self.note(Hop::Server, Part::Notification, Some(method), text);
+                self.note(
+                    GatewaySide::Server,
+                    MessageRole::Notification,
+                    Some(method),
+                    text,
+                );
             }
             RelayEvent::Ask(ask) => {
                 self.asked(1);
                 let text = text_of(ask.params());
-                self.note(Hop::Server, Part::Question, Some(ask.method()), text);
+                self.note(
+                    GatewaySide::Server,
+                    MessageRole::Question,
+                    Some(ask.method()),
+                    text,
+                );
             }
             RelayEvent::Result(result) => {
                 self.answered(false);
                 if let Some(questions) = questions_in(result) {
                     self.asked(questions);
                 }
-                self.note(Hop::Server, Part::Result, None, result.get());
+                self.note(GatewaySide::Server, MessageRole::Result, None, result.get());
             }
             RelayEvent::Error(error) => {
                 self.answered(true);
-                self.note(Hop::Server, Part::Error, None, error.get());
+                self.note(GatewaySide::Server, MessageRole::Error, None, error.get());
             }
             RelayEvent::Lost(error) => {
                 self.answered(true);
                 let text = serde_json::json!({ "message": error.to_string() });
-                self.note(Hop::Server, Part::Error, None, &text.to_string());
+                self.note(
+                    GatewaySide::Server,
+                    MessageRole::Error,
+                    None,
+                    &text.to_string(),
+                );
             }
             _ => {}
         }
@@ -182,13 +207,23 @@ impl RequestRecord {
 
     /// The client is told of progress, or of a log message.
     pub(crate) fn told(&self, method: &str, params: Raw<'_>) {
-        self.note(Hop::Client, Part::Notification, Some(method), params.get());
+        self.note(
+            GatewaySide::Client,
+            MessageRole::Notification,
+            Some(method),
+            params.get(),
+        );
     }
 
     /// The client is asked. The question waits for as long as the guard is kept.
     pub(crate) fn asks(&self, method: &str, params: Option<Raw<'_>>) -> WaitingGuard {
         let text = params.map_or("{}", |params| params.get());
-        self.note(Hop::Client, Part::Question, Some(method), text);
+        self.note(
+            GatewaySide::Client,
+            MessageRole::Question,
+            Some(method),
+            text,
+        );
         let (message, kind) = waiting_text(method, params);
         let (server, step) = {
             let state = self.state.lock();
@@ -210,12 +245,12 @@ impl RequestRecord {
 
     /// The client has answered a question.
     pub(crate) fn answer_came(&self, text: &str) {
-        self.note(Hop::Client, Part::Answer, None, text);
+        self.note(GatewaySide::Client, MessageRole::Answer, None, text);
     }
 
     /// The server is told the answer.
     pub(crate) fn answer_sent(&self, answer: &RawValue) {
-        self.note(Hop::Server, Part::Answer, None, answer.get());
+        self.note(GatewaySide::Server, MessageRole::Answer, None, answer.get());
     }
 
     /// The server asked something.
@@ -295,16 +330,21 @@ impl RecordEnd {
                     Ok(text) => text.into(),
                     Err(_) => String::from_utf8_lossy(result),
                 };
-                record.note(Hop::Client, Part::Result, None, &text);
+                record.note(GatewaySide::Client, MessageRole::Result, None, &text);
                 outcome_of(&text)
             }
             RelayReply::Error(_, error) => {
-                record.note(Hop::Client, Part::Error, None, error.raw().get());
+                record.note(
+                    GatewaySide::Client,
+                    MessageRole::Error,
+                    None,
+                    error.raw().get(),
+                );
                 "error"
             }
             RelayReply::Reject(reject) => {
                 let text = serde_json::to_string(reject.as_error()).unwrap_or_default();
-                record.note(Hop::Client, Part::Error, None, &text);
+                record.note(GatewaySide::Client, MessageRole::Error, None, &text);
                 "error"
             }
             _ => "ok",

@@ -12,7 +12,7 @@ use std::{
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::Relayed;
+use turnbuckle_server::RelayedRequest;
 use turnbuckle_session::round::RequestDigest;
 
 use super::{
@@ -20,7 +20,9 @@ use super::{
     histogram::Histogram,
     record::{Beginning, RequestRecord},
     series::{Period, Series},
-    view::{CallerView, CellView, DenialView, ServerView, Traffic, WaitingQuestion, WaitingView},
+    view::{
+        CallerView, DenialView, RevisionPairView, ServerView, Traffic, WaitingQuestion, WaitingView,
+    },
 };
 
 /// How many requests are kept.
@@ -154,7 +156,7 @@ impl Recorder {
     }
 
     /// A request begins.
-    pub(crate) fn begin(&self, request: &Relayed<'_>) -> Option<Arc<RequestRecord>> {
+    pub(crate) fn begin(&self, request: &RelayedRequest<'_>) -> Option<Arc<RequestRecord>> {
         let own = self.own.upgrade()?;
         let client = request.client_info().map(|info| {
             let mut text = format!("{} {}", info.name, info.version);
@@ -328,7 +330,7 @@ impl Recorder {
         let mut counts = self.counts.lock();
         let series = counts.series.view(period, now);
         let cells = counts.cells.iter();
-        let cells = cells.map(|((from, to), (calls, asked))| CellView {
+        let cells = cells.map(|((from, to), (calls, asked))| RevisionPairView {
             from: *from,
             to: *to,
             calls: *calls,

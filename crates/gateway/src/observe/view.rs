@@ -34,7 +34,7 @@ pub struct Traffic {
     /// Requests over time.
     pub series: SeriesView,
     /// Calls from each revision of clients to each revision of servers.
-    pub cells: Vec<CellView>,
+    pub cells: Vec<RevisionPairView>,
     /// Callers, the newest first.
     pub callers: Vec<CallerView>,
     /// What was denied, the newest first.
@@ -47,7 +47,7 @@ pub struct Traffic {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct CellView {
+pub struct RevisionPairView {
     /// The revision of clients.
     pub from: Revision,
     /// The revision of servers.

@@ -64,7 +64,7 @@ impl AccessLog {
     /// Writes to a file, to stderr, or to anything else. Lines are written by a separate thread,
     /// which ends with the log. While they cannot be written, for example because the disk is full,
     /// some are kept and the rest are dropped; logging resumes when there is room again.
-    pub fn to(sink: impl Write + Send + 'static) -> Self {
+    pub fn new(sink: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = sync_channel::<Vec<u8>>(MAX_WAITING);
         let lost = Arc::default();
         let writer = LogWriter::new(sink, Arc::clone(&lost));

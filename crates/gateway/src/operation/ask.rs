@@ -9,7 +9,9 @@ use turnbuckle_protocol::{
     error::code,
     method::{Direction, available},
 };
-use turnbuckle_server::{Front, KeptRequest, Reject, Relay, RelayReply, Relayed};
+use turnbuckle_server::{
+    ClientChannel, OwnedRelayedRequest, Reject, Relay, RelayReply, RelayedRequest,
+};
 
 use super::{
     asking::{AskRound, Asking, CallIdentity, ask_session},
@@ -92,7 +94,7 @@ impl Confirm {
 pub(super) fn serve(
     asking: &Arc<Asking>,
     confirm: Confirm,
-    request: &Relayed<'_>,
+    request: &RelayedRequest<'_>,
     inner: &Arc<dyn Relay>,
 ) -> BoxFuture<'static, RelayReply> {
     let revision = request.revision();
@@ -106,8 +108,8 @@ pub(super) fn serve(
             let allowed = Allowed {
                 asking: Arc::clone(asking),
                 inner: Arc::clone(inner),
-                kept: request.keep(),
-                front: request.front().clone(),
+                kept: request.to_owned_request(),
+                front: request.client_channel().clone(),
                 confirm,
                 identity,
                 round,
@@ -130,7 +132,11 @@ pub(super) fn serve(
     if revision.is_modern() {
         return now(asking.ask(&identity, &entry(&confirm), Some(round)));
     }
-    let (kept, front, inner) = (request.keep(), request.front().clone(), Arc::clone(inner));
+    let (kept, front, inner) = (
+        request.to_owned_request(),
+        request.client_channel().clone(),
+        Arc::clone(inner),
+    );
     Box::pin(async move {
         let answer = match ask_session(&front, &confirm.params()).await {
             Ok(answer) => answer,
@@ -147,8 +153,8 @@ pub(super) fn serve(
 struct Allowed {
     asking: Arc<Asking>,
     inner: Arc<dyn Relay>,
-    kept: KeptRequest,
-    front: Front,
+    kept: OwnedRelayedRequest,
+    front: ClientChannel,
     confirm: Confirm,
     identity: CallIdentity,
     round: AskRound,
@@ -194,7 +200,7 @@ impl Allowed {
 pub(super) fn resume(
     asking: &Arc<Asking>,
     identity: CallIdentity,
-    kept: KeptRequest,
+    kept: OwnedRelayedRequest,
     round: &AskRound,
     inner: &Arc<dyn Relay>,
 ) -> BoxFuture<'static, RelayReply> {
@@ -209,7 +215,7 @@ pub(super) fn resume(
     })
 }
 
-async fn served(kept: &KeptRequest, inner: &Arc<dyn Relay>) -> RelayReply {
+async fn served(kept: &OwnedRelayedRequest, inner: &Arc<dyn Relay>) -> RelayReply {
     match kept.serve(&**inner) {
         Some(work) => work.await,
         None => Reject::internal("this request cannot be served after a question").into(),

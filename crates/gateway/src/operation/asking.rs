@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use turnbuckle_protocol::envelope::{Edit, Raw, RawText};
 #[cfg(feature = "http")]
 use turnbuckle_server::ReplicaLink;
-use turnbuckle_server::{Front, KeptRequest, Reject, RelayReply, Relayed};
+use turnbuckle_server::{ClientChannel, OwnedRelayedRequest, Reject, RelayReply, RelayedRequest};
 use turnbuckle_session::round::{KeyRing, RequestDigest};
 
 use super::consents::Consents;
@@ -65,7 +65,7 @@ pub(crate) struct CallIdentity {
 }
 
 impl CallIdentity {
-    pub(crate) fn of(request: &Relayed<'_>) -> Self {
+    pub(crate) fn of(request: &RelayedRequest<'_>) -> Self {
         Self {
             caller: request.caller().id().map(str::to_owned),
             digest: RequestDigest::of(request.method(), request.members()),
@@ -96,8 +96,8 @@ impl Asking {
     pub(super) async fn elsewhere(
         &self,
         node: u64,
-        front: &Front,
-        kept: &KeptRequest,
+        front: &ClientChannel,
+        kept: &OwnedRelayedRequest,
     ) -> Option<RelayReply> {
         let link = self.replicas.get()?;
         link.serve_at(node, front, kept.method(), kept.params())
@@ -109,14 +109,14 @@ impl Asking {
     pub(super) async fn elsewhere(
         &self,
         _node: u64,
-        _front: &Front,
-        _kept: &KeptRequest,
+        _front: &ClientChannel,
+        _kept: &OwnedRelayedRequest,
     ) -> Option<RelayReply> {
         None
     }
 
     /// What was asked before; `None` if the state of the request is not ours.
-    pub(crate) fn open(&self, request: &Relayed<'_>) -> Option<AskRound> {
+    pub(crate) fn open(&self, request: &RelayedRequest<'_>) -> Option<AskRound> {
         if !request.revision().is_modern() {
             return None;
         }
@@ -163,9 +163,9 @@ impl Asking {
     /// The request as the server behind us is to see it.
     pub(crate) fn pass_on(
         &self,
-        request: KeptRequest,
+        request: OwnedRelayedRequest,
         round: &AskRound,
-    ) -> Result<KeptRequest, Reject> {
+    ) -> Result<OwnedRelayedRequest, Reject> {
         let mut edit = Edit::new(request.params());
         edit = match &round.inner {
             Some(state) => edit.set_text(&["requestState"], state),
@@ -239,7 +239,7 @@ impl Asking {
 
 impl AskRound {
     /// A request that was not asked yet, whatever its state is: it belongs to the server behind us.
-    pub(crate) fn first(request: &Relayed<'_>) -> Self {
+    pub(crate) fn first(request: &RelayedRequest<'_>) -> Self {
         let is_modern = request.revision().is_modern();
         let state = request.members().text("requestState").filter(|_| is_modern);
         Self {
@@ -254,7 +254,7 @@ impl AskRound {
 
 /// Asks the client of a session and waits for its answer.
 pub(crate) async fn ask_session(
-    front: &turnbuckle_server::Front,
+    front: &turnbuckle_server::ClientChannel,
     params: &Value,
 ) -> Result<Value, Reject> {
     let text = params.to_string();

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use tokio::sync::watch;
 use turnbuckle_base::{jitter, lock::Mutex};
 use turnbuckle_server::{Reject, RelayReply};
-use turnbuckle_store::{MemorySpent, Spend, SpentStates as _, StateUse};
+use turnbuckle_store::{MemoryUsedStates, StateClaim, StateUse, UsedStates as _};
 
 use super::asking::ANSWER_WITHIN;
 use crate::seal;
@@ -29,7 +29,7 @@ const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 pub(super) struct Consents {
     node: OnceLock<u64>,
     next: AtomicU64,
-    spent: MemorySpent,
+    used_states: MemoryUsedStates,
     outcomes: Arc<Mutex<IndexMap<u64, Outcome>>>,
 }
 
@@ -86,14 +86,14 @@ impl Consents {
             Ok(ending) => ending,
             Err(reply) => return Used::Before(reply),
         };
-        let spent = self.spent.spend(used).await;
-        if !matches!(spent, Ok(Spend::Now)) {
+        let claim = self.used_states.claim(used).await;
+        if !matches!(claim, Ok(StateClaim::FirstUse)) {
             self.outcomes.lock().shift_remove(&number);
         }
-        match spent {
-            Ok(Spend::Now) => Used::Now(ending),
-            Ok(Spend::Before) => Used::Refused(used_up()),
-            Ok(Spend::TooMany { limit }) => Used::Refused(Reject::internal(format!(
+        match claim {
+            Ok(StateClaim::FirstUse) => Used::Now(ending),
+            Ok(StateClaim::AlreadyUsed) => Used::Refused(used_up()),
+            Ok(StateClaim::TooMany { limit }) => Used::Refused(Reject::internal(format!(
                 "{limit} calls were allowed by their users within ten minutes; try again later"
             ))),
             Err(error) => Used::Refused(Reject::internal(error.to_string())),

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     envelope::Raw,
     error::{code, name_in_message},
 };
-use turnbuckle_server::{Reject, RelayReply, Relayed};
+use turnbuckle_server::{Reject, RelayReply, RelayedRequest};
 
 use super::{
     AccessRecord, EntryKind, Operation, Policy, access_log,
@@ -40,7 +40,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub(super) fn begin(operation: &Arc<Operation>, request: &Relayed<'_>) -> Self {
+    pub(super) fn begin(operation: &Arc<Operation>, request: &RelayedRequest<'_>) -> Self {
         operation.metrics.began();
         let is_logged = operation.log.is_some();
         let trace = is_logged.then(|| trace_of(request)).flatten();
@@ -64,7 +64,7 @@ impl Course {
     pub(super) fn admit(
         &mut self,
         policy: &Policy,
-        request: &Relayed<'_>,
+        request: &RelayedRequest<'_>,
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
         // Lists are cheap, and a client reads them before its first call.
@@ -181,7 +181,7 @@ fn without_query(name: &str) -> &str {
     name.split(['?', '#']).next().unwrap_or(name)
 }
 
-fn trace_of(request: &Relayed<'_>) -> Option<String> {
+fn trace_of(request: &RelayedRequest<'_>) -> Option<String> {
     let parent = request.members().get("_meta")?.member("traceparent")?;
     let parent = turnbuckle_protocol::envelope::text_of(parent)?;
     // 00-<trace>-<parent>-<flags>

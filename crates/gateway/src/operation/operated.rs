@@ -9,7 +9,8 @@ use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_protocol::{LoggingLevel, SubscriptionFilter, http::ParamHeaders};
 use turnbuckle_server::{
-    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+    Caller, ClientChannel, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
+    RelayedRequest,
 };
 use turnbuckle_session::round::KeyRing;
 
@@ -154,7 +155,7 @@ impl Operated {
     fn run(
         &self,
         mut course: Course,
-        mut request: Relayed<'_>,
+        mut request: RelayedRequest<'_>,
     ) -> Option<BoxFuture<'static, RelayReply>> {
         let operation = &self.operation;
         let policy = Arc::clone(&operation.policy.read());
@@ -179,7 +180,7 @@ impl Operated {
             (None, Some(bound)) => match bound.asking.open(&request) {
                 Some(round) => {
                     let identity = CallIdentity::of(&request);
-                    let kept = request.keep();
+                    let kept = request.to_owned_request();
                     let (asking, inner) = (&bound.asking, &self.inner);
                     Some(ask::resume(asking, identity, kept, &round, inner))
                 }
@@ -223,7 +224,7 @@ impl Relay for Settled {
         self.operated.offer(caller)
     }
 
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+    fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         let course = self.course.lock().take()?;
         if self.operated.settling(&course).is_some() {
             let said = "a server is still starting, and a rule needs to know it; try again later";
@@ -238,7 +239,7 @@ impl Relay for Operated {
         self.inner.offer(caller)
     }
 
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+    fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         if is_task_request_of_replica(&request) {
             return self.inner.serve(request);
         }
@@ -251,7 +252,7 @@ impl Relay for Operated {
         if let Err((outcome, reject)) = course.enter(&policy) {
             return Some(course.refuse(outcome, reject));
         }
-        let (kept, operated) = (request.keep(), self.clone());
+        let (kept, operated) = (request.to_owned_request(), self.clone());
         Some(Box::pin(async move {
             if let Err(reject) = settling.await {
                 return course.refuse("error", reject).await;
@@ -264,7 +265,7 @@ impl Relay for Operated {
         }))
     }
 
-    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, request: &RelayedRequest<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         let policy = Arc::clone(&self.operation.policy.read());
         let mut wanted = wanted.clone();
         if let Some(uris) = &mut wanted.resource_subscriptions {
@@ -288,7 +289,7 @@ impl Relay for Operated {
         self.inner.listen(request, &wanted)
     }
 
-    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+    fn listen_tasks(&self, request: &RelayedRequest<'_>, ids: &[String]) -> Option<RelayTasks> {
         // A task belongs to the caller that was allowed to begin it.
         self.inner.listen_tasks(request, ids)
     }
@@ -297,7 +298,7 @@ impl Relay for Operated {
         self.inner.param_headers(caller, tool)
     }
 
-    fn log_level(&self, front: &Front, level: LoggingLevel) {
+    fn log_level(&self, front: &ClientChannel, level: LoggingLevel) {
         self.inner.log_level(front, level);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use turnbuckle_protocol::envelope::Members;
-use turnbuckle_server::{Caller, Relayed};
+use turnbuckle_server::{Caller, RelayedRequest};
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ pub(super) struct About {
 }
 
 impl About {
-    pub(super) fn new(request: &Relayed<'_>) -> Self {
+    pub(super) fn new(request: &RelayedRequest<'_>) -> Self {
         Self {
             method: known(request.method()),
             subject: subject(request.method(), request.members()),
@@ -104,11 +104,11 @@ pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, 
 /// Whether another replica of the gateway asks about tasks for a client of its own. That replica counts the
 /// request of the client and writes it down.
 #[cfg(feature = "http")]
-pub(crate) fn is_task_request_of_replica(request: &Relayed<'_>) -> bool {
-    request.method().starts_with("tasks/") && request.front().is_from_replica()
+pub(crate) fn is_task_request_of_replica(request: &RelayedRequest<'_>) -> bool {
+    request.method().starts_with("tasks/") && request.client_channel().is_from_replica()
 }
 
 #[cfg(not(feature = "http"))]
-pub(crate) fn is_task_request_of_replica(_: &Relayed<'_>) -> bool {
+pub(crate) fn is_task_request_of_replica(_: &RelayedRequest<'_>) -> bool {
     false
 }

@@ -6,7 +6,8 @@ use futures_core::future::BoxFuture;
 use tokio::{task::AbortHandle, time};
 use turnbuckle_protocol::{SubscriptionFilter, http::ParamHeaders};
 use turnbuckle_server::{
-    Caller, KeptRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed,
+    Caller, OwnedRelayedRequest, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
+    RelayedRequest,
 };
 
 use super::{
@@ -46,7 +47,7 @@ impl PersonalRelay {
 impl PersonalRelay {
     /// Whether another replica lists tasks of a caller who has none here: the caller's own servers are not
     /// opened for that.
-    fn is_list_of_none(&self, request: &Relayed<'_>) -> bool {
+    fn is_list_of_none(&self, request: &RelayedRequest<'_>) -> bool {
         let tasks = &self.callers.shared.context.tasks;
         request.method() == "tasks/list"
             && is_task_request_of_replica(request)
@@ -73,13 +74,13 @@ impl Relay for PersonalRelay {
         offer
     }
 
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+    fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         if self.callers.share_all() {
             return self.shared.serve(request);
         }
         let callers = Arc::clone(&self.callers);
         let caller = request.caller().clone();
-        let kept = request.keep();
+        let kept = request.to_owned_request();
         if let Some(call) = SignInCall::read(&request, &callers.servers(), &self.asking) {
             // A server may have a tool of this name itself. A policy knows it only if the caller had the
             // server before this request; otherwise the gateway's tool answers.
@@ -122,7 +123,7 @@ impl Relay for PersonalRelay {
         }))
     }
 
-    fn listen(&self, request: &Relayed<'_>, wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, request: &RelayedRequest<'_>, wanted: &SubscriptionFilter) -> RelayListen {
         if self.callers.share_all() {
             return self.shared.listen(request, wanted);
         }
@@ -161,7 +162,7 @@ impl Relay for PersonalRelay {
         listen
     }
 
-    fn listen_tasks(&self, request: &Relayed<'_>, ids: &[String]) -> Option<RelayTasks> {
+    fn listen_tasks(&self, request: &RelayedRequest<'_>, ids: &[String]) -> Option<RelayTasks> {
         if self.callers.share_all() {
             return self.shared.listen_tasks(request, ids);
         }
@@ -236,7 +237,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-async fn served(kept: &KeptRequest, own: &CallerCore) -> RelayReply {
+async fn served(kept: &OwnedRelayedRequest, own: &CallerCore) -> RelayReply {
     match kept.serve(&CoreRelay(Arc::clone(&own.core))) {
         Some(work) => work.await,
         None => Reject::internal("the gateway does not serve this").into(),

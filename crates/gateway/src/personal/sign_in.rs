@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
     ClientCapabilities, Revision,
     envelope::{Edit, Raw, text_of},
 };
-use turnbuckle_server::{Caller, Front, RelayReply, Relayed};
+use turnbuckle_server::{Caller, ClientChannel, RelayReply, RelayedRequest};
 
 use super::{
     SignIn,
@@ -101,7 +101,7 @@ pub(super) struct SignInCall {
     round: Option<AskRound>,
     capabilities: ClientCapabilities,
     revision: Revision,
-    front: Front,
+    front: ClientChannel,
     asking: Arc<Asking>,
 }
 
@@ -116,7 +116,7 @@ enum Asked {
 impl SignInCall {
     /// The call that a request is; `None` if it is something else.
     pub(super) fn read(
-        request: &Relayed<'_>,
+        request: &RelayedRequest<'_>,
         servers: &[Arc<PersonalServer>],
         asking: &Arc<Asking>,
     ) -> Option<Self> {
@@ -131,7 +131,7 @@ impl SignInCall {
             round: asking.open(request),
             capabilities: request.capabilities(),
             revision: request.revision(),
-            front: request.front().clone(),
+            front: request.client_channel().clone(),
             asking: Arc::clone(asking),
         })
     }

@@ -7,7 +7,7 @@ use turnbuckle_protocol::{
     ClientCapabilities, Implementation, JsonObject, LoggingLevel, Lower, Revision, TASKS_EXTENSION,
     envelope::{Edit, Members, NotAnObject, Raw, RawText},
 };
-use turnbuckle_server::{Front, Reject, Relayed};
+use turnbuckle_server::{ClientChannel, Reject, RelayedRequest};
 use turnbuckle_session::round::RequestDigest;
 
 use crate::observe::RequestRecord;
@@ -30,7 +30,7 @@ pub(crate) struct FrontRequest {
     pub(crate) log_level: Option<LoggingLevel>,
     /// The progress token of the client, as JSON.
     pub(crate) token: Option<Box<str>>,
-    pub(crate) front: Front,
+    pub(crate) front: ClientChannel,
     /// See [`digest`](Self::digest).
     digest: OnceLock<RequestDigest>,
     pub(crate) responses: Option<RawText>,
@@ -64,7 +64,7 @@ pub(crate) enum Round {
 }
 
 impl FrontRequest {
-    pub(crate) fn new(request: &Relayed<'_>, record: Option<Arc<RequestRecord>>) -> Self {
+    pub(crate) fn new(request: &RelayedRequest<'_>, record: Option<Arc<RequestRecord>>) -> Self {
         let members = request.members();
         let is_modern = request.revision().is_modern();
         let token = request.meta().and_then(|meta| meta.progress_token);
@@ -77,7 +77,7 @@ impl FrontRequest {
             info: request.client_info(),
             log_level: request.log_level(),
             token: token.map(|raw| raw.get().into()),
-            front: request.front().clone(),
+            front: request.client_channel().clone(),
             digest: OnceLock::new(),
             responses: round("inputResponses").map(RawText::from),
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
@@ -87,7 +87,7 @@ impl FrontRequest {
 
     /// A `tasks/get` by the client of this request, which names nothing but the task and what the client
     /// can be asked; `None` if that is too long to be kept.
-    pub(crate) fn about_task(request: &Relayed<'_>, id: &str) -> Option<Self> {
+    pub(crate) fn about_task(request: &RelayedRequest<'_>, id: &str) -> Option<Self> {
         let capabilities = request.capabilities();
         let meta = json!({ VERSION: request.revision().as_str(), CAPABILITIES: &capabilities });
         let params = json!({ "taskId": id, "_meta": meta }).to_string();
@@ -103,7 +103,7 @@ impl FrontRequest {
             info: None,
             log_level: None,
             token: None,
-            front: request.front().clone(),
+            front: request.client_channel().clone(),
             digest: RequestDigest::named("tasks/get", id).into(),
             responses: None,
             state: None,

@@ -246,7 +246,7 @@ async fn a_consent_counts_once_at_all_replicas() {
     let open = || {
         let stores = stores.clone();
         let front = move |server: Server| server.replicas(stores).secret(&SECRET);
-        let gateway = careful(&url).secret(&SECRET).front(front);
+        let gateway = careful(&url).secret(&SECRET).configure_server(front);
         gateway.open().expect("a gateway")
     };
     let (here, there) = (open(), open());

@@ -44,7 +44,7 @@ async fn replica_with(
         .naming(Naming::Prefixed)
         .secret(&SECRET);
     let gateway = set(gateway)
-        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .configure_server(move |server| server.replicas(stores).secret(&SECRET))
         .open()
         .expect("a gateway");
     listen(gateway.server().clone()).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 use tracing_subscriber::layer::SubscriberExt as _;
 use turnbuckle_client::Era;
 use turnbuckle_gateway::{Gateway, LiveGateway};
-use turnbuckle_server::{MetaOf, Server, Tool, ToolError};
+use turnbuckle_server::{CallMeta, Server, Tool, ToolError};
 
 use crate::site::{Door, client, join};
 
@@ -19,7 +19,7 @@ async fn fail() -> Result<String, ToolError> {
 }
 
 /// The trace that the call came with.
-async fn trace(MetaOf(meta): MetaOf) -> String {
+async fn trace(CallMeta(meta): CallMeta) -> String {
     let said = meta.value("traceparent").cloned().unwrap_or_default();
     said.as_str().unwrap_or("none").to_owned()
 }

@@ -18,7 +18,7 @@ use turnbuckle_host::ServerSpec;
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{BoxFuture, Caller, Server, Tool};
 use turnbuckle_store::{
-    Joined, MemoryReplicas, ReplicaStores, StoreError,
+    JoinGuard, MemoryReplicas, ReplicaStores, StoreError,
     bus::{Bus, Delivery, Inbox, NodeId, Recipient},
 };
 
@@ -96,7 +96,7 @@ struct Forgetful {
 }
 
 impl Bus for Forgetful {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         self.bus.join(node, inbox)
     }
 
@@ -174,7 +174,7 @@ async fn personal(stores: MemoryReplicas, access: &Arc<Counting>) -> LiveGateway
         .server_per_caller("own", Arc::clone(access) as Arc<_>, UpstreamSettings::new())
         .naming(Naming::Prefixed)
         .secret(&SECRET)
-        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .configure_server(move |server| server.replicas(stores).secret(&SECRET))
         .open()
         .expect("a gateway");
     listen(gateway.server().clone()).await;
@@ -214,7 +214,7 @@ async fn mounting(stores: MemoryReplicas, of_server: MemoryReplicas) -> LiveGate
         .expect("a server")
         .naming(Naming::Prefixed)
         .secret(&SECRET)
-        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .configure_server(move |server| server.replicas(stores).secret(&SECRET))
         .open()
         .expect("a gateway");
     listen(gateway.server().clone()).await;

@@ -224,7 +224,7 @@ async fn replica(era: Era, stores: &MemoryReplicas) -> LiveGateway {
         .server_with("up", child::spec(), UpstreamSettings::new().era(era))
         .naming(Naming::Prefixed)
         .secret(&SECRET)
-        .front(move |server| server.replicas(stores).secret(&SECRET))
+        .configure_server(move |server| server.replicas(stores).secret(&SECRET))
         .open()
         .expect("a gateway");
     listen(gateway.server().clone()).await;

@@ -70,7 +70,7 @@ impl Entry {
 
     /// Reads how the server is started or connected to, with its variables expanded: `${VAR}`,
     /// `${VAR:-default}`, `${env:VAR}` and `${input:id}`. Other text in `${…}` stays as it is. Use
-    /// [`AsWritten`](super::AsWritten) to show an entry without its secrets.
+    /// [`Unexpanded`](super::Unexpanded) to show an entry without its secrets.
     ///
     /// # Errors
     /// [`EntryError`] if the entry is wrong, or names a variable that has no value. Other entries

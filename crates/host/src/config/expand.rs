@@ -3,7 +3,7 @@
 use super::{EntryError, Input};
 
 /// Where variables of config files get their values. Implement it to ask the user for [`Input`]s;
-/// use [`Environment`] or [`AsWritten`] otherwise.
+/// use [`Environment`] or [`Unexpanded`] otherwise.
 pub trait Variables {
     /// The value of an environment variable; `None` if it is not set. A variable with a default in
     /// the file may be unset.
@@ -15,9 +15,9 @@ pub trait Variables {
 
 /// Variables that stay as they are written, for showing what a file says without its secrets.
 /// `${KEY}` is expanded to `${KEY}`.
-pub struct AsWritten;
+pub struct Unexpanded;
 
-impl Variables for AsWritten {
+impl Variables for Unexpanded {
     fn environment(&self, name: &str) -> Option<String> {
         Some(format!("${{{name}}}"))
     }

@@ -17,7 +17,7 @@ mod settings;
 
 pub use entry::{Entry, Input};
 pub use error::{ConfigError, EntryError};
-pub use expand::{AsWritten, Environment, Variables};
+pub use expand::{Environment, Unexpanded, Variables};
 pub use file::File;
 pub use format::Format;
 pub use launch::{Launch, Remote, Wire};

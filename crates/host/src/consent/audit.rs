@@ -166,11 +166,11 @@ impl Audit {
     /// ```
     /// use turnbuckle_host::{Audit, Host};
     ///
-    /// let audit = Audit::to(|record| println!("{record:?}"));
+    /// let audit = Audit::from_fn(|record| println!("{record:?}"));
     /// let builder = Host::builder("my-app", "1.0.0").audit(audit);
     /// # drop(builder);
     /// ```
-    pub fn to(listener: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
+    pub fn from_fn(listener: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         Self {
             sink: Sink::Listener(Box::new(listener)),
         }

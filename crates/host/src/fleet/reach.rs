@@ -114,7 +114,7 @@ impl Reach {
     /// How the server is started, as a user may be shown it: without values of headers, without
     /// those of variables unless they say which code is run, and without the user and the query of a
     /// URL.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn to_redacted_string(&self) -> String {
         match self {
             Self::Launch(Launch::Command {
                 program,
@@ -251,7 +251,10 @@ mod tests {
             })
         };
         let first = spec(&[("API_KEY", "secret-1")]);
-        assert_eq!(first.shown(), "cd '/a b' && API_KEY=… npx server");
+        assert_eq!(
+            first.to_redacted_string(),
+            "cd '/a b' && API_KEY=… npx server"
+        );
         assert_eq!(
             first.fingerprint(),
             spec(&[("API_KEY", "secret-2")]).fingerprint()
@@ -262,7 +265,7 @@ mod tests {
             spec(&[("NODE_OPTIONS", "--require=/tmp/other.js")]),
         );
         assert_ne!(one.fingerprint(), other.fingerprint());
-        let shown = one.shown();
+        let shown = one.to_redacted_string();
         assert!(
             shown.contains("NODE_OPTIONS=--require=/tmp/one.js"),
             "{shown}"
@@ -272,9 +275,12 @@ mod tests {
     #[test]
     fn nothing_secret_is_shown() {
         let spec = remote("https://hidden:hidden@a/mcp?key=hidden", "hidden");
-        assert_eq!(spec.shown(), "https://a/mcp?…");
-        assert_eq!(remote("https://a/mcp", "hidden").shown(), "https://a/mcp");
+        assert_eq!(spec.to_redacted_string(), "https://a/mcp?…");
+        assert_eq!(
+            remote("https://a/mcp", "hidden").to_redacted_string(),
+            "https://a/mcp"
+        );
         assert!(!format!("{spec:?}").contains("hidden"));
-        assert_eq!(command("a", &["b c"]).shown(), "a 'b c'");
+        assert_eq!(command("a", &["b c"]).to_redacted_string(), "a 'b c'");
     }
 }

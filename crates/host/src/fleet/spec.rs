@@ -208,8 +208,8 @@ impl ServerSpec {
 
     /// How the server is started, as a user may be shown it, without secrets.
     #[doc(hidden)]
-    pub fn shown(&self) -> String {
-        self.reach.shown()
+    pub fn to_redacted_string(&self) -> String {
+        self.reach.to_redacted_string()
     }
 
     /// Whether the server is a program that is started here.

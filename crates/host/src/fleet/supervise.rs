@@ -81,7 +81,7 @@ pub enum MissedUpdates {
     /// Its notifications come on another stream from now on. The session with the server is the same.
     Moved,
     /// The connection to the server was interrupted.
-    Away,
+    Disconnected,
 }
 
 /// The shared state of all servers of a fleet.
@@ -295,7 +295,7 @@ impl Supervisor<'_> {
             }
             Some(Ok(Change::Missed(_))) => {
                 for uri in self.upstream.followed() {
-                    self.tell_missed(&uri, MissedUpdates::Away);
+                    self.tell_missed(&uri, MissedUpdates::Disconnected);
                 }
                 self.read_lists(connection).await;
                 time::sleep(MIN_RELIST_PAUSE).await;

@@ -126,7 +126,7 @@ impl Host {
         let status = |upstream: &Arc<Upstream>| ServerStatus {
             id: upstream.id().clone(),
             state: upstream.state(),
-            launch: upstream.spec.shown(),
+            launch: upstream.spec.to_redacted_string(),
         };
         all.iter().map(status).collect()
     }

@@ -113,7 +113,7 @@ pub(super) struct Hooks(pub(super) Arc<Shared>);
 impl Hooks {
     async fn prepare(&self, server: &Arc<Upstream>) -> Result<(Client, Target), ServerFailure> {
         let shared = &self.0;
-        let launch = server.spec.shown();
+        let launch = server.spec.to_redacted_string();
         let party = Party {
             origin: &server.origin,
             conversation: None,

@@ -84,7 +84,7 @@ async fn a_server_that_asks_without_being_called_is_refused() {
     let host = trusting()
         .user(person.clone())
         .model(|_| async { Err::<CreateMessageResult, SamplingError>("never asked".into()) })
-        .audit(Audit::to(move |record| {
+        .audit(Audit::from_fn(move |record| {
             audit.lock().unwrap().push(record.clone());
         }))
         .server("nosy", server(&["--mode", "nosy", "--record", record]))

@@ -376,7 +376,7 @@ async fn a_call_that_is_given_up_is_written_down() {
     let records: Arc<Mutex<Vec<&'static str>>> = Arc::default();
     let sink = records.clone();
     let host = trusting()
-        .audit(Audit::to(move |record| {
+        .audit(Audit::from_fn(move |record| {
             if record.event == "call" {
                 sink.lock().unwrap().push(record.outcome);
             }

@@ -126,7 +126,7 @@ async fn every_kind_of_action_needs_consent() {
                     Decision::Allow
                 }
             })
-            .audit(Audit::to(move |record| {
+            .audit(Audit::from_fn(move |record| {
                 audit.lock().unwrap().push(record.clone());
             }))
             .model(model)

@@ -74,7 +74,7 @@ impl Events {
                 let is_call = |block: &&Block| matches!(block, Block::Call { .. });
                 let index = self.blocks.values().filter(is_call).count();
                 let name = text("name");
-                let hosted = self.tools.names().hosted(&name);
+                let hosted = self.tools.names().host_name(&name);
                 report(Delta::Call {
                     index,
                     name: hosted,

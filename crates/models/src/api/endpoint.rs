@@ -218,7 +218,7 @@ impl Endpoint {
             };
             let back_off = self.settings.back_off.saturating_mul(1 << attempt.min(6));
             let pause = error.retry_after().unwrap_or(back_off);
-            if attempt >= self.settings.retries || !error.is_passing() || pause > MAX_WAIT {
+            if attempt >= self.settings.retries || !error.is_transient() || pause > MAX_WAIT {
                 return Err(error);
             }
             attempt += 1;

@@ -69,7 +69,7 @@ impl Chunks {
         {
             name.clone_into(&mut call.name);
             call.is_told = true;
-            let name = self.tools.names().hosted(name);
+            let name = self.tools.names().host_name(name);
             report(Delta::Call { index: at, name });
         }
         if let Some(more) = openai_arguments(part)

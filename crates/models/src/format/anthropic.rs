@@ -97,7 +97,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Vec<Value> {
             content.push(json!({
                 "type": "tool_use",
                 "id": call_id(&call.id),
-                "name": tools.names().told(&call.name),
+                "name": tools.names().model_name(&call.name),
                 "input": tools.written(call),
             }));
         }

@@ -89,7 +89,7 @@ fn model<'m>(
 }
 
 fn function_call(call: &ToolUseContent, tools: &ToolList) -> Value {
-    let name = tools.names().told(&call.name);
+    let name = tools.names().model_name(&call.name);
     let mut part = json!({"functionCall": {"name": name, "args": tools.written(call)}});
     let signature = call.meta.as_ref().and_then(|meta| meta.value(SIGNATURE));
     if let Some(signature) = signature {
@@ -106,7 +106,7 @@ fn user(message: &SamplingMessage, tools: &ToolList, called: &BTreeMap<&str, &st
             let name = called.get(result.tool_use_id.as_str()).copied();
             let name = name.unwrap_or(&result.tool_use_id);
             parts.push(function_response(
-                tools.names().told(name),
+                tools.names().model_name(name),
                 result,
                 &mut media,
             ));

@@ -90,7 +90,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Option<Value> {
                 "id": call_id(&call.id),
                 "type": "function",
                 "function": {
-                    "name": tools.names().told(&call.name),
+                    "name": tools.names().model_name(&call.name),
                     "arguments": arguments(call, tools),
                 },
             }));

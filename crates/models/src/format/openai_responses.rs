@@ -52,7 +52,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList, input: &mut Vec<Value>
             input.push(json!({
                 "type": "function_call",
                 "call_id": call_id(&call.id),
-                "name": tools.names().told(&call.name),
+                "name": tools.names().model_name(&call.name),
                 "arguments": arguments(call, tools),
             }));
         }

@@ -127,7 +127,7 @@ impl ToolList {
     /// A call that the model wrote, with the host's name of the tool and arguments that fit the
     /// schema as the server wrote it.
     pub fn call(&self, id: &str, name: &str, arguments: Value) -> ToolUseContent {
-        let name = self.names.hosted(name);
+        let name = self.names.host_name(name);
         let mut arguments = arguments;
         if let Some(undo) = self.undo.get(name) {
             undo.back(&mut arguments);
@@ -146,7 +146,7 @@ impl ToolList {
         }
         match serde_json::from_str(arguments) {
             Ok(arguments @ Value::Object(_)) => self.call(id, name, arguments),
-            _ => unreadable(id, self.names.hosted(name), arguments),
+            _ => unreadable(id, self.names.host_name(name), arguments),
         }
     }
 

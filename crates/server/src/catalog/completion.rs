@@ -17,7 +17,7 @@ pub(crate) const MAX_VALUES: usize = 100;
 /// it as a parameter.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Completing {
+pub struct CompletionContext {
     /// The text that the user has typed so far.
     pub partial: String,
     /// Other arguments that the user has filled in already, by name. Empty for clients of revisions
@@ -27,7 +27,7 @@ pub struct Completing {
     pub caller: Caller,
 }
 
-impl Completing {
+impl CompletionContext {
     /// A context with this typed text and the local user: for tests of completers.
     pub fn new(partial: impl Into<String>) -> Self {
         Self {
@@ -37,10 +37,10 @@ impl Completing {
     }
 }
 
-impl Extract for Completing {
+impl Extract for CompletionContext {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let completing = call.get::<Self>().cloned();
-        completing.ok_or_else(|| Fault::new("`Completing` is for completers").into())
+        completing.ok_or_else(|| Fault::new("`CompletionContext` is for completers").into())
     }
 
     fn describe(description: &mut Description) {
@@ -54,7 +54,7 @@ pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
 /// Something that completes an argument: an async function of extractors that gives strings, best
 /// first, or a fixed list.
 ///
-/// [`Completing`] is an extractor, and so is everything that handlers take, such as
+/// [`CompletionContext`] is an extractor, and so is everything that handlers take, such as
 /// [`State`](crate::State). Where the first parameter is a `String`, it is the text typed so far. Of
 /// a fixed list the values that fit are [suggested](crate::suggest).
 ///
@@ -121,7 +121,7 @@ macro_rules! functions {
             }
 
             fn start(&self, call: &Call<'_>) -> Result<Completed, Failure> {
-                let typed = Completing::extract(call)?.partial;
+                let typed = CompletionContext::extract(call)?.partial;
                 let running = self(typed, $($extractor::extract(call)?,)*);
                 Ok(Box::pin(async move { running.await.into_candidates() }))
             }
@@ -141,7 +141,7 @@ macro_rules! lists {
     ($([$($generic:tt)*] $list:ty),*) => {
         $(impl<$($generic)*> Completer<$list> for $list {
             fn start(&self, call: &Call<'_>) -> Result<Completed, Failure> {
-                let typed = Completing::extract(call)?.partial;
+                let typed = CompletionContext::extract(call)?.partial;
                 let suggested = suggest(self.iter(), &typed);
                 Ok(Box::pin(std::future::ready(Ok(suggested))))
             }

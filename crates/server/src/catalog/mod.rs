@@ -28,7 +28,7 @@ pub(crate) mod tool;
 
 pub use caching::Cached;
 pub use change::Catalog;
-pub use completion::{Candidates, Completed, Completer, Completing};
+pub use completion::{Candidates, Completed, Completer, CompletionContext};
 pub(crate) use cursor::fingerprint;
 pub use describe::{
     DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers, IntoPrompt,

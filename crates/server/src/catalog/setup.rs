@@ -56,7 +56,7 @@ impl About<'_> {
             return Err(self.invalid("`Params` is for methods of extensions: take `Args`"));
         }
         if description.completes {
-            return Err(self.invalid("`Completing` is for completers: take `Args`"));
+            return Err(self.invalid("`CompletionContext` is for completers: take `Args`"));
         }
         if description.lists {
             return Err(self.invalid("`Paging` is for callbacks that list: take `Args`"));

@@ -5,9 +5,9 @@ pub(crate) mod caller;
 mod caller_changes;
 mod caller_key;
 pub(crate) mod cancel;
+mod client_info;
 #[cfg(feature = "http")]
 mod http_request;
-mod introduction;
 pub(crate) mod keep_alive;
 pub(crate) mod log_level;
 pub(crate) mod peer;
@@ -21,9 +21,9 @@ pub(crate) mod trace;
 
 pub use caller::Caller;
 pub(crate) use cancel::{CancelFlag, CancelOnDrop};
+pub use client_info::ClientInfo;
 #[cfg(feature = "http")]
 pub(crate) use http_request::HttpRequest;
-pub use introduction::Introduction;
 #[cfg(feature = "http")]
 pub(crate) use peer::DETACH;
 pub(crate) use peer::Peer;

@@ -18,7 +18,7 @@ use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    Introduction,
+    ClientInfo,
     cancel::CancelFlag,
     requests::{self, ClientAnswer, OnProgress, Waiting},
     roots_cache::RootsCache,
@@ -164,7 +164,7 @@ impl Peer {
     }
 
     /// The legacy client's description of itself from its handshake.
-    pub(crate) fn client(&self) -> Option<Introduction> {
+    pub(crate) fn client(&self) -> Option<ClientInfo> {
         Some(self.lifecycle()?.client()?.client.clone())
     }
 
@@ -243,7 +243,7 @@ impl Peer {
         }
     }
 
-    /// Set when the other end will send nothing more, or the server winds up.
+    /// Set when the other end will send nothing more, or the server begins its shutdown.
     pub(crate) fn ended(&self) -> CancelFlag {
         self.input_ended.clone()
     }

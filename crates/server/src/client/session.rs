@@ -17,7 +17,7 @@ use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    Introduction,
+    ClientInfo,
     cancel::CancelFlag,
     log_level::SessionLevel,
     requests::{ClientAnswer, Requests},
@@ -159,7 +159,7 @@ impl Session {
 /// The result of a handshake.
 pub(crate) struct Opened {
     /// The client's description of itself.
-    pub(crate) client: Introduction,
+    pub(crate) client: ClientInfo,
     /// The subscriptions that the server declared.
     pub(crate) promised: SubscriptionFilter,
 }

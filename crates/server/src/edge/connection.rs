@@ -308,7 +308,7 @@ impl Connection {
 #[cfg(feature = "http")]
 impl Connection {
     /// The server is shutting down: what runs is finished, and nothing more is heard.
-    pub(crate) fn wind_up(&self) {
+    pub(crate) fn begin_shutdown(&self) {
         self.peer.shut_down();
         self.running.close_when_idle();
     }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Fault,
-    relay::{Front, Relay, RelayReply, Relayed},
+    relay::{ClientChannel, Relay, RelayReply, RelayedRequest},
 };
 
 /// Methods that the server serves itself, by what the relay offers.
@@ -57,12 +57,12 @@ pub(crate) fn serve(
         incoming.refuse(reject, out);
         return Some(Served::Done);
     }
-    let request = Relayed {
+    let request = RelayedRequest {
         method: incoming.method,
         params: incoming.params,
         revision: incoming.revision,
         peer: incoming.peer,
-        front: Front::new(incoming.peer, incoming.revision),
+        channel: ClientChannel::new(incoming.peer, incoming.revision),
         note: None,
     };
     let future = relay.serve(request)?;

@@ -17,7 +17,7 @@ use tokio::{runtime::Handle, time::Instant};
 use turnbuckle_base::{lock::Mutex, wall_clock};
 use turnbuckle_store::{
     bus::Bus,
-    limit::{Draw, Drawn, SharedLimits},
+    limit::{RateGrant, RateRequest, SharedLimits},
 };
 use turnbuckle_transport::Rate;
 
@@ -30,7 +30,7 @@ const MAX_BUSY: usize = 4096;
 const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// How long the store may take. After that the rate of this replica alone counts for a while.
-const DRAW_WITHIN: Duration = Duration::from_secs(1);
+const TAKE_WITHIN: Duration = Duration::from_secs(1);
 
 /// The longest time for which a caller is refused without asking the store again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ struct BusyCaller {
     credit: u32,
     /// What was allowed and is not paid for yet.
     owed: u32,
-    is_drawing: bool,
+    is_taking: bool,
     /// Until when there is nothing left in the store.
     refused_until: Option<Instant>,
     used: Instant,
@@ -100,7 +100,7 @@ impl SharedRates {
         let key = (limit, caller);
         let mut busy = self.busy.lock();
         if busy.len() >= MAX_BUSY && !busy.contains_key(&key) {
-            busy.retain(|_, busy| busy.is_drawing || now - busy.used < REMEMBERED);
+            busy.retain(|_, busy| busy.is_taking || now - busy.used < REMEMBERED);
             if busy.len() >= MAX_BUSY {
                 return true;
             }
@@ -111,17 +111,17 @@ impl SharedRates {
         if !entry.wants(block, now) {
             return is_allowed;
         }
-        entry.is_drawing = true;
+        entry.is_taking = true;
         let owed = entry.owed;
         drop(busy);
         let (shared, name) = (Arc::clone(self), name());
         // Ends with the answer of the store, or without.
         self.runtime.spawn(async move {
-            let mut draw = Draw::new(&name, limit, rate.burst(), rate.per_second());
-            (draw.owed, draw.wanted) = (owed, block);
-            let drawing = shared.limits.draw(draw, wall_clock::now());
-            let drawn = match tokio::time::timeout(DRAW_WITHIN, drawing).await {
-                Ok(Ok(drawn)) => Some(drawn),
+            let mut request = RateRequest::new(&name, limit, rate.burst(), rate.per_second());
+            (request.owed, request.wanted) = (owed, block);
+            let taking = shared.limits.take(request, wall_clock::now());
+            let grant = match tokio::time::timeout(TAKE_WITHIN, taking).await {
+                Ok(Ok(grant)) => Some(grant),
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "a rate counts at this replica alone for now");
                     None
@@ -130,7 +130,7 @@ impl SharedRates {
             };
             shared.count_replicas();
             if let Some(entry) = shared.busy.lock().get_mut(&key) {
-                entry.drawn(drawn, owed, block);
+                entry.settle(grant, owed, block);
             }
         });
         is_allowed
@@ -142,7 +142,7 @@ impl BusyCaller {
         Self {
             credit: 0,
             owed: 0,
-            is_drawing: false,
+            is_taking: false,
             refused_until: None,
             used: now,
         }
@@ -168,18 +168,18 @@ impl BusyCaller {
 
     /// Whether the store has to be asked.
     fn wants(&self, block: u32, now: Instant) -> bool {
-        !self.is_drawing && !self.is_refused(now) && (self.owed > 0 || self.credit <= block / 2)
+        !self.is_taking && !self.is_refused(now) && (self.owed > 0 || self.credit <= block / 2)
     }
 
     /// Takes in what the store said, if it said anything.
-    fn drawn(&mut self, drawn: Option<Drawn>, owed: u32, block: u32) {
-        self.is_drawing = false;
-        match drawn {
-            Some(drawn) => {
+    fn settle(&mut self, grant: Option<RateGrant>, owed: u32, block: u32) {
+        self.is_taking = false;
+        match grant {
+            Some(grant) => {
                 self.owed = self.owed.saturating_sub(owed);
-                self.credit = self.credit.saturating_add(drawn.granted);
-                let until = Instant::now() + drawn.wait.min(ASK_AGAIN);
-                self.refused_until = (drawn.granted == 0).then_some(until);
+                self.credit = self.credit.saturating_add(grant.granted);
+                let until = Instant::now() + grant.wait.min(ASK_AGAIN);
+                self.refused_until = (grant.granted == 0).then_some(until);
             }
             // Nobody is locked out because the store is away: what this replica allows by itself
             // counts, and the store is asked again after so many requests.

@@ -5,7 +5,7 @@ use futures_core::future::BoxFuture;
 use tracing::{Instrument as _, Span};
 use turnbuckle_protocol::{TraceContext, error::code};
 use turnbuckle_telemetry::{
-    Operation, Side, Target, are_spans_wanted, carry, record_error, record_tool_error,
+    Operation, Side, Target, are_spans_wanted, record_error, record_tool_error, with_trace_context,
 };
 
 use crate::{Call, Failure, catalog::Callable};
@@ -39,7 +39,7 @@ impl Trace {
             None => future,
         };
         match self.remote {
-            Some(remote) => Box::pin(carry(remote, future)),
+            Some(remote) => Box::pin(with_trace_context(remote, future)),
             None => future,
         }
     }

@@ -77,7 +77,7 @@ impl Call<'_> {
     }
 
     /// The whole `_meta` of the request, unparsed; `None` if it has no `_meta`.
-    /// [`MetaOf`](crate::MetaOf) parses it.
+    /// [`CallMeta`](crate::CallMeta) parses it.
     pub fn raw_meta(&self) -> Option<&RawValue> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())
     }

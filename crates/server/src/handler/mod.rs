@@ -20,15 +20,15 @@ pub use arguments::{Leniency, Patterns};
 pub use ask::{
     Answer, Asker, BooleanField, Choice, ChoiceField, ChoiceOption, ChoicesField, Form, FormField,
     FormSchema, FormValues, NumberField, Question, ScriptedAnswers, TextField, Visit, form_limit,
-    pass::{BadPass, Passes},
+    link_tokens::{LinkTokenError, LinkTokens},
 };
 pub use call::Call;
 pub(crate) use context::CallContext;
 pub use description::Description;
 pub use extract::{
-    AnyPatterns, Args, Ask, Background, CancelHandle, Cancelled, Declared, Detach, Extract, MetaOf,
-    Named, NamedArgs, Notify, Params, Ping, PingError, Plain, PlainPatterns, Progress,
-    ProgressRecord, RawArgs, Reported, State, Step, TypeOf, Uri,
+    AnyPatterns, Args, Ask, Background, CallMeta, CancelHandle, Cancelled, Declared, Detach,
+    Extract, Named, NamedArgs, Notify, Params, Ping, PingError, Plain, PlainPatterns, Progress,
+    ProgressRecord, ProgressReport, RawArgs, State, Step, TypeOf, Uri,
 };
 #[cfg(feature = "http")]
 pub use extract::{Headers, HttpExtension, PeerAddress};

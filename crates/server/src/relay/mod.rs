@@ -4,12 +4,14 @@
 //! A [`Relay`] is asked first for every request. Params and results pass as the text that they came
 //! in; the server sees to everything around them: sessions, batches, streams, headers, the guard.
 
-mod front;
+mod client_channel;
 #[cfg(feature = "http")]
 mod replica_link;
 mod seam;
 
-pub use front::Front;
+pub use client_channel::ClientChannel;
 #[cfg(feature = "http")]
 pub use replica_link::ReplicaLink;
-pub use seam::{KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, Relayed};
+pub use seam::{
+    OwnedRelayedRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, RelayedRequest,
+};

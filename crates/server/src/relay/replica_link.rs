@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_store::bus::{NodeId, Recipient};
 
-use super::{Front, RelayReply};
+use super::{ClientChannel, RelayReply};
 use crate::{
     Reject,
     replica::{CallFailed, Message, Outcome, Replicas},
@@ -64,7 +64,7 @@ impl ReplicaLink {
     pub async fn serve_at(
         &self,
         node: u64,
-        front: &Front,
+        channel: &ClientChannel,
         method: &str,
         params: Raw<'_>,
     ) -> Option<RelayReply> {
@@ -73,7 +73,7 @@ impl ReplicaLink {
             node: NodeId::new(node),
             key: self.0.new_key(),
         };
-        let caller = front.caller();
+        let caller = channel.caller();
         let method = serde_json::to_string(method).unwrap_or_default();
         let params = params.get();
         let request =
@@ -122,7 +122,7 @@ impl ReplicaLink {
                 after += 1;
                 match reply(line) {
                     Some(reply) => return Some(reply),
-                    None => front.pass_on(line).await,
+                    None => channel.pass_on(line).await,
                 }
             }
             if pulled.is_over {

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
     http::ParamHeaders,
 };
 
-use super::Front;
+use super::ClientChannel;
 use crate::{Caller, Reject, client::Peer};
 
 /// Answers requests in place of the server's own tools, prompts and resources: for gateways and
@@ -23,7 +23,7 @@ use crate::{Caller, Reject, client::Peer};
 /// ```
 /// use std::sync::Arc;
 /// use turnbuckle_protocol::ServerCapabilities;
-/// use turnbuckle_server::{BoxFuture, Caller, Relay, RelayOffer, RelayReply, Relayed, Server};
+/// use turnbuckle_server::{BoxFuture, Caller, Relay, RelayOffer, RelayReply, RelayedRequest, Server};
 ///
 /// struct Echo;
 ///
@@ -32,7 +32,7 @@ use crate::{Caller, Reject, client::Peer};
 ///         RelayOffer::new(ServerCapabilities::default())
 ///     }
 ///
-///     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+///     fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
 ///         (request.method() == "echo/params").then(|| -> BoxFuture<'static, _> {
 ///             let params = request.params().map_or("{}", |raw| raw.get()).to_owned();
 ///             Box::pin(async { RelayReply::Result(params.into_bytes()) })
@@ -52,17 +52,17 @@ pub trait Relay: Send + Sync + 'static {
     ///
     /// The future is dropped when the client cancels or goes away. It is first polled by the
     /// connection, so it must not block.
-    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>>;
+    fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>>;
 
     /// Opens a subscription of a client of 2026-07-28, and returns the part of it that the relay
     /// accepts. It must not wait. Defaults to accepting nothing.
-    fn listen(&self, _request: &Relayed<'_>, _wanted: &SubscriptionFilter) -> RelayListen {
+    fn listen(&self, _request: &RelayedRequest<'_>, _wanted: &SubscriptionFilter) -> RelayListen {
         RelayListen::default()
     }
 
     /// Follows tasks for the subscription of a client of 2026-07-28; `None` if the relay has no tasks. Ids
     /// that name nothing are accepted and never heard of again.
-    fn listen_tasks(&self, _request: &Relayed<'_>, _ids: &[String]) -> Option<RelayTasks> {
+    fn listen_tasks(&self, _request: &RelayedRequest<'_>, _ids: &[String]) -> Option<RelayTasks> {
         None
     }
 
@@ -74,7 +74,7 @@ pub trait Relay: Send + Sync + 'static {
 
     /// Is called when the session of a legacy client asks for log messages of this severity and
     /// above. Defaults to doing nothing.
-    fn log_level(&self, _front: &Front, _level: LoggingLevel) {}
+    fn log_level(&self, _client: &ClientChannel, _level: LoggingLevel) {}
 }
 
 /// What a relay offers to a caller: capabilities, a name and instructions. [`Relay::offer`] returns
@@ -175,20 +175,20 @@ impl From<ErrorObject> for RelayReply {
 }
 
 /// A request that a [`Relay`] may serve, borrowed from the message that it came in.
-/// [`keep`](Self::keep) makes an owned copy.
-pub struct Relayed<'a> {
+/// [`to_owned_request`](Self::to_owned_request) makes an owned copy.
+pub struct RelayedRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Members<'a>,
     pub(crate) revision: Revision,
     pub(crate) peer: &'a Arc<Peer>,
-    pub(crate) front: Front,
+    pub(crate) channel: ClientChannel,
     pub(crate) note: Option<RelayNote>,
 }
 
 /// What one relay leaves with a request for another.
 pub(crate) type RelayNote = Arc<dyn Any + Send + Sync>;
 
-impl<'a> Relayed<'a> {
+impl<'a> RelayedRequest<'a> {
     /// The method of the request.
     pub fn method(&self) -> &'a str {
         self.method
@@ -251,8 +251,8 @@ impl<'a> Relayed<'a> {
     }
 
     /// The way back to the client, for notifications and questions. It outlives the message.
-    pub fn front(&self) -> &Front {
-        &self.front
+    pub fn client_channel(&self) -> &ClientChannel {
+        &self.channel
     }
 
     /// Leaves a note with the request, in place of an earlier one: a relay around another tells it
@@ -269,13 +269,13 @@ impl<'a> Relayed<'a> {
     }
 
     /// An owned copy of the request, to be served later. It copies the params.
-    pub fn keep(&self) -> KeptRequest {
-        KeptRequest {
+    pub fn to_owned_request(&self) -> OwnedRelayedRequest {
+        OwnedRelayedRequest {
             method: self.method.into(),
             params: self.params.raw().map(RawText::from),
             revision: self.revision,
             peer: Arc::clone(self.peer),
-            front: self.front.clone(),
+            channel: self.channel.clone(),
             note: self.note.clone(),
         }
     }
@@ -283,16 +283,16 @@ impl<'a> Relayed<'a> {
 
 /// An owned request, which outlives its message: for a request that must wait before it is served.
 #[derive(Clone)]
-pub struct KeptRequest {
+pub struct OwnedRelayedRequest {
     method: Box<str>,
     params: Option<RawText>,
     revision: Revision,
     peer: Arc<Peer>,
-    front: Front,
+    channel: ClientChannel,
     note: Option<RelayNote>,
 }
 
-impl KeptRequest {
+impl OwnedRelayedRequest {
     /// The method.
     pub fn method(&self) -> &str {
         &self.method
@@ -317,12 +317,12 @@ impl KeptRequest {
             // What it was made from was read before.
             Some(params) => Members::of(params.raw()).unwrap_or_default(),
         };
-        relay.serve(Relayed {
+        relay.serve(RelayedRequest {
             method: &self.method,
             params: &members,
             revision: self.revision,
             peer: &self.peer,
-            front: self.front.clone(),
+            channel: self.channel.clone(),
             note: self.note.clone(),
         })
     }

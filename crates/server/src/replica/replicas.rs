@@ -21,7 +21,7 @@ use turnbuckle_session::round::{
     seal::{NONCE_BYTES, Nonce},
 };
 use turnbuckle_store::{
-    Joined, ReplicaStores,
+    JoinGuard, ReplicaStores,
     bus::{Bus, NodeId, Recipient},
     event::EventLog,
     limit::SharedLimits,
@@ -87,7 +87,7 @@ pub(crate) struct Replicas {
     working: Mutex<HashSet<(NodeId, u64)>>,
     /// Messages for all that are sent again.
     pub(super) telling: Arc<Semaphore>,
-    joined: Mutex<Option<Joined>>,
+    joined: Mutex<Option<JoinGuard>>,
     pub(super) runtime: Handle,
     /// Writes the events of streams down, if they outlive their replica.
     pub(super) events: Option<EventWriter>,

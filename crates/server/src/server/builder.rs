@@ -7,7 +7,7 @@ use turnbuckle_session::round::{
     KeyRing,
     seal::{MAX_STATE_BYTES, WeakSecret},
 };
-use turnbuckle_store::{Fanout, LocalFanout, SpentStates, task::Tasks};
+use turnbuckle_store::{Fanout, LocalFanout, UsedStates, task::Tasks};
 use turnbuckle_transport::{KeepAlive, Limits};
 
 use super::keys::key_ring;
@@ -296,14 +296,14 @@ impl Server {
     /// Where it is set, answers that come without a state are asked for again.
     ///
     /// ```
-    /// use turnbuckle_store::MemorySpent;
+    /// use turnbuckle_store::MemoryUsedStates;
     ///
     /// let server = turnbuckle_server::Server::new("payments", "1.0.0")
-    ///     .single_use(MemorySpent::default());
+    ///     .single_use(MemoryUsedStates::default());
     /// # server.build().unwrap();
     /// ```
-    pub fn single_use(mut self, spent: impl SpentStates) -> Self {
-        self.asks.spent = Some(Arc::new(spent));
+    pub fn single_use(mut self, used_states: impl UsedStates) -> Self {
+        self.asks.used_states = Some(Arc::new(used_states));
         self.asks.needs_state = true;
         self
     }
@@ -312,7 +312,7 @@ impl Server {
     /// the way can then send its retry again, and everything after the last question happens again:
     /// only for handlers that change nothing, or whose effects have an idempotency key.
     pub fn reusable_states(mut self) -> Self {
-        self.asks.spent = None;
+        self.asks.used_states = None;
         self
     }
 

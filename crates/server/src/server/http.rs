@@ -187,7 +187,7 @@ impl Transport for Http {
         let closing = service.clone();
         let stop = async move {
             self.until.await;
-            closing.wind_up();
+            closing.begin_shutdown();
         };
         Ok(serve(listener, service, self.connections, stop).await?)
     }

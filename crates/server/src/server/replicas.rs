@@ -64,7 +64,7 @@ impl Server {
     pub fn replicas(mut self, stores: impl Into<ReplicaStores>) -> Self {
         let stores = stores.into();
         self.fanout = Arc::clone(&stores.fanout);
-        self.asks.spent = Some(Arc::clone(&stores.spent));
+        self.asks.used_states = Some(Arc::clone(&stores.used_states));
         self.replicas = Some(stores);
         self
     }

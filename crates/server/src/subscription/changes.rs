@@ -147,7 +147,7 @@ impl Changes {
     /// The client that was asked is notified, if it is still connected to any replica and speaks
     /// 2025-11-25; other clients are not. Clients of later revisions are not notified of visits:
     /// they call again.
-    pub fn visited(&self, id: impl Into<String>) {
+    pub fn elicitation_completed(&self, id: impl Into<String>) {
         self.publish(Change::Visit(id.into()));
     }
 

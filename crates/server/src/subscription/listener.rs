@@ -9,7 +9,7 @@ use std::{
 use tokio::runtime::Handle;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{Id, SubscriptionFilter};
-use turnbuckle_transport::{NotNow, Outbox};
+use turnbuckle_transport::{Outbox, TrySendError};
 
 use super::{
     hub::Hub,
@@ -375,7 +375,7 @@ impl Slot {
             return waker.into_iter().for_each(Waker::wake);
         };
         // A closed outbox needs no notifications.
-        if self.fill(&mut state, &lines.outbox) == Err(NotNow::Full) {
+        if self.fill(&mut state, &lines.outbox) == Err(TrySendError::Full) {
             state.telling = Telling::Waiting;
             drop(state);
             lines
@@ -385,7 +385,7 @@ impl Slot {
     }
 
     /// Writes as many notifications as fit into the outbox.
-    fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), NotNow> {
+    fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), TrySendError> {
         while let Some(untold) = state.untold.front() {
             outbox.try_send_with(|line| untold.write(self.id.as_deref(), line))?;
             state.pop();

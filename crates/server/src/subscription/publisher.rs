@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnbuckle_store::{Change, Fanout, Joined};
+use turnbuckle_store::{Change, Fanout, JoinGuard};
 
 use super::{hub::Hub, limits::ListenerLimits};
 use crate::quota::Quota;
@@ -11,7 +11,7 @@ use crate::quota::Quota;
 pub(super) struct Publisher {
     hub: Arc<Hub>,
     fanout: Arc<dyn Fanout>,
-    _joined: Joined,
+    _joined: JoinGuard,
 }
 
 impl Publisher {

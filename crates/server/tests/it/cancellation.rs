@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Ask, Call, Completing, Failure, Next, Prompt, Reply, Resource, Server, State, Tool,
+    Ask, Call, CompletionContext, Failure, Next, Prompt, Reply, Resource, Server, State, Tool,
 };
 
 use crate::{gate::Gate, wire::Wire};
@@ -99,7 +99,7 @@ async fn prompts_resources_completions_and_layered_calls_are_cancelled_alike() {
         async |call: Call<'static>, next: Next| -> Result<Reply, Failure> { next.run(call).await };
     let completing = {
         let gate = gate.clone();
-        move |_: Completing| {
+        move |_: CompletionContext| {
             let gate = gate.clone();
             async move {
                 gate.pass().await;

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Args, Caller, Completing, LiveServer, Prompt, Reject, Resource, Server, SetupError, State, Tool,
+    Args, Caller, CompletionContext, LiveServer, Prompt, Reject, Resource, Server, SetupError,
+    State, Tool,
 };
 
 use crate::wire::Wire;
@@ -33,7 +34,7 @@ async fn wish(Args(_): Args<Wishes>) -> &'static str {
     ""
 }
 
-async fn streets(completing: Completing) -> Vec<String> {
+async fn streets(completing: CompletionContext) -> Vec<String> {
     let city = completing.settled.get("city").map_or("?", String::as_str);
     let caller = completing.caller.id().unwrap_or("local");
     vec![format!("{}/{city}/{caller}", completing.partial)]
@@ -260,7 +261,7 @@ async fn completers_take_extractors_as_handlers_do() {
     async fn before_it(
         caller: Caller,
         State(towns): State<Towns>,
-        completing: Completing,
+        completing: CompletionContext,
     ) -> Result<Vec<String>, Reject> {
         let caller = caller.id().unwrap_or("local").to_owned();
         Ok(vec![caller, completing.partial, towns.0.len().to_string()])
@@ -302,7 +303,7 @@ fn a_completer_whose_state_is_missing_is_found_at_the_start() {
     async fn towns(State(towns): State<Towns>) -> Vec<&'static str> {
         towns.0
     }
-    async fn completing(_: Completing) -> &'static str {
+    async fn completing(_: CompletionContext) -> &'static str {
         ""
     }
     let server = Server::new("s", "1").prompt(Prompt::new("wish", wish).complete("city", towns));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Args, MemoryBudget, MetaOf, RawArgs, Server, Tool};
+use turnbuckle_server::{Args, CallMeta, MemoryBudget, RawArgs, Server, Tool};
 use turnbuckle_transport::Limits;
 
 use crate::{gate::Gate, sample, wire::Wire};
@@ -259,7 +259,7 @@ async fn length(RawArgs(raw): RawArgs) -> usize {
     raw.map_or(0, |raw| raw.get().len())
 }
 
-async fn marks(MetaOf(meta): MetaOf) -> usize {
+async fn marks(CallMeta(meta): CallMeta) -> usize {
     meta.0.len()
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Args, Call, Caller, Cancelled, Catalog, Extract, Failure, Introduction, Log, MetaOf, Progress,
+    Args, Call, CallMeta, Caller, Cancelled, Catalog, ClientInfo, Extract, Failure, Log, Progress,
     Prompt, RawArgs, Reject, Resource, Server, SetupError, State, Tool, Uri,
 };
 
@@ -193,7 +193,7 @@ async fn a_caller_brings_its_attributes() {
 
 #[tokio::test]
 async fn the_introduction_is_the_sessions_or_the_requests_own() {
-    let who = async |introduction: Introduction| {
+    let who = async |introduction: ClientInfo| {
         let name = introduction.info.map_or("?".to_owned(), |info| info.name);
         format!("{name} {}", introduction.capabilities.roots.is_some())
     };
@@ -225,7 +225,7 @@ async fn the_introduction_is_the_sessions_or_the_requests_own() {
 
 #[tokio::test]
 async fn the_meta_of_a_request_comes_whole() {
-    let meta = async |MetaOf(meta): MetaOf| serde_json::to_string(&meta).unwrap_or_default();
+    let meta = async |CallMeta(meta): CallMeta| serde_json::to_string(&meta).unwrap_or_default();
     let server = Server::new("s", "1")
         .tool(Tool::new("meta", meta))
         .build()

@@ -6,7 +6,7 @@ use std::{error::Error, fmt};
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Completing, Fault, LiveServer, Prompt, Reject, Resource, Server, Tool, ToolError,
+    CompletionContext, Fault, LiveServer, Prompt, Reject, Resource, Server, Tool, ToolError,
 };
 
 use crate::wire::Wire;
@@ -93,7 +93,7 @@ fn server() -> Server {
     server
 }
 
-async fn completing(_: Completing) -> Result<Vec<String>, NotSaved> {
+async fn completing(_: CompletionContext) -> Result<Vec<String>, NotSaved> {
     save()?;
     Ok(Vec::new())
 }

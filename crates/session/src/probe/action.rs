@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::Revision;
 
-use super::{ProbeFailure, Verdict};
+use super::{DetectedRevision, ProbeFailure};
 
 /// What to do next. A new action ends the wait of the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,12 +55,12 @@ pub enum Action {
     /// End the connection, start the server again, and report [`Started`](super::Event::Started),
     /// or [`Closed`](super::Event::Closed) if it cannot be started.
     Reopen,
-    /// The search is over. After a legacy verdict send `notifications/initialized`. Where a second
-    /// connection is open, it is the one of a legacy verdict, and the first that of a modern one.
+    /// The search is over. After a legacy revision send `notifications/initialized`. Where a second
+    /// connection is open, it is the one of a legacy revision, and the first that of a modern one.
     ///
-    /// A modern verdict does not always come from a `DiscoverResult`; a caller that needs one may
+    /// A modern revision does not always come from a `DiscoverResult`; a caller that needs one may
     /// have to send `server/discover` again.
-    Ready(Verdict),
+    Ready(DetectedRevision),
     /// The search is over and found nothing to speak: close the connection.
     Fail(ProbeFailure),
 }

@@ -143,7 +143,7 @@ impl Probe {
         self.trail.settle(&outcome);
         match (self.late, self.modern) {
             (Some(modern), _) => self.ready(modern),
-            // A remembered verdict led here without a probe; it may be out of date.
+            // A remembered revision led here without a probe; it may be out of date.
             (None, Some(modern))
                 if !self.trail.has_asked(Asked::Discover) && self.budget.look_again.spend() =>
             {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnbuckle_protocol::Revision;
 
 use super::{
-    Action, Asked, Event, Outcome, ProbeFailure, Reason, Settings, Verdict,
+    Action, Asked, DetectedRevision, Event, Outcome, ProbeFailure, Reason, Settings,
     memory::{Budget, Here, Sent, Trail},
 };
 use crate::{Era, negotiate::newest};
@@ -27,8 +27,8 @@ use crate::{Era, negotiate::newest};
 /// assert!(matches!(probe.on(refused), Some(Action::SendInitialize { .. })));
 /// let took = std::time::Duration::from_millis(20);
 /// let answer = Event::Initialized { version: "2025-06-18".into(), took };
-/// let Some(Action::Ready(verdict)) = probe.on(answer) else { panic!("the handshake is done") };
-/// assert_eq!(verdict.revision, Revision::V2025_06_18);
+/// let Some(Action::Ready(detected)) = probe.on(answer) else { panic!("the handshake is done") };
+/// assert_eq!(detected.revision, Revision::V2025_06_18);
 /// ```
 #[derive(Debug)]
 pub struct Probe {
@@ -125,7 +125,7 @@ impl Probe {
     fn remembers(&self, era: Era) -> bool {
         self.settings
             .remembered
-            .is_some_and(|verdict| verdict.era() == era)
+            .is_some_and(|detected| detected.era() == era)
     }
 
     fn reopening(&mut self, then: Asked, version: Revision, event: &Event) -> Option<Action> {
@@ -198,7 +198,7 @@ impl Probe {
 
     pub(super) fn ready(&mut self, revision: Revision) -> Action {
         self.state = State::Done;
-        Action::Ready(Verdict { revision })
+        Action::Ready(DetectedRevision { revision })
     }
 
     pub(super) fn give_up(&mut self, asked: Asked, outcome: Outcome) -> Action {

@@ -19,10 +19,11 @@
 //! always given at least twice as long as `initialize` took, so that a modern server on a busy
 //! machine is not taken for a legacy one.
 //!
-//! A [`Verdict`] may be remembered, and saves the probe the next time. It is only ever a guess:
+//! A [`DetectedRevision`] may be remembered, and saves the probe the next time. It is only ever a guess:
 //! where it turns out wrong, the search goes on.
 
 mod action;
+mod detected_revision;
 mod discovering;
 mod event;
 mod failure;
@@ -31,11 +32,10 @@ mod machine;
 mod memory;
 mod racing;
 mod settings;
-mod verdict;
 
 pub use action::Action;
+pub use detected_revision::DetectedRevision;
 pub use event::{Asked, Event, ProbeRefusal};
 pub use failure::{Attempt, Outcome, ProbeFailure, Reason, Step};
 pub use machine::Probe;
 pub use settings::{HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, RevisionChoice, Settings};
-pub use verdict::Verdict;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::Revision;
 
-use super::Verdict;
+use super::DetectedRevision;
 use crate::Era;
 
 /// How long a server may take to answer `server/discover` before `initialize` is tried as well.
@@ -45,7 +45,7 @@ pub enum RevisionChoice {
 pub struct Settings {
     pub(super) aim: RevisionChoice,
     pub(super) supported: Vec<Revision>,
-    pub(super) remembered: Option<Verdict>,
+    pub(super) remembered: Option<DetectedRevision>,
     pub(super) probe_timeout: Duration,
     pub(super) handshake_timeout: Duration,
     pub(super) second_way: bool,
@@ -86,9 +86,9 @@ impl Settings {
     }
 
     /// The result of the last probe.
-    pub fn with_remembered(self, verdict: Verdict) -> Self {
+    pub fn with_remembered(self, detected: DetectedRevision) -> Self {
         Self {
-            remembered: Some(verdict),
+            remembered: Some(detected),
             ..self
         }
     }

@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Asked, Event, Probe, ProbeRefusal, Reason, RevisionChoice, Settings, Verdict},
+    probe::{
+        Action, Asked, DetectedRevision, Event, Probe, ProbeRefusal, Reason, RevisionChoice,
+        Settings,
+    },
 };
 
 /// Four times `server/discover` (first, other version, second look, after the restart), three
@@ -70,7 +73,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 _ => settings.with_second_connection(),
             };
             match remembered {
-                Some(revision) => settings.with_remembered(Verdict { revision }),
+                Some(revision) => settings.with_remembered(DetectedRevision { revision }),
                 None => settings,
             }
         })
@@ -168,7 +171,7 @@ proptest! {
             RevisionChoice::Era(era) => Era::from(revision) == era,
             RevisionChoice::Revision(pinned) => revision == pinned,
         };
-        let remembered = Verdict { revision: remembered };
+        let remembered = DetectedRevision { revision: remembered };
         let mut probe = Probe::new(Settings::new().with_aim(aim).with_remembered(remembered));
         for event in std::iter::once(Event::Started).chain(events) {
             match probe.on(event) {
@@ -178,7 +181,7 @@ proptest! {
                 Some(Action::SendInitialize { version, .. }) => {
                     prop_assert!(!version.is_modern() && fits(version));
                 }
-                Some(Action::Ready(verdict)) => prop_assert!(fits(verdict.revision)),
+                Some(Action::Ready(detected)) => prop_assert!(fits(detected.revision)),
                 Some(Action::Fail(failure)) => {
                     prop_assert!(failure.reason != Reason::NothingAllowed);
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::NodeId;
-use crate::{BoxFuture, Joined, StoreError};
+use crate::{BoxFuture, JoinGuard, StoreError};
 
 /// Takes the messages that come for a node. It must not wait, and must not panic.
 pub type Inbox = Arc<dyn Fn(Vec<u8>) + Send + Sync>;
@@ -37,7 +37,7 @@ pub enum Delivery {
 pub trait Bus: Send + Sync + 'static {
     /// Joins as this node: messages for it and for all are handed to the inbox until what is returned
     /// is dropped. Must be called inside a runtime.
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined;
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard;
 
     /// Waits until messages for this node arrive.
     fn ready(&self, node: NodeId) -> BoxFuture<'_, ()>;

@@ -5,16 +5,16 @@ use std::{collections::BTreeMap, sync::Arc};
 use turnbuckle_base::lock::Mutex;
 
 use super::{Bus, Delivery, Inbox, NodeId, Recipient};
-use crate::{BoxFuture, Joined, StoreError};
+use crate::{BoxFuture, JoinGuard, StoreError};
 
 /// A bus for several servers in one process, which tests use. Clones share it.
 #[derive(Clone, Default)]
 pub struct MemoryBus(Arc<Mutex<BTreeMap<NodeId, Inbox>>>);
 
 impl Bus for MemoryBus {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         self.0.lock().insert(node, inbox);
-        Joined::new(BusMembership {
+        JoinGuard::new(BusMembership {
             bus: self.clone(),
             node,
         })

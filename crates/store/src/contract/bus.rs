@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
 use crate::{
-    Joined,
+    JoinGuard,
     bus::{Bus, Delivery, NodeId, Recipient},
 };
 
@@ -94,7 +94,7 @@ async fn named(bus: &impl Bus, node: NodeId, presence: Presence) {
     assert!(seen.is_ok(), "{node:?} should be {presence:?}");
 }
 
-fn join(bus: &impl Bus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8>>) {
+fn join(bus: &impl Bus, node: NodeId) -> (JoinGuard, mpsc::UnboundedReceiver<Vec<u8>>) {
     let (take, taken) = mpsc::unbounded_channel();
     let inbox = move |message| drop(take.send(message));
     (bus.join(node, Arc::new(inbox)), taken)

@@ -4,10 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::{
     bus::NodeId,
-    limit::{Draw, Drawn, Holding, SharedLimits},
+    limit::{OpenCount, RateGrant, RateRequest, SharedLimits},
 };
 
-/// How long a holding is true here: longer than the contract takes.
+/// How long a count is true here: longer than the contract takes.
 const KEEP: Duration = Duration::from_mins(1);
 
 /// Runs the contract of [`SharedLimits`] on an empty store. It counts by the time of day, and goes on
@@ -21,20 +21,20 @@ pub async fn limits(store: &impl SharedLimits) {
     what_all_hold_is_known(store).await;
 }
 
-async fn draw(store: &impl SharedLimits, caller: &str, owed: u32, wanted: u32) -> Drawn {
+async fn take(store: &impl SharedLimits, caller: &str, owed: u32, wanted: u32) -> RateGrant {
     // So slow that nothing comes back while the contract runs.
-    let mut draw = Draw::new(caller, "calls", 10, 1);
-    (draw.owed, draw.wanted) = (owed, wanted);
-    let drawn = store.draw(draw, SystemTime::now()).await;
-    drawn.unwrap_or_else(|error| panic!("nothing can be taken: {error}"))
+    let mut request = RateRequest::new(caller, "calls", 10, 1);
+    (request.owed, request.wanted) = (owed, wanted);
+    let grant = store.take(request, SystemTime::now()).await;
+    grant.unwrap_or_else(|error| panic!("nothing can be taken: {error}"))
 }
 
 async fn all_take_from_one(store: &impl SharedLimits) {
-    assert_eq!(draw(store, "ada", 0, 4).await.granted, 4);
-    assert_eq!(draw(store, "ada", 0, 4).await.granted, 4);
-    let rest = draw(store, "ada", 0, 4).await;
+    assert_eq!(take(store, "ada", 0, 4).await.granted, 4);
+    assert_eq!(take(store, "ada", 0, 4).await.granted, 4);
+    let rest = take(store, "ada", 0, 4).await;
     assert_eq!(rest.granted, 2, "what is left is given");
-    let none = draw(store, "ada", 0, 4).await;
+    let none = take(store, "ada", 0, 4).await;
     assert_eq!(none.granted, 0, "there is no more than that");
     let second = Duration::from_secs(1);
     assert!(
@@ -42,21 +42,21 @@ async fn all_take_from_one(store: &impl SharedLimits) {
         "it is said when there is more: {none:?}"
     );
     assert_eq!(
-        draw(store, "eve", 0, 1).await.granted,
+        take(store, "eve", 0, 1).await.granted,
         1,
         "others have theirs"
     );
     tokio::time::sleep(none.wait).await;
     assert_eq!(
-        draw(store, "ada", 0, 4).await.granted,
+        take(store, "ada", 0, 4).await.granted,
         1,
         "there is more then"
     );
 }
 
 async fn what_is_owed_counts(store: &impl SharedLimits) {
-    assert_eq!(draw(store, "bob", 7, 10).await.granted, 3);
-    let late = draw(store, "bob", 1000, 1).await;
+    assert_eq!(take(store, "bob", 7, 10).await.granted, 3);
+    let late = take(store, "bob", 1000, 1).await;
     assert_eq!(late.granted, 0);
     assert!(
         late.wait <= Duration::from_secs(1),
@@ -67,8 +67,8 @@ async fn what_is_owed_counts(store: &impl SharedLimits) {
 async fn what_all_hold_is_known(store: &impl SharedLimits) {
     let (one, other) = (NodeId::new(1), NodeId::new(2));
     let hold = async |caller, node, count, keep| {
-        let holding = Holding::new(caller, "sessions", node, count, keep);
-        let held = store.hold(holding, SystemTime::now()).await;
+        let open = OpenCount::new(caller, "sessions", node, count, keep);
+        let held = store.report_open(open, SystemTime::now()).await;
         let mut held = held.unwrap_or_else(|error| panic!("nothing can be said: {error}"));
         held.sort();
         held

@@ -14,12 +14,12 @@ mod bus;
 mod events;
 mod limits;
 mod sessions;
-mod spent;
 mod tasks;
+mod used_states;
 
 pub use bus::bus;
 pub use events::events;
 pub use limits::limits;
 pub use sessions::sessions;
-pub use spent::spent;
 pub use tasks::tasks;
+pub use used_states::used_states;

@@ -1,31 +1,32 @@
-//! What every store of notes of sessions must do.
+//! What every store of sessions must do.
 
 use std::time::Duration;
 
-use crate::session::{MAX_RESOURCES, Note, SessionNotes, Sessions};
+use crate::session::{MAX_RESOURCES, SessionChange, SessionState, Sessions};
 
 /// Longer than the test takes.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// Tests that a store of notes fulfils the contract of [`Sessions`]. `open` returns an empty store.
+/// Tests that a store fulfils the contract of [`Sessions`]. `open` returns an empty store.
 ///
 /// # Panics
 /// If it does not: this is a test.
 pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     let store = open().await;
     let read = async |session| store.read(session).await.expect("it reads");
-    let write = async |session, note| store.write(session, note, KEEP).await.expect("it writes");
-    let level = |level: &str| Note::LogLevel(level.into());
-    let subscribe = |uri: &str| Note::Subscribe(uri.into());
+    let write =
+        async |session, change| store.write(session, change, KEEP).await.expect("it writes");
+    let level = |level: &str| SessionChange::LogLevel(level.into());
+    let subscribe = |uri: &str| SessionChange::Subscribe(uri.into());
 
-    assert_eq!(read("a").await, SessionNotes::default(), "nothing is known");
+    assert_eq!(read("a").await, SessionState::default(), "nothing is known");
     assert!(write("a", level("info")).await);
     assert!(write("a", level("debug")).await);
     for uri in ["r://1", "r://2", "resource:r://3", ""] {
         assert!(write("a", subscribe(uri)).await);
     }
-    assert!(write("a", Note::Unsubscribe("r://1".into())).await);
-    assert!(write("a", Note::Unsubscribe("never".into())).await);
+    assert!(write("a", SessionChange::Unsubscribe("r://1".into())).await);
+    assert!(write("a", SessionChange::Unsubscribe("never".into())).await);
     let noted = read("a").await;
     assert_eq!(
         noted.log_level.as_deref(),
@@ -36,11 +37,11 @@ pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     assert_eq!(resources, ["", "r://2", "resource:r://3"]);
     assert_eq!(
         read("b").await,
-        SessionNotes::default(),
+        SessionState::default(),
         "another is another"
     );
 
-    assert!(write("a", Note::End).await);
+    assert!(write("a", SessionChange::End).await);
     assert!(read("a").await.is_ended);
     assert!(
         !write("a", level("info")).await,

@@ -16,7 +16,7 @@ use super::{
     nodes::{BEAT, Nodes},
 };
 use crate::{
-    BoxFuture, Joined, StoreError,
+    BoxFuture, JoinGuard, StoreError,
     bus::{Bus, Delivery, Inbox, NodeId, Recipient},
 };
 
@@ -149,7 +149,7 @@ async fn beat(redis: Redis, nodes: Arc<Nodes>, node: NodeId) {
 }
 
 impl Bus for RedisBus {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         let runtime = Handle::current();
         let (opened, open) = watch::channel(false);
         let channels = vec![
@@ -165,7 +165,7 @@ impl Bus for RedisBus {
         });
         self.open.lock().insert(node, open);
         let beating = tokio::spawn(beat(self.redis.clone(), Arc::clone(&self.nodes), node));
-        Joined::new(Member {
+        JoinGuard::new(Member {
             beating,
             _news: news,
         })

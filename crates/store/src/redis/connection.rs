@@ -10,7 +10,7 @@ use ::redis::{
 #[cfg(feature = "tls")]
 use super::RedisTls;
 use super::{
-    RedisBus, RedisEvents, RedisFanout, RedisLimits, RedisSessions, RedisSpent, RedisTasks,
+    RedisBus, RedisEvents, RedisFanout, RedisLimits, RedisSessions, RedisTasks, RedisUsedStates,
     cluster::Cluster,
     commands::Commands,
     name::Names,
@@ -96,8 +96,8 @@ impl Redis {
     }
 
     /// States that were used.
-    pub fn spent(&self) -> RedisSpent {
-        RedisSpent::new(self.clone())
+    pub fn used_states(&self) -> RedisUsedStates {
+        RedisUsedStates::new(self.clone())
     }
 
     /// Changes, on their way to all replicas. Must be called inside a runtime.
@@ -203,7 +203,7 @@ impl From<Redis> for ReplicaStores {
             Arc::new(redis.sessions()),
             Arc::new(redis.tasks()),
             Arc::new(redis.fanout()),
-            Arc::new(redis.spent()),
+            Arc::new(redis.used_states()),
             Arc::new(redis.events()),
         );
         stores.with_limits(limits)

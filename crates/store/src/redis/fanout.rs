@@ -14,7 +14,7 @@ use super::{
     Redis,
     news::{Heard, News},
 };
-use crate::{Change, Fanout, Hear, Joined, LocalFanout, StoreError};
+use crate::{Change, ChangeCallback, Fanout, JoinGuard, LocalFanout, StoreError};
 
 /// How many changes wait to be sent. What is more is made good by [`Change::Everything`].
 const MAX_WAITING: usize = 1024;
@@ -43,7 +43,7 @@ impl RedisFanout {
         let local = LocalFanout::default();
         let is_behind = Arc::new(AtomicBool::new(false));
         let sending = tokio::spawn(send(redis.clone(), waiting, Arc::clone(&is_behind)));
-        let ears = local.clone();
+        let listeners = local.clone();
         let channel = redis.name("channel", CHANNEL);
         let news = News::listen(redis, vec![channel], move |heard| {
             let change = match heard {
@@ -51,7 +51,7 @@ impl RedisFanout {
                 Heard::Message(text) => serde_json::from_slice(text).ok(),
                 Heard::Open => None,
             };
-            ears.publish(change.unwrap_or(Change::Everything));
+            listeners.publish(change.unwrap_or(Change::Everything));
         });
         Self {
             outbox,
@@ -76,8 +76,8 @@ impl Fanout for RedisFanout {
         }
     }
 
-    fn join(&self, hear: Hear) -> Joined {
-        self.local.join(hear)
+    fn join(&self, callback: ChangeCallback) -> JoinGuard {
+        self.local.join(callback)
     }
 }
 

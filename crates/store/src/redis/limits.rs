@@ -8,7 +8,7 @@ use super::{Redis, connection::failed};
 use crate::{
     BoxFuture, StoreError,
     bus::NodeId,
-    limit::{Draw, Drawn, Holding, SharedLimits},
+    limit::{OpenCount, RateGrant, RateRequest, SharedLimits},
 };
 
 /// Takes from a rate by the clock of Redis: its name; the pause between two times in microseconds, how
@@ -75,23 +75,23 @@ impl RedisLimits {
         }
     }
 
-    async fn draw_now(&self, draw: Draw<'_>) -> Result<Drawn, StoreError> {
+    async fn take_now(&self, request: RateRequest<'_>) -> Result<RateGrant, StoreError> {
         let mut script = self.draw.prepare_invoke();
-        script.key(self.redis.name_in("rate", draw.caller, draw.limit));
-        script.arg(draw.pause()).arg(draw.burst);
-        script.arg(draw.owed).arg(draw.wanted);
+        script.key(self.redis.name_in("rate", request.caller, request.limit));
+        script.arg(request.pause()).arg(request.burst);
+        script.arg(request.owed).arg(request.wanted);
         let mut commands = self.redis.commands.clone();
         // A command whose answer was lost may have counted; it is not sent twice.
         let (granted, wait): (u32, u64) =
             script.invoke_async(&mut commands).await.map_err(failed)?;
-        Ok(Drawn::new(granted, Duration::from_micros(wait)))
+        Ok(RateGrant::new(granted, Duration::from_micros(wait)))
     }
 
-    async fn hold_now(&self, holding: Holding<'_>) -> Result<Vec<(NodeId, u64)>, StoreError> {
-        let keep = u64::try_from(holding.keep.as_millis()).unwrap_or(u64::MAX);
+    async fn report_open_now(&self, open: OpenCount<'_>) -> Result<Vec<(NodeId, u64)>, StoreError> {
+        let keep = u64::try_from(open.keep.as_millis()).unwrap_or(u64::MAX);
         let mut script = self.hold.prepare_invoke();
-        script.key(self.redis.name_in("held", holding.caller, holding.limit));
-        script.arg(holding.node.to_string()).arg(holding.count);
+        script.key(self.redis.name_in("held", open.caller, open.limit));
+        script.arg(open.node.to_string()).arg(open.count);
         script.arg(keep.max(1)).arg(MAX_REPLICAS);
         let mut commands = self.redis.commands.clone();
         let held: Vec<String> = match script.invoke_async(&mut commands).await {
@@ -109,19 +109,19 @@ impl RedisLimits {
 }
 
 impl SharedLimits for RedisLimits {
-    fn draw<'a>(
+    fn take<'a>(
         &'a self,
-        draw: Draw<'a>,
+        request: RateRequest<'a>,
         _: SystemTime,
-    ) -> BoxFuture<'a, Result<Drawn, StoreError>> {
-        Box::pin(self.draw_now(draw))
+    ) -> BoxFuture<'a, Result<RateGrant, StoreError>> {
+        Box::pin(self.take_now(request))
     }
 
-    fn hold<'a>(
+    fn report_open<'a>(
         &'a self,
-        holding: Holding<'a>,
+        open: OpenCount<'a>,
         _: SystemTime,
     ) -> BoxFuture<'a, Result<Vec<(NodeId, u64)>, StoreError>> {
-        Box::pin(self.hold_now(holding))
+        Box::pin(self.report_open_now(open))
     }
 }

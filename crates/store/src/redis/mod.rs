@@ -33,7 +33,6 @@ mod sessions;
 mod shard_news;
 mod slot;
 mod slot_map;
-mod spent;
 mod target;
 mod task_index;
 mod task_list;
@@ -42,6 +41,7 @@ mod task_scripts;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;
+mod used_states;
 mod waiting;
 
 pub use bus::RedisBus;
@@ -50,7 +50,7 @@ pub use events::RedisEvents;
 pub use fanout::RedisFanout;
 pub use limits::RedisLimits;
 pub use sessions::RedisSessions;
-pub use spent::RedisSpent;
 pub use tasks::{RedisTasks, TASK_BYTES_PER_OWNER, TASKS_PER_OWNER};
 #[cfg(feature = "tls")]
 pub use tls::RedisTls;
+pub use used_states::RedisUsedStates;

@@ -8,7 +8,7 @@ use ::redis::Script;
 use super::{Redis, connection::failed};
 use crate::{
     BoxFuture, StoreError,
-    session::{MAX_RESOURCES, Note, SessionNotes, Sessions},
+    session::{MAX_RESOURCES, SessionChange, SessionState, Sessions},
 };
 
 /// The fields of the hash; a resource is a field of its own, so that two replicas can add one each.
@@ -59,33 +59,35 @@ impl RedisSessions {
         self.redis.name("handshake", session)
     }
 
-    async fn read_now(&self, session: &str) -> Result<SessionNotes, StoreError> {
+    async fn read_now(&self, session: &str) -> Result<SessionState, StoreError> {
         let mut get = ::redis::cmd("HGETALL");
         get.arg(self.notes_of(session));
         let fields: HashMap<String, String> = self.redis.repeatable(&get).await?;
-        let mut notes = SessionNotes {
+        let mut state = SessionState {
             is_ended: fields.contains_key(ENDED),
             log_level: fields.get(LEVEL).cloned(),
-            ..SessionNotes::default()
+            ..SessionState::default()
         };
         let resources = fields
             .keys()
             .filter_map(|field| field.strip_prefix(RESOURCE));
-        notes.resources = resources.map(str::to_owned).collect();
-        Ok(notes)
+        state.resources = resources.map(str::to_owned).collect();
+        Ok(state)
     }
 
     async fn write_now(
         &self,
         session: &str,
-        note: Note,
+        change: SessionChange,
         keep: Duration,
     ) -> Result<bool, StoreError> {
-        let (what, field, value) = match note {
-            Note::LogLevel(level) => ("set", LEVEL.to_owned(), level),
-            Note::Subscribe(uri) => ("set", format!("{RESOURCE}{uri}"), "1".to_owned()),
-            Note::Unsubscribe(uri) => ("remove", format!("{RESOURCE}{uri}"), String::new()),
-            Note::End => ("end", ENDED.to_owned(), "1".to_owned()),
+        let (what, field, value) = match change {
+            SessionChange::LogLevel(level) => ("set", LEVEL.to_owned(), level),
+            SessionChange::Subscribe(uri) => ("set", format!("{RESOURCE}{uri}"), "1".to_owned()),
+            SessionChange::Unsubscribe(uri) => {
+                ("remove", format!("{RESOURCE}{uri}"), String::new())
+            }
+            SessionChange::End => ("end", ENDED.to_owned(), "1".to_owned()),
         };
         let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX).max(1);
         let mut write = self.write.prepare_invoke();
@@ -109,17 +111,17 @@ impl RedisSessions {
 }
 
 impl Sessions for RedisSessions {
-    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionNotes, StoreError>> {
+    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>> {
         Box::pin(self.read_now(session))
     }
 
     fn write<'a>(
         &'a self,
         session: &'a str,
-        note: Note,
+        change: SessionChange,
         keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.write_now(session, note, keep))
+        Box::pin(self.write_now(session, change, keep))
     }
 
     fn keep_handshake<'a>(

@@ -4,7 +4,7 @@ use std::{collections::HashMap, future::ready, sync::Arc, time::Duration};
 
 use turnbuckle_base::lock::Mutex;
 
-use super::{MAX_RESOURCES, Note, SessionNotes, Sessions};
+use super::{MAX_RESOURCES, SessionChange, SessionState, Sessions};
 use crate::{BoxFuture, StoreError};
 
 /// Notes of sessions for several servers in one process, which tests use. Clones share them, and
@@ -14,25 +14,25 @@ pub struct MemorySessions(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    notes: HashMap<String, SessionNotes>,
+    state: HashMap<String, SessionState>,
     handshakes: HashMap<String, Vec<u8>>,
 }
 
 impl Sessions for MemorySessions {
-    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionNotes, StoreError>> {
-        let notes = self.0.lock().notes.get(session).cloned();
-        Box::pin(ready(Ok(notes.unwrap_or_default())))
+    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>> {
+        let state = self.0.lock().state.get(session).cloned();
+        Box::pin(ready(Ok(state.unwrap_or_default())))
     }
 
     fn write<'a>(
         &'a self,
         session: &'a str,
-        note: Note,
+        change: SessionChange,
         _keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         let mut kept = self.0.lock();
-        let notes = kept.notes.entry(session.to_owned()).or_default();
-        Box::pin(ready(Ok(notes.apply(note))))
+        let state = kept.state.entry(session.to_owned()).or_default();
+        Box::pin(ready(Ok(state.apply(change))))
     }
 
     fn keep_handshake<'a>(
@@ -54,23 +54,23 @@ impl Sessions for MemorySessions {
     }
 }
 
-impl SessionNotes {
-    fn apply(&mut self, note: Note) -> bool {
+impl SessionState {
+    fn apply(&mut self, change: SessionChange) -> bool {
         if self.is_ended {
             return false;
         }
-        match note {
-            Note::LogLevel(level) => self.log_level = Some(level),
-            Note::Subscribe(uri) => {
+        match change {
+            SessionChange::LogLevel(level) => self.log_level = Some(level),
+            SessionChange::Subscribe(uri) => {
                 if self.resources.len() >= MAX_RESOURCES && !self.resources.contains(&uri) {
                     return false;
                 }
                 self.resources.insert(uri);
             }
-            Note::Unsubscribe(uri) => {
+            SessionChange::Unsubscribe(uri) => {
                 self.resources.remove(&uri);
             }
-            Note::End => {
+            SessionChange::End => {
                 *self = Self {
                     is_ended: true,
                     ..Self::default()

@@ -4,7 +4,7 @@
 //! client changes later is kept here, and of large handshakes the large part.
 
 mod memory;
-mod notes;
+mod state;
 
 pub use memory::MemorySessions;
-pub use notes::{MAX_RESOURCES, Note, SessionNotes, Sessions};
+pub use state::{MAX_RESOURCES, SessionChange, SessionState, Sessions};

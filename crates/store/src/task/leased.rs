@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Separates the node from the rest of a task's id.
 const SEPARATOR: char = '-';
 
-/// Has a task without a replica taken over here. It must not wait.
-pub type Adopt = Box<dyn Fn(Arc<TaskRecord>) + Send + Sync>;
+/// Takes over a task whose replica is gone. It must not wait.
+pub type TakeoverCallback = Box<dyn Fn(Arc<TaskRecord>) + Send + Sync>;
 
 /// Tasks that name the replica which runs them: the first part of an id is the node where the task
 /// began, and a [`Restart`] names the one that has it now. A task whose node
@@ -41,7 +41,7 @@ pub struct LeasedTasks {
     tasks: Arc<dyn Tasks>,
     bus: Arc<dyn Bus>,
     node: NodeId,
-    adopt: OnceLock<Adopt>,
+    take_over: OnceLock<TakeoverCallback>,
 }
 
 impl LeasedTasks {
@@ -51,13 +51,13 @@ impl LeasedTasks {
             tasks,
             bus,
             node,
-            adopt: OnceLock::new(),
+            take_over: OnceLock::new(),
         }
     }
 
-    /// Says who takes over tasks whose replica is gone. Until then they fail. The first one counts.
-    pub fn adopt_with(&self, adopt: Adopt) {
-        let _ = self.adopt.set(adopt);
+    /// Sets what takes over tasks whose replica is gone. Until then they fail. Only the first call counts.
+    pub fn on_takeover(&self, callback: TakeoverCallback) {
+        let _ = self.take_over.set(callback);
     }
 
     /// This replica.
@@ -129,7 +129,7 @@ impl LeasedTasks {
         }
         let restart = record.restart.as_ref();
         if restart.is_some_and(Restart::may_be_taken_over)
-            && let Some(adopt) = self.adopt.get()
+            && let Some(adopt) = self.take_over.get()
         {
             adopt(Arc::clone(&record));
             return Ok(record);
@@ -270,11 +270,11 @@ mod tests {
     use turnbuckle_protocol::TaskStatus;
 
     use super::*;
-    use crate::{Joined, bus::MemoryBus, task::MemoryTasks};
+    use crate::{JoinGuard, bus::MemoryBus, task::MemoryTasks};
 
     struct Replica {
         tasks: Arc<LeasedTasks>,
-        _joined: Joined,
+        _joined: JoinGuard,
     }
 
     fn replica(number: u64, tasks: &Arc<MemoryTasks>, bus: &MemoryBus) -> Replica {
@@ -354,7 +354,7 @@ mod tests {
         let key = one.tasks.create(new, UNIX_EPOCH).await.unwrap().key();
         let offered = Arc::new(Mutex::new(Vec::new()));
         let taken = Arc::clone(&offered);
-        other.tasks.adopt_with(Box::new(move |record| {
+        other.tasks.on_takeover(Box::new(move |record| {
             taken.lock().push(record.restart.clone().unwrap().turn);
         }));
         other.tasks.get(&key, UNIX_EPOCH).await.unwrap();
@@ -380,7 +380,7 @@ mod tests {
         // There is a limit: the second replica that ends takes the task with it.
         drop(other);
         let third = replica(3, &tasks, &bus);
-        third.tasks.adopt_with(Box::new(|_| panic!("too often")));
+        third.tasks.on_takeover(Box::new(|_| panic!("too often")));
         let found = third.tasks.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
         assert_eq!(found.task.state.status(), TaskStatus::Failed);
     }

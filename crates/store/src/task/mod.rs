@@ -17,7 +17,7 @@ mod store;
 
 pub use change::{Answers, Applied, TaskChange, TaskEnd};
 pub use error::TasksError;
-pub use leased::{Adopt, LeasedTasks};
+pub use leased::{LeasedTasks, TakeoverCallback};
 pub use memory::{MemoryLimits, MemoryTasks};
 pub use record::{NewTask, TaskKey, TaskRecord};
 pub use restart::{JournalChange, Restart, RunChange};

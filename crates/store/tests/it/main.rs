@@ -4,7 +4,7 @@
 mod redis;
 
 use turnbuckle_store::{
-    MemorySpent, bus::MemoryBus, contract, event::MemoryEvents, limit::MemorySharedLimits,
+    MemoryUsedStates, bus::MemoryBus, contract, event::MemoryEvents, limit::MemorySharedLimits,
     session::MemorySessions, task::MemoryTasks,
 };
 
@@ -20,12 +20,12 @@ async fn memory_keeps_the_contract_of_tasks_on_several_threads() {
 
 #[tokio::test]
 async fn memory_keeps_the_contract_of_spent_states() {
-    contract::spent(async || MemorySpent::default()).await;
+    contract::used_states(async || MemoryUsedStates::default()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_keeps_the_contract_of_spent_states_on_several_threads() {
-    contract::spent(async || MemorySpent::default()).await;
+    contract::used_states(async || MemoryUsedStates::default()).await;
 }
 
 #[tokio::test]

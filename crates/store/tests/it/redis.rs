@@ -21,11 +21,11 @@ use serde_json::value::to_raw_value;
 use tokio::sync::mpsc;
 use turnbuckle_protocol::ErrorObject;
 use turnbuckle_store::{
-    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse,
+    Change, Fanout as _, JoinGuard, StateClaim, StateUse, UsedStates as _,
     bus::{Bus as _, Delivery, NodeId, Recipient},
     contract,
     redis::{Redis, RedisBus, RedisFanout, TASK_BYTES_PER_OWNER, TASKS_PER_OWNER},
-    session::{Note, Sessions as _},
+    session::{SessionChange, Sessions as _},
     task::{Changed, NewTask, TaskChange, TaskEnd, TaskKey, Tasks as _, TasksError},
 };
 
@@ -125,7 +125,7 @@ async fn redis_keeps_the_contract_of_tasks() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn redis_keeps_the_contract_of_spent_states() {
     let engine = Engine::start();
-    contract::spent(async || engine.open().await.spent()).await;
+    contract::used_states(async || engine.open().await.used_states()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -147,7 +147,7 @@ async fn redis_keeps_the_contract_of_logs_of_events() {
 }
 
 /// A node whose inbox is a channel.
-fn node(bus: &RedisBus, node: NodeId) -> (Joined, mpsc::UnboundedReceiver<Vec<u8>>) {
+fn node(bus: &RedisBus, node: NodeId) -> (JoinGuard, mpsc::UnboundedReceiver<Vec<u8>>) {
     let (take, taken) = mpsc::unbounded_channel();
     let inbox = move |message| drop(take.send(message));
     (bus.join(node, Arc::new(inbox)), taken)
@@ -230,13 +230,13 @@ async fn every_key_of_the_bus_and_of_sessions_expires() {
     bus.send(Recipient::Node(one), large.clone()).await.unwrap();
     assert_eq!(taken.recv().await.unwrap(), large);
     let day = Duration::from_hours(24);
-    for note in [
-        Note::LogLevel("info".into()),
-        Note::Subscribe("r://1".into()),
+    for change in [
+        SessionChange::LogLevel("info".into()),
+        SessionChange::Subscribe("r://1".into()),
     ] {
-        assert!(sessions.write("a", note, day).await.unwrap());
+        assert!(sessions.write("a", change, day).await.unwrap());
     }
-    assert!(sessions.write("b", Note::End, day).await.unwrap());
+    assert!(sessions.write("b", SessionChange::End, day).await.unwrap());
     sessions.keep_handshake("a", vec![1], day).await.unwrap();
     let keys = redis_cli(&engine, &["KEYS", "*"]);
     let keys: Vec<_> = keys.lines().collect();
@@ -327,7 +327,7 @@ async fn the_tasks_of_one_owner_take_only_so_many_bytes() {
     end("bob", "3", completed(half)).await.unwrap();
 }
 
-fn listen(fanout: &RedisFanout) -> (Joined, mpsc::UnboundedReceiver<Change>) {
+fn listen(fanout: &RedisFanout) -> (JoinGuard, mpsc::UnboundedReceiver<Change>) {
     let (tell, told) = mpsc::unbounded_channel();
     let joined = fanout.join(Box::new(move |change| {
         let _ = tell.send(change.clone());
@@ -387,7 +387,7 @@ fn redis_cli(engine: &Engine, command: &[&str]) -> String {
 async fn a_connection_that_was_closed_meanwhile_is_nobodys_trouble() {
     let engine = Engine::start();
     let redis = engine.open().await;
-    let (tasks, spent, fanout) = (redis.tasks(), redis.spent(), redis.fanout());
+    let (tasks, used_states, fanout) = (redis.tasks(), redis.used_states(), redis.fanout());
     let (_joined, mut told) = listen(&fanout);
     hears(&mut told, &Change::Everything).await;
     let key = TaskKey::new("ada", "t1");
@@ -406,9 +406,12 @@ async fn a_connection_that_was_closed_meanwhile_is_nobodys_trouble() {
     assert_eq!(page.tasks.len(), 1);
     close_connections(&engine);
     let used = StateUse::new(b"one", 7, 10, 0);
-    assert_eq!(spent.spend(used).await.unwrap(), Spend::Now);
+    assert_eq!(used_states.claim(used).await.unwrap(), StateClaim::FirstUse);
     close_connections(&engine);
-    assert_eq!(spent.spend(used).await.unwrap(), Spend::Before);
+    assert_eq!(
+        used_states.claim(used).await.unwrap(),
+        StateClaim::AlreadyUsed
+    );
     close_connections(&engine);
     fanout.publish(Change::Prompts);
     hears(&mut told, &Change::Prompts).await;

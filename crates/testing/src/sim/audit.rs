@@ -10,7 +10,7 @@ use serde_json::Value;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::{Direction, WireMessage};
 
-use super::World;
+use super::SimulationRun;
 
 /// What is looked at of a message. The rest, which may be large, is skipped.
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct HeadParams {
 
 /// Checks the messages of one connection; see [what is checked](super#what-is-checked).
 pub struct Audit {
-    world: World,
+    run: SimulationRun,
     number: u64,
     may_repeat_answers: bool,
     /// What each end has asked: first the client, then the server.
@@ -58,9 +58,9 @@ impl std::fmt::Debug for Audit {
 }
 
 impl Audit {
-    pub(super) fn new(world: World, number: u64) -> Self {
+    pub(super) fn new(run: SimulationRun, number: u64) -> Self {
         Self {
-            world,
+            run,
             number,
             may_repeat_answers: false,
             asked: Mutex::default(),
@@ -103,7 +103,7 @@ impl Audit {
         // Ids that are texts may have random parts.
         let shown = head.id.as_ref().and_then(Value::as_u64).unwrap_or(0);
         let what = method.unwrap_or("answer");
-        self.world
+        self.run
             .note(format_args!("client {} {way} {what} {shown}", self.number));
         let id = head.id.map(|id| id.to_string());
         let params = head.params.unwrap_or_default();
@@ -133,7 +133,7 @@ impl Audit {
     }
 
     fn problem(&self, problem: std::fmt::Arguments<'_>) {
-        self.world
+        self.run
             .problem(format_args!("client {}: {problem}", self.number));
     }
 }

@@ -8,17 +8,17 @@
 //! ```
 //! use turnbuckle_client::Client;
 //! use turnbuckle_server::{Server, Tool};
-//! use turnbuckle_testing::sim::{Sim, World};
+//! use turnbuckle_testing::sim::{Sim, SimulationRun};
 //!
-//! async fn afternoon(world: World) {
+//! async fn afternoon(run: SimulationRun) {
 //!     let server = Server::new("greeter", "1.0.0")
 //!         .tool(Tool::new("greet", || async { "hello" }))
 //!         .build()
 //!         .expect("the server is set up");
-//!     let machine = world.serve("greeter", &server);
-//!     let client = world.audited(Client::new("guest", "1.0.0"));
+//!     let machine = run.serve("greeter", &server);
+//!     let client = run.audited(Client::new("guest", "1.0.0"));
 //!     // The network may refuse or cut: what must hold is that a call that succeeds is right.
-//!     if let Ok(connection) = client.connect(world.target("greeter")).await
+//!     if let Ok(connection) = client.connect(run.target("greeter")).await
 //!         && let Ok(output) = connection.call("greet", serde_json::json!({})).await
 //!     {
 //!         assert_eq!(output.text(), "hello");
@@ -31,8 +31,8 @@
 //!
 //! # What is checked
 //!
-//! - What your program asserts: a panic fails the run, also one in [`World::spawn`].
-//! - The messages of [audited](World::audited) clients: one answer to each request, none to a request
+//! - What your program asserts: a panic fails the run, also one in [`SimulationRun::spawn`].
+//! - The messages of [audited](SimulationRun::audited) clients: one answer to each request, none to a request
 //!   that was not sent, no id used twice, progress that grows and belongs to a request.
 //! - That the program ends. Time is simulated, so waiting for ever costs nothing and is noticed.
 //! - That no task goes on after the program has ended and dropped what it had.
@@ -46,7 +46,7 @@
 //!   end that reads slowly ([`Faults`]).
 //! - The order in which tasks run, as far as it depends on connections: an end that could go on has to
 //!   wait for its turn at random.
-//! - Crashes: [`Machine::crash`].
+//! - Crashes: [`SimulatedMachine::crash`].
 //!
 //! Not simulated: threads, files, processes, and random bytes of the operating system. Code of yours
 //! that reads the clock of the standard library or iterates over a `HashMap` may make two runs of one
@@ -57,14 +57,14 @@ mod faults;
 mod network;
 mod random;
 mod run;
+mod simulation_run;
 mod trace;
 mod wire;
-mod world;
 
 pub use audit::Audit;
 pub use faults::Faults;
 pub use network::Network;
 pub use random::Random;
 pub use run::{Failure, Report, Sim};
+pub use simulation_run::{SimulatedMachine, SimulationRun};
 pub use wire::End;
-pub use world::{Machine, World};

@@ -10,7 +10,7 @@ use std::{
 
 use turnbuckle_base::{jitter, wall_clock};
 
-use super::{Faults, World};
+use super::{Faults, SimulationRun};
 
 /// Seeds of a run for which no number is given: seconds, for a small program.
 const SEEDS: u64 = 200;
@@ -78,7 +78,7 @@ impl Sim {
     ///
     /// # Panics
     /// With the first seed that fails, what went wrong, and how to run it again.
-    pub fn run<F: Future<Output = ()>>(self, program: impl Fn(World) -> F) -> Report {
+    pub fn run<F: Future<Output = ()>>(self, program: impl Fn(SimulationRun) -> F) -> Report {
         match self.with_environment().find(program) {
             Ok(report) => report,
             Err(failure) => panic!("{failure}"),
@@ -91,7 +91,7 @@ impl Sim {
     /// The first seed that fails.
     pub fn find<F: Future<Output = ()>>(
         self,
-        program: impl Fn(World) -> F,
+        program: impl Fn(SimulationRun) -> F,
     ) -> Result<Report, Box<Failure>> {
         let began = Instant::now();
         let mut events = 0;
@@ -117,14 +117,18 @@ impl Sim {
     }
 
     /// Runs one seed, and gives everything that happened. The same seed gives the same text.
-    pub fn trace<F: Future<Output = ()>>(&self, seed: u64, program: impl Fn(World) -> F) -> String {
+    pub fn trace<F: Future<Output = ()>>(
+        &self,
+        seed: u64,
+        program: impl Fn(SimulationRun) -> F,
+    ) -> String {
         self.once(seed, &program).0
     }
 
     fn once<F: Future<Output = ()>>(
         &self,
         seed: u64,
-        program: &impl Fn(World) -> F,
+        program: &impl Fn(SimulationRun) -> F,
     ) -> (String, Vec<String>) {
         // Without I/O: a simulation that reaches for a real socket fails.
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -135,27 +139,27 @@ impl Sim {
         let _jitter = jitter::seed(seed);
         let _clock = runtime.block_on(async { simulated_clock() });
         let longest = self.longest;
-        let world = runtime.block_on(async { World::new(seed, self.faults) });
-        let run = AssertUnwindSafe(|| {
+        let run = runtime.block_on(async { SimulationRun::new(seed, self.faults) });
+        let body = AssertUnwindSafe(|| {
             runtime.block_on(async {
-                let ended = tokio::time::timeout(longest, program(world.clone())).await;
+                let ended = tokio::time::timeout(longest, program(run.clone())).await;
                 if ended.is_err() {
-                    world.problem(format_args!("the run did not end within {longest:?}"));
+                    run.problem(format_args!("the run did not end within {longest:?}"));
                     return;
                 }
-                all_ended(&world).await;
+                all_ended(&run).await;
             });
         });
-        if let Err(panic) = catch_unwind(run) {
+        if let Err(panic) = catch_unwind(body) {
             let said = panic
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied());
             // Outside of the runtime it would have the time of the real clock.
             let _inside = runtime.enter();
-            world.problem(format_args!("panicked: {}", said.unwrap_or("?")));
+            run.problem(format_args!("panicked: {}", said.unwrap_or("?")));
         }
-        let outcome = (world.trace(), world.problems());
+        let outcome = (run.trace(), run.problems());
         drop(runtime);
         outcome
     }
@@ -202,14 +206,14 @@ fn simulated_clock() -> wall_clock::Replaced {
 }
 
 /// Waits until no task is left. What goes on for ever is a leak.
-async fn all_ended(world: &World) {
+async fn all_ended(run: &SimulationRun) {
     let metrics = tokio::runtime::Handle::current().metrics();
     let last = tokio::time::Instant::now() + LONGEST_END;
-    world.network().calm();
+    run.network().calm();
     while metrics.num_alive_tasks() > 0 {
         if tokio::time::Instant::now() > last {
             let count = metrics.num_alive_tasks();
-            world.problem(format_args!(
+            run.problem(format_args!(
                 "{count} tasks go on although the program has dropped everything"
             ));
             return;

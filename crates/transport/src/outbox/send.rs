@@ -10,7 +10,7 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::budget::{Account, OutboxBudget};
 use super::queue::{Phase, Queue};
-use crate::error::{Closed, NotNow};
+use crate::error::{Closed, TrySendError};
 use crate::limits::Limits;
 
 /// A bounded queue of outgoing messages; clones share it.
@@ -153,15 +153,15 @@ impl Outbox {
     /// must not wait. `write` is as for [`push_with`](Self::push_with), but cannot fail.
     ///
     /// # Errors
-    /// [`NotNow`] says why nothing was queued.
-    pub fn try_send_with(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotNow> {
+    /// [`TrySendError`] says why nothing was queued.
+    pub fn try_send_with(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), TrySendError> {
         let mut queue = self.lock();
         if queue.phase != Phase::Open {
-            return Err(NotNow::Closed);
+            return Err(TrySendError::Closed);
         }
         // Those who wait were here first.
         if self.has_waiting_senders() || !self.has_room(&mut queue) {
-            return Err(NotNow::Full);
+            return Err(TrySendError::Full);
         }
         let Ok(count) = queue.append::<Infallible>(|line| {
             write(line);
@@ -169,7 +169,7 @@ impl Outbox {
         });
         if !self.settle(&mut queue) {
             queue.take_back(count);
-            return Err(NotNow::Full);
+            return Err(TrySendError::Full);
         }
         wake_after(queue);
         Ok(())

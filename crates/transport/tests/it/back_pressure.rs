@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
-use turnbuckle_transport::{Closed, Held, Limits, NotNow, Outbox, OutboxBudget, duplex, run};
+use turnbuckle_transport::{Closed, Held, Limits, Outbox, OutboxBudget, TrySendError, duplex, run};
 
 use crate::recorder::{Event, Recorder, TIMEOUT};
 
@@ -225,7 +225,7 @@ async fn outboxes_of_one_budget_hold_a_little_when_it_is_used_up() {
         let line = numbered(1);
         let send = || outbox.try_send_with(|out| out.extend_from_slice(line.as_bytes()));
         let count = (0..1_000).take_while(|_| send().is_ok()).count();
-        assert_eq!(send(), Err(NotNow::Full));
+        assert_eq!(send(), Err(TrySendError::Full));
         count
     };
     let (rich, poor) = (outbox(), outbox());

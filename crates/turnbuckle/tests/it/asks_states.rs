@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnbuckle::{
     Ask, Caller, Client, Connection, Form, LiveServer, Revision, Server, ToolError,
-    client::Answers, protocol::ElicitResult, store::MemorySpent, tool,
+    client::Answers, protocol::ElicitResult, store::MemoryUsedStates, tool,
 };
 
 #[derive(Form)]
@@ -108,7 +108,7 @@ async fn answers_without_a_state_count_unless_the_author_set_a_bound() {
     let done = send(&client, params()).await.unwrap();
     assert_eq!(done["content"][0]["text"], "Ada");
     for strict in [
-        server().single_use(MemorySpent::default()),
+        server().single_use(MemoryUsedStates::default()),
         server().answer_within(Duration::from_mins(1)),
     ] {
         let client = connect(&strict.build().unwrap()).await;
@@ -221,7 +221,7 @@ async fn a_state_counts_once_unless_it_may_be_used_again() {
 #[tokio::test]
 async fn a_store_of_spent_states_that_is_full_takes_none() {
     let full = server()
-        .single_use(MemorySpent::with_limit(1))
+        .single_use(MemoryUsedStates::with_limit(1))
         .build()
         .unwrap();
     let full = connect(&full).await;

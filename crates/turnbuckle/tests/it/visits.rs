@@ -68,7 +68,7 @@ fn linking(linked: &Linked, changes: Changes) -> Answers {
         async move {
             let state = ask.elicitation_id.clone().expect("2025-11-25 names visits");
             linked.lock().unwrap().insert(state.clone());
-            changes.visited(state);
+            changes.elicitation_completed(state);
             Ok(ElicitResult::accept_visit())
         }
     })
@@ -189,8 +189,8 @@ async fn the_end_of_a_visit_is_reported_to_its_client() {
 
     let changes = server.changes();
     changes.everything();
-    changes.visited("another");
-    changes.visited("o7");
+    changes.elicitation_completed("another");
+    changes.elicitation_completed("o7");
     told.recv().await.unwrap();
     let heard = tokio::time::timeout(Duration::from_secs(10), async {
         loop {

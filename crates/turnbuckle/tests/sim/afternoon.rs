@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use turnbuckle_testing::sim::World;
+use turnbuckle_testing::sim::SimulationRun;
 
 use crate::{ledger::Ledger, member::Member};
 
@@ -12,18 +12,18 @@ const LONGEST_END: Duration = Duration::from_mins(5);
 /// Lets members spend their afternoon; `meanwhile` happens beside. Then the network is well, and all
 /// of them are served again.
 pub(crate) async fn spend(
-    world: &World,
+    run: &SimulationRun,
     members: Vec<Member>,
     meanwhile: impl Future<Output = ()>,
 ) {
-    come_and_go(world, &members, meanwhile).await;
-    recover(world, members).await;
+    come_and_go(run, &members, meanwhile).await;
+    recover(run, members).await;
 }
 
 /// Lets members come and go while the network fails; `meanwhile` happens beside. Then the network is
 /// well.
 pub(crate) async fn come_and_go(
-    world: &World,
+    run: &SimulationRun,
     members: &[Member],
     meanwhile: impl Future<Output = ()>,
 ) {
@@ -32,23 +32,23 @@ pub(crate) async fn come_and_go(
         .map(|member| {
             let member = member.clone();
             let name = format!("member {}", member.number);
-            world.spawn(&name, async move { member.spend_an_afternoon().await })
+            run.spawn(&name, async move { member.spend_an_afternoon().await })
         })
         .collect();
     meanwhile.await;
     for member in coming {
         let _ = member.await;
     }
-    world.network().calm();
+    run.network().calm();
 }
 
 /// Sees to it that all of them are served again.
-pub(crate) async fn recover(world: &World, members: Vec<Member>) {
+pub(crate) async fn recover(run: &SimulationRun, members: Vec<Member>) {
     let recovering: Vec<_> = members
         .into_iter()
         .map(|member| {
             let name = format!("member {}", member.number);
-            world.spawn(&name, async move { member.recover().await })
+            run.spawn(&name, async move { member.recover().await })
         })
         .collect();
     for member in recovering {

@@ -15,7 +15,7 @@ use turnbuckle::{
     host::ServerSpec,
 };
 use turnbuckle_server::BoxFuture;
-use turnbuckle_testing::sim::{Machine, Random, Sim, World};
+use turnbuckle_testing::sim::{Random, Sim, SimulatedMachine, SimulationRun};
 
 use crate::{
     afternoon, club,
@@ -37,7 +37,7 @@ const LISTED: Duration = Duration::from_mins(1);
 
 /// A server behind the gateway.
 struct Behind {
-    world: World,
+    run: SimulationRun,
     ledger: Ledger,
     name: &'static str,
     revision: Revision,
@@ -47,11 +47,11 @@ struct Behind {
     is_personal: bool,
     /// The server, while it runs.
     live: Arc<Mutex<Option<LiveServer>>>,
-    machine: Option<Machine>,
+    machine: Option<SimulatedMachine>,
 }
 
 impl Behind {
-    fn new(world: &World, ledger: &Ledger, random: &mut Random, is_modern: bool) -> Self {
+    fn new(run: &SimulationRun, ledger: &Ledger, random: &mut Random, is_modern: bool) -> Self {
         let all = [
             Isolation::Shared,
             Isolation::Caller,
@@ -61,7 +61,7 @@ impl Behind {
         let (legacy, modern) = Revision::ALL.split_at(Revision::ALL.len() - 1);
         let is_pipe = random.chance(400);
         let server = Self {
-            world: world.clone(),
+            run: run.clone(),
             ledger: ledger.clone(),
             name: if is_modern { "new" } else { "old" },
             revision: *random.pick(if is_modern { modern } else { legacy }),
@@ -82,7 +82,7 @@ impl Behind {
             isolation,
             ..
         } = &server;
-        world.note(format_args!("{name} is {way}: {revision}, {isolation:?}"));
+        run.note(format_args!("{name} is {way}: {revision}, {isolation:?}"));
         server
     }
 
@@ -91,32 +91,32 @@ impl Behind {
         let server = server.expect("the club is set up");
         if self.is_personal {
             let machine = self
-                .world
+                .run
                 .serve_at(self.name, &server, |http| http.protect(sockets::door()));
             self.machine = Some(machine);
         } else if !self.is_pipe {
-            self.machine = Some(self.world.serve(self.name, &server));
+            self.machine = Some(self.run.serve(self.name, &server));
         }
         *self.live.lock().expect("no panic") = Some(server);
     }
 
     fn crash(&mut self) {
-        self.machine.take().inspect(Machine::crash);
-        self.world.network().cut(self.name);
+        self.machine.take().inspect(SimulatedMachine::crash);
+        self.run.network().cut(self.name);
         self.live.lock().expect("no panic").take();
     }
 
     /// How the gateway reaches it.
     fn spec(&self) -> ServerSpec {
-        let (world, name) = (self.world.clone(), self.name);
+        let (run, name) = (self.run.clone(), self.name);
         if !self.is_pipe {
-            return ServerSpec::from_http(move || world.target(name));
+            return ServerSpec::from_http(move || run.target(name));
         }
         let live = Arc::clone(&self.live);
         ServerSpec::from_fn(move || match &*live.lock().expect("no panic") {
-            Some(server) => world.pipe(name, server, Caller::local()),
+            Some(server) => run.pipe(name, server, Caller::local()),
             // The other end is closed at once, as that of a program which does not start.
-            None => Target::from(tokio::io::split(world.network().pair(name).0)),
+            None => Target::from(tokio::io::split(run.network().pair(name).0)),
         })
     }
 
@@ -129,18 +129,17 @@ impl Behind {
 
 /// The credentials of each caller for a server: its name.
 struct Names {
-    world: World,
+    run: SimulationRun,
     server: &'static str,
 }
 
 impl CallerAccess for Names {
     fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
-        let (world, server) = (self.world.clone(), self.server);
+        let (run, server) = (self.run.clone(), self.server);
         let name = caller.id().map(str::to_owned);
         let spec = name.map(|name| {
             ServerSpec::from_http(move || {
-                world
-                    .target(server)
+                run.target(server)
                     .header("authorization", format!("Bearer {name}"))
             })
         });
@@ -159,11 +158,11 @@ impl CallerAccess for Names {
 /// The gateway, while it runs.
 struct Front {
     gateway: LiveGateway,
-    machine: Machine,
+    machine: SimulatedMachine,
 }
 
 impl Front {
-    fn start(world: &World, behind: &[Behind]) -> Self {
+    fn start(run: &SimulationRun, behind: &[Behind]) -> Self {
         let gateway = Gateway::new("front", "1.0.0")
             .secret(&[9; 32])
             .park_for(PARKED);
@@ -171,7 +170,7 @@ impl Front {
             let settings = server.settings();
             if server.is_personal {
                 let names = Names {
-                    world: world.clone(),
+                    run: run.clone(),
                     server: server.name,
                 };
                 gateway.server_per_caller(server.name, Arc::new(names), settings)
@@ -180,22 +179,22 @@ impl Front {
             }
         });
         let gateway = gateway.open().expect("the gateway is set up");
-        let machine = world.serve_at("club", gateway.server(), |http| {
+        let machine = run.serve_at("club", gateway.server(), |http| {
             http.protect(sockets::door())
         });
         Self { gateway, machine }
     }
 
     /// The power fails: its connections to clients and to servers are cut.
-    fn crash(self, world: &World, behind: &[Behind]) {
+    fn crash(self, run: &SimulationRun, behind: &[Behind]) {
         self.machine.crash();
         for server in behind {
-            world.network().cut(server.name);
+            run.network().cut(server.name);
         }
     }
 
     /// Waits until all servers are there, with their lists.
-    async fn is_ready(&self, world: &World) {
+    async fn is_ready(&self, run: &SimulationRun) {
         tokio::time::sleep(LISTED).await;
         let ready = async {
             while !self
@@ -209,29 +208,29 @@ impl Front {
         };
         if tokio::time::timeout(READY, ready).await.is_err() {
             let states = self.gateway.states();
-            world.problem(format_args!("the servers do not come back: {states:?}"));
+            run.problem(format_args!("the servers do not come back: {states:?}"));
         }
     }
 
     /// Sees to it that nothing is kept for clients that are gone.
-    async fn forgets(&self, world: &World) {
+    async fn forgets(&self, run: &SimulationRun) {
         tokio::time::sleep(PARKED + Duration::from_secs(10)).await;
         let count = self.gateway.parked();
         if count > 0 {
-            world.problem(format_args!("{count} calls are parked for good"));
+            run.problem(format_args!("{count} calls are parked for good"));
         }
     }
 }
 
 /// Members of every revision at the gateway, each of whom uses one of the servers.
 fn members(
-    world: &World,
+    run: &SimulationRun,
     ledger: &Ledger,
     random: &mut Random,
     behind: &[Behind],
     seen: &SeenRequests,
 ) -> Vec<Member> {
-    let mut members = sockets::members(world, ledger, random, seen);
+    let mut members = sockets::members(run, ledger, random, seen);
     for member in &mut members {
         let server = random.pick(behind);
         if !server.is_personal {
@@ -247,28 +246,28 @@ fn members(
     members
 }
 
-pub(crate) async fn clubs_behind_a_gateway(world: World) {
-    let ledger = Ledger::new(&world);
-    let mut random = world.random();
-    let mut behind = [false, true].map(|era| Behind::new(&world, &ledger, &mut random, era));
+pub(crate) async fn clubs_behind_a_gateway(run: SimulationRun) {
+    let ledger = Ledger::new(&run);
+    let mut random = run.random();
+    let mut behind = [false, true].map(|era| Behind::new(&run, &ledger, &mut random, era));
     behind.iter_mut().for_each(Behind::start);
-    let mut front = Front::start(&world, &behind);
+    let mut front = Front::start(&run, &behind);
     let seen = SeenRequests::default();
-    let members = members(&world, &ledger, &mut random, &behind, &seen);
-    let intruder = Intruder::start(&world, &seen, &["club"]);
+    let members = members(&run, &ledger, &mut random, &behind, &seen);
+    let intruder = Intruder::start(&run, &seen, &["club"]);
     let crashes = async {
         for _ in 0..random.below(4) {
-            world.pause(Duration::from_secs(8)).await;
+            run.pause(Duration::from_secs(8)).await;
             match random.below(3) {
                 2 => {
-                    front.crash(&world, &behind);
-                    world.pause(Duration::from_secs(2)).await;
-                    front = Front::start(&world, &behind);
+                    front.crash(&run, &behind);
+                    run.pause(Duration::from_secs(2)).await;
+                    front = Front::start(&run, &behind);
                 }
                 number => {
                     let server = &mut behind[usize::from(number == 1)];
                     server.crash();
-                    world.pause(Duration::from_secs(2)).await;
+                    run.pause(Duration::from_secs(2)).await;
                     server.start();
                 }
             }
@@ -277,13 +276,13 @@ pub(crate) async fn clubs_behind_a_gateway(world: World) {
     };
     let mut left = None;
     let meanwhile = async { left = Some(crashes.await) };
-    afternoon::come_and_go(&world, &members, meanwhile).await;
+    afternoon::come_and_go(&run, &members, meanwhile).await;
     let front = left.expect("the crashes are over");
-    front.is_ready(&world).await;
-    afternoon::recover(&world, members).await;
+    front.is_ready(&run).await;
+    afternoon::recover(&run, members).await;
     intruder.stop().await;
-    front.forgets(&world).await;
-    front.crash(&world, &behind);
+    front.forgets(&run).await;
+    front.crash(&run, &behind);
     behind.iter_mut().for_each(Behind::crash);
     afternoon::end(&ledger).await;
 }

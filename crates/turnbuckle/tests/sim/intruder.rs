@@ -18,7 +18,7 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
     task::JoinHandle,
 };
-use turnbuckle_testing::sim::{End, Random, World};
+use turnbuckle_testing::sim::{End, Random, SimulationRun};
 
 /// How the intruder is known at the door.
 const NAME: &str = "eve";
@@ -168,14 +168,14 @@ pub(crate) struct Intruder {
 impl Intruder {
     /// Tries what it finds in `seen` at any of these servers, until it is stopped.
     pub(crate) fn start(
-        world: &World,
+        run: &SimulationRun,
         seen: &SeenRequests,
         servers: &'static [&'static str],
     ) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let (stop, away, seen) = (Arc::clone(&is_over), world.clone(), seen.clone());
-        let mut random = world.random();
-        let work = world.spawn(NAME, async move {
+        let (stop, away, seen) = (Arc::clone(&is_over), run.clone(), seen.clone());
+        let mut random = run.random();
+        let work = run.spawn(NAME, async move {
             while !stop.load(Ordering::Relaxed) {
                 tokio::time::sleep(random.time(REST)).await;
                 if let Some(request) = seen.take(&mut random) {
@@ -194,7 +194,7 @@ impl Intruder {
 }
 
 /// Sends a request of another caller with the intruder's own token.
-async fn attempt(world: &World, server: &str, request: &[u8]) {
+async fn attempt(run: &SimulationRun, server: &str, request: &[u8]) {
     let text = String::from_utf8_lossy(request);
     let owned = Owned::of(request).expect("nothing else is kept");
     let line = text.lines().next().unwrap_or_default().to_owned();
@@ -209,18 +209,18 @@ async fn attempt(world: &World, server: &str, request: &[u8]) {
     let mut answer = Vec::new();
     // The network may cut it; what came is judged.
     let trying = async {
-        let mut end = world.network().dial(server).await?;
+        let mut end = run.network().dial(server).await?;
         end.write_all(request.as_bytes()).await?;
         end.read_to_end(&mut answer).await
     };
     let _ = tokio::time::timeout(ANSWER_TIMEOUT, trying).await;
     let answer = String::from_utf8_lossy(&answer);
     let status = answer.get(9..12).unwrap_or("cut");
-    world.note(format_args!("{NAME} tries a {owned:?}: {status}"));
+    run.note(format_args!("{NAME} tries a {owned:?}: {status}"));
     if owned.is_given(&answer) {
         // Without the ids, which differ from run to run.
         let method = line.split(' ').next().unwrap_or_default();
-        world.problem(format_args!(
+        run.problem(format_args!(
             "{NAME} is given what others own, for {method}: {status}"
         ));
     }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use turnbuckle_testing::sim::{Random, World};
+use turnbuckle_testing::sim::{Random, SimulationRun};
 
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 pub(crate) struct Ledger(Arc<Shared>);
 
 struct Shared {
-    world: World,
+    run: SimulationRun,
     entries: Mutex<Entries>,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Running {
 }
 
 impl Ledger {
-    pub(crate) fn new(world: &World) -> Self {
+    pub(crate) fn new(run: &SimulationRun) -> Self {
         Self(Arc::new(Shared {
-            world: world.clone(),
+            run: run.clone(),
             entries: Mutex::new(Entries {
-                random: world.random(),
+                random: run.random(),
                 callers: Vec::new(),
                 begun: BTreeMap::new(),
                 running: BTreeMap::new(),
@@ -73,7 +73,7 @@ impl Ledger {
 
     /// A handler begins.
     pub(crate) fn begin(&self, call: u64) -> Running {
-        self.0.world.note(format_args!("handler {call} begins"));
+        self.0.run.note(format_args!("handler {call} begins"));
         let mut entries = self.entries();
         *entries.begun.entry(call).or_default() += 1;
         *entries.running.entry(call).or_default() += 1;
@@ -108,7 +108,7 @@ impl Ledger {
             }
             if tokio::time::Instant::now() > last {
                 self.0
-                    .world
+                    .run
                     .problem(format_args!("handlers of calls {running:?} never end"));
                 return;
             }
@@ -128,8 +128,8 @@ impl Drop for Running {
         let call = self.call;
         // Handlers that a crash ends are dropped in any order.
         if self.is_finished {
-            let world = &self.ledger.0.world;
-            world.note(format_args!("handler {call} ends"));
+            let run = &self.ledger.0.run;
+            run.note(format_args!("handler {call} ends"));
         }
         let mut entries = self.ledger.entries();
         let is_last = entries.running.get_mut(&call).is_none_or(|count| {

@@ -8,7 +8,7 @@ use turnbuckle::{
     client::{Change, Direction, Listen, Started, Target},
     protocol::{CreateMessageResult, ElicitResult, ElicitValue},
 };
-use turnbuckle_testing::sim::{Random, World};
+use turnbuckle_testing::sim::{Random, SimulationRun};
 
 use crate::{club, ledger::Ledger};
 
@@ -34,7 +34,7 @@ enum Outcome {
 /// What one member is.
 #[derive(Clone)]
 pub(crate) struct Member {
-    pub(crate) world: World,
+    pub(crate) run: SimulationRun,
     pub(crate) ledger: Ledger,
     /// What handlers call it; where a gateway is between, that is another.
     pub(crate) known_as: &'static str,
@@ -57,13 +57,13 @@ pub(crate) struct Member {
 
 impl Member {
     fn client(&self) -> Client {
-        let mut audit = self.world.audit();
+        let mut audit = self.run.audit();
         if !self.is_direct {
             audit = audit.repeated_answers();
         }
-        let (world, ledger) = (self.world.clone(), self.ledger.clone());
+        let (run, ledger) = (self.run.clone(), self.ledger.clone());
         let calls: Mutex<BTreeMap<String, u64>> = Mutex::default();
-        let (asked, model) = (self.world.clone(), self.world.clone());
+        let (asked, model) = (self.run.clone(), self.run.clone());
         let (number, known_as, is_direct) = (self.number, self.known_as, self.is_direct);
         let (forms, samples) = (self.ledger.clone(), self.ledger.clone());
         Client::new("member", "1.0.0")
@@ -93,35 +93,35 @@ impl Member {
                     // What a gateway or another replica says of a server that crashed.
                     && (is_direct || message.get("result").is_some())
                 {
-                    world.problem(format_args!(
+                    run.problem(format_args!(
                         "call {call} is answered after it was cancelled"
                     ));
                 }
             })
             .on_sample(move |ask| {
-                let (world, ledger) = (model.clone(), samples.clone());
+                let (run, ledger) = (model.clone(), samples.clone());
                 async move {
                     let question = json!(ask.request.messages)[0]["content"]["text"].clone();
                     let question = question.as_str().unwrap_or_default();
                     let is_own = ledger.is_for(question, number);
                     if !is_own || !question.ends_with(&format!("of {known_as}")) {
-                        world.problem(format_args!(
+                        run.problem(format_args!(
                             "the model of {known_as} is asked what others are"
                         ));
                     }
-                    world.pause(Duration::from_secs(2)).await;
+                    run.pause(Duration::from_secs(2)).await;
                     Ok(CreateMessageResult::new("model", number.to_string()))
                 }
             })
             .on_form(move |ask| {
-                let (world, ledger) = (asked.clone(), forms.clone());
+                let (run, ledger) = (asked.clone(), forms.clone());
                 async move {
                     let question = &*ask.request.message;
                     let is_own = ledger.is_for(question, number);
                     if !is_own || !question.ends_with(&format!("of {known_as}")) {
-                        world.problem(format_args!("{known_as} is asked what others are"));
+                        run.problem(format_args!("{known_as} is asked what others are"));
                     }
-                    world.pause(Duration::from_secs(2)).await;
+                    run.pause(Duration::from_secs(2)).await;
                     let number = ElicitValue::from(i64::from(number));
                     Ok(ElicitResult::accept([("number", number)]))
                 }
@@ -130,7 +130,7 @@ impl Member {
 
     /// Comes and goes while the network fails.
     pub(crate) async fn spend_an_afternoon(&self) {
-        let mut random = self.world.random();
+        let mut random = self.run.random();
         for _ in 0..=random.below(2) {
             if let Ok(connection) = self.client().connect((self.reach)()).await {
                 for _ in 0..=random.below(5) {
@@ -140,7 +140,7 @@ impl Member {
                     connection.close().await;
                 }
             }
-            self.world.pause(Duration::from_secs(3)).await;
+            self.run.pause(Duration::from_secs(3)).await;
         }
     }
 
@@ -150,13 +150,13 @@ impl Member {
             let connection = loop {
                 match self.client().connect((self.reach)()).await {
                     Ok(connection) => break connection,
-                    Err(error) => self.world.note(format_args!("not yet: {error}")),
+                    Err(error) => self.run.note(format_args!("not yet: {error}")),
                 }
                 tokio::time::sleep(Duration::from_secs(1)).await;
             };
             // In some runs everything is tried, in the others enough to see that all are served.
             let tools = ["echo", "big", "steps", "sample", self.ask(), "job"];
-            let mut random = self.world.random();
+            let mut random = self.run.random();
             if self.number == 0 && random.chance(TRIES_EVERYTHING) {
                 for tool in tools {
                     self.succeed(&connection, tool).await;
@@ -169,7 +169,7 @@ impl Member {
             connection.close().await;
         };
         if tokio::time::timeout(RECOVERY, work).await.is_err() {
-            self.world
+            self.run
                 .problem(format_args!("member {} is not served again", self.number));
         }
     }
@@ -184,13 +184,13 @@ impl Member {
                 Err(error) if !self.is_direct && is_session_over(&error) => {}
                 Err(error) => {
                     let revision = self.revision;
-                    return self.world.problem(format_args!(
+                    return self.run.problem(format_args!(
                         "{tool} ({revision}) fails on a good network: {error:?}"
                     ));
                 }
             }
         }
-        self.world
+        self.run
             .problem(format_args!("questions of {tool} are always refused"));
     }
 
@@ -258,21 +258,21 @@ impl Member {
             _ => format!("{call} is done"),
         };
         if self.may_be_refused && output.starts_with("the client did not answer") {
-            self.world.note(format_args!("{tool} {call} is refused"));
+            self.run.note(format_args!("{tool} {call} is refused"));
             return Ok(Outcome::Refused);
         }
         if output != expected {
             let shown: String = output.chars().take(80).collect();
-            self.world
+            self.run
                 .problem(format_args!("{tool} {call} was answered with `{shown}`"));
         }
         if tool == "steps" && reports > club::STEPS {
-            self.world
+            self.run
                 .problem(format_args!("{call}: {reports} reports of {}", club::STEPS));
         }
         let begun = self.ledger.times_begun(call);
         if begun != 1 && !self.may_run_again(tool) {
-            self.world.problem(format_args!(
+            self.run.problem(format_args!(
                 "the handler of {tool} {call} ran {begun} times"
             ));
         }
@@ -286,13 +286,13 @@ impl Member {
 
     /// A call may be lost with its connection, and never for another reason.
     fn judge_error(&self, tool: &str, call: u64, error: &CallError) {
-        self.world
+        self.run
             .note(format_args!("{tool} {call} fails: {}", kind(error)));
         if let CallError::Malformed { .. } | CallError::OutputMismatch { .. } = error {
-            self.world.problem(format_args!("{tool} {call}: {error}"));
+            self.run.problem(format_args!("{tool} {call}: {error}"));
         }
         if self.ledger.times_begun(call) > 1 && !self.may_run_again(tool) {
-            self.world
+            self.run
                 .problem(format_args!("the handler of {tool} {call} ran twice"));
         }
     }
@@ -303,7 +303,7 @@ impl Member {
         let limit = random.time(Duration::from_millis(200));
         let calling = connection.call(self.name_of("wait"), json!({ "call": call }));
         if let Ok(Ok(_)) = tokio::time::timeout(limit, calling.into_future()).await {
-            self.world.problem("a call that never ends has ended");
+            self.run.problem("a call that never ends has ended");
         }
     }
 
@@ -323,7 +323,7 @@ impl Member {
             Ok(output) if output.text() == format!("{call} is done") => {}
             Ok(output) => {
                 let text = output.text();
-                self.world
+                self.run
                     .problem(format_args!("job {call} was answered with `{text}`"));
             }
             Err(error) => self.judge_error("job", call, &error),
@@ -336,15 +336,15 @@ impl Member {
         let listen = Listen::new().resource(&own);
         let mut changes = match connection.listen(listen).await {
             Ok(changes) => changes,
-            Err(error) => return self.world.problem(format_args!("cannot listen: {error:?}")),
+            Err(error) => return self.run.problem(format_args!("cannot listen: {error:?}")),
         };
         if let Err(error) = connection.call(self.name_of("touch"), json!({})).await {
-            return self.world.problem(format_args!("cannot touch: {error:?}"));
+            return self.run.problem(format_args!("cannot touch: {error:?}"));
         }
         match changes.next().await {
             Some(Ok(Change::ResourceUpdated { uri, .. })) if *uri == *own => {}
             other => self
-                .world
+                .run
                 .problem(format_args!("{} hears {other:?}", self.known_as)),
         }
     }

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use turnbuckle::{Caller, Client, LiveServer, Revision, Server, State, Tool, client::Target, tool};
 use turnbuckle_server::Bearer;
-use turnbuckle_testing::sim::{Failure, Faults, Sim, World};
+use turnbuckle_testing::sim::{Failure, Faults, Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
 
 /// Seeds within which a mistake has to show.
 const SEEDS: u64 = 50;
 
-fn found<F: Future<Output = ()>>(faults: Faults, program: impl Fn(World) -> F) -> Failure {
+fn found<F: Future<Output = ()>>(faults: Faults, program: impl Fn(SimulationRun) -> F) -> Failure {
     let sim = Sim::new().seeds(SEEDS).faults(faults);
     let failure = sim
         .clone()
@@ -40,8 +40,8 @@ fn assert_says(failure: &Failure, what: &str) {
 type Spoil = fn(&Value, u64) -> usize;
 
 /// A pipe to a server on which each line of the server arrives as often as `spoil` says.
-fn spoiled(world: &World, server: &LiveServer, spoil: Spoil) -> Target {
-    let (near, far) = world.network().pair("spoiled");
+fn spoiled(run: &SimulationRun, server: &LiveServer, spoil: Spoil) -> Target {
+    let (near, far) = run.network().pair("spoiled");
     let inside = server.connect_as(Caller::new("ada"));
     let (from_client, mut to_client) = tokio::io::split(far);
     let mut to_server = inside.writer;
@@ -64,12 +64,12 @@ fn spoiled(world: &World, server: &LiveServer, spoil: Spoil) -> Target {
     Target::from(tokio::io::split(near))
 }
 
-async fn club_with(world: World, spoil: Spoil) {
-    let ledger = Ledger::new(&world);
+async fn club_with(run: SimulationRun, spoil: Spoil) {
+    let ledger = Ledger::new(&run);
     let server = club::server(&ledger).build().expect("the club is set up");
-    let away = world.clone();
+    let away = run.clone();
     let member = Member {
-        world: world.clone(),
+        run: run.clone(),
         ledger: ledger.clone(),
         known_as: "ada",
         number: 1,
@@ -81,7 +81,7 @@ async fn club_with(world: World, spoil: Spoil) {
         runs_once: false,
         may_be_refused: false,
     };
-    afternoon::spend(&world, vec![member], async {}).await;
+    afternoon::spend(&run, vec![member], async {}).await;
     afternoon::end(&ledger).await;
 }
 
@@ -94,14 +94,14 @@ fn a_second_answer_is_found() {
             1
         }
     };
-    let failure = found(Faults::none(), |world| club_with(world, twice));
+    let failure = found(Faults::none(), |run| club_with(run, twice));
     assert_says(&failure, "a second time");
 }
 
 #[test]
 fn a_lost_question_is_found() {
     let lossy: Spoil = |message, _| usize::from(message["method"] != "elicitation/create");
-    let failure = found(Faults::none(), |world| club_with(world, lossy));
+    let failure = found(Faults::none(), |run| club_with(run, lossy));
     assert_says(&failure, "ask (2025-06-18) fails on a good network");
 }
 
@@ -119,15 +119,15 @@ async fn who(State(last): State<Last>, #[extract] caller: Caller) -> String {
 
 #[test]
 fn data_of_another_caller_is_found() {
-    let failure = found(Faults::none(), async |world: World| {
+    let failure = found(Faults::none(), async |run: SimulationRun| {
         let server = Server::new("gossip", "1.0.0")
             .state(Last::default())
             .tool(who);
         let server = server.build().expect("the server is set up");
         let asking = ["ada", "bob"].map(|name| {
-            let target = world.pipe(name, &server, Caller::new(name));
-            let client = world.audited(Client::new(name, "1.0.0"));
-            world.spawn(name, async move {
+            let target = run.pipe(name, &server, Caller::new(name));
+            let client = run.audited(Client::new(name, "1.0.0"));
+            run.spawn(name, async move {
                 let connection = client.connect(target).await.expect("the network is good");
                 for _ in 0..5 {
                     let output = connection.call("who", json!({})).await.expect("answered");
@@ -149,15 +149,15 @@ fn careless_door() -> Bearer {
 
 #[test]
 fn a_session_that_another_caller_can_use_is_found() {
-    let failure = found(Faults::none(), |world| {
-        sockets::club_behind(world, careless_door, Some("somebody"))
+    let failure = found(Faults::none(), |run| {
+        sockets::club_behind(run, careless_door, Some("somebody"))
     });
     assert_says(&failure, "eve is given what others own");
 }
 
 #[test]
 fn work_that_outlives_its_call_is_found() {
-    let failure = found(Faults::none(), async |world: World| {
+    let failure = found(Faults::none(), async |run: SimulationRun| {
         let leaky = Tool::new("leak", async || {
             tokio::spawn(std::future::pending::<()>());
             "done"
@@ -166,7 +166,7 @@ fn work_that_outlives_its_call_is_found() {
         let server = server.build().expect("the server is set up");
         let client = Client::new("ada", "1.0.0");
         let connection = client
-            .connect(world.pipe("leaky", &server, Caller::local()))
+            .connect(run.pipe("leaky", &server, Caller::local()))
             .await;
         let connection = connection.expect("the network is good");
         let _ = connection.call("leak", json!({})).await;
@@ -176,14 +176,14 @@ fn work_that_outlives_its_call_is_found() {
 
 #[test]
 fn a_call_that_never_ends_is_found() {
-    let stuck = async |world: World| {
+    let stuck = async |run: SimulationRun| {
         let server = Server::new("stuck", "1.0.0").tool(Tool::new("stuck", async || {
             std::future::pending::<&str>().await
         }));
         let server = server.build().expect("the server is set up");
         let client = Client::new("ada", "1.0.0").deadline(Duration::from_hours(24));
         let connection = client
-            .connect(world.pipe("stuck", &server, Caller::local()))
+            .connect(run.pipe("stuck", &server, Caller::local()))
             .await;
         let connection = connection.expect("the network is good");
         let _ = connection.call("stuck", json!({})).await;

@@ -1,13 +1,13 @@
 //! The same seed gives the same run, byte for byte.
 
-use turnbuckle_testing::sim::{Sim, World};
+use turnbuckle_testing::sim::{Sim, SimulationRun};
 
 use crate::{gateway, sockets, stdio};
 
 /// How many seeds of each program are run twice.
 const SEEDS: u64 = 10;
 
-fn replays<F: Future<Output = ()>>(name: &str, program: impl Fn(World) -> F) {
+fn replays<F: Future<Output = ()>>(name: &str, program: impl Fn(SimulationRun) -> F) {
     let sim = Sim::new();
     for seed in 0..SEEDS {
         let (first, again) = (sim.trace(seed, &program), sim.trace(seed, &program));

@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::watch;
 use turnbuckle::{Revision, client::HttpTarget, transport::http::ByteStream};
 use turnbuckle_store::{MemoryReplicas, ReplicaStores};
-use turnbuckle_testing::sim::{Faults, Random, Sim, World};
+use turnbuckle_testing::sim::{Faults, Random, Sim, SimulationRun};
 
 use crate::{
     afternoon, club,
@@ -29,7 +29,7 @@ const LONGEST_START: Duration = Duration::from_secs(2);
 
 /// Runs a replica, and starts it again whenever its power fails.
 async fn keep_running(
-    world: World,
+    run: SimulationRun,
     name: &'static str,
     stores: ReplicaStores,
     ledger: Ledger,
@@ -37,12 +37,12 @@ async fn keep_running(
     mut stop: watch::Receiver<bool>,
 ) {
     while !*stop.borrow() {
-        let power = Power::new(&world, &may_fail);
+        let power = Power::new(&run, &may_fail);
         let server = club::server(&ledger)
             .replicas(shared_stores::seen_by(&power, &stores))
             .build()
             .expect("the club is set up");
-        let machine = world.serve_at(name, &server, |http| http.protect(sockets::door()));
+        let machine = run.serve_at(name, &server, |http| http.protect(sockets::door()));
         tokio::select! {
             biased;
             () = power.failed() => {}
@@ -50,20 +50,20 @@ async fn keep_running(
         }
         machine.crash();
         drop(server);
-        world.pause(LONGEST_START).await;
+        run.pause(LONGEST_START).await;
     }
 }
 
 /// A client that a load balancer sends to any replica.
-fn balanced(world: &World, seen: &SeenRequests, name: &str) -> HttpTarget {
-    let (away, seen) = (world.clone(), seen.clone());
+fn balanced(run: &SimulationRun, seen: &SeenRequests, name: &str) -> HttpTarget {
+    let (away, seen) = (run.clone(), seen.clone());
     HttpTarget::new("http://club/mcp")
         .header("authorization", format!("Bearer {name}"))
         .dial_with(move |_, _| {
-            let (world, seen) = (away.clone(), seen.clone());
+            let (run, seen) = (away.clone(), seen.clone());
             async move {
-                let replica = world.random().pick(&REPLICAS).to_owned();
-                let end = world.network().dial(replica).await?;
+                let replica = run.random().pick(&REPLICAS).to_owned();
+                let end = run.network().dial(replica).await?;
                 Ok(ByteStream::new(Watched::new(end, &seen)))
             }
         })
@@ -71,17 +71,17 @@ fn balanced(world: &World, seen: &SeenRequests, name: &str) -> HttpTarget {
 
 /// Members of every revision, each of whose connections leads to any replica.
 fn members(
-    world: &World,
+    run: &SimulationRun,
     ledger: &Ledger,
     random: &mut Random,
     seen: &SeenRequests,
 ) -> Vec<Member> {
     let members = (0..3).map(|number| {
         let name = club::NAMES[number];
-        let (away, seen) = (world.clone(), seen.clone());
+        let (away, seen) = (run.clone(), seen.clone());
         let revision = *random.pick(Revision::ALL);
         Member {
-            world: world.clone(),
+            run: run.clone(),
             ledger: ledger.clone(),
             known_as: name,
             number: u32::try_from(number).expect("there are three"),
@@ -97,15 +97,15 @@ fn members(
     members.collect()
 }
 
-pub(crate) async fn club_of_replicas(world: World) {
-    let ledger = Ledger::new(&world);
-    let mut random = world.random();
+pub(crate) async fn club_of_replicas(run: SimulationRun) {
+    let ledger = Ledger::new(&run);
+    let mut random = run.random();
     let stores = ReplicaStores::from(MemoryReplicas::default());
     let may_fail = Arc::new(AtomicBool::new(true));
     let (stop, stopping) = watch::channel(false);
     let running = REPLICAS.map(|name| {
         let run = keep_running(
-            world.clone(),
+            run.clone(),
             name,
             stores.clone(),
             ledger.clone(),
@@ -115,15 +115,15 @@ pub(crate) async fn club_of_replicas(world: World) {
         tokio::spawn(run)
     });
     let seen = SeenRequests::default();
-    let members = members(&world, &ledger, &mut random, &seen);
-    let intruder = Intruder::start(&world, &seen, &REPLICAS);
+    let members = members(&run, &ledger, &mut random, &seen);
+    let intruder = Intruder::start(&run, &seen, &REPLICAS);
     let meanwhile = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         may_fail.store(false, Ordering::Relaxed);
         // One whose power failed last is still away.
         tokio::time::sleep(LONGEST_START * 2).await;
     };
-    afternoon::spend(&world, members, meanwhile).await;
+    afternoon::spend(&run, members, meanwhile).await;
     intruder.stop().await;
     let _ = stop.send(true);
     for replica in running {
@@ -145,20 +145,20 @@ fn a_change_right_after_subscribing_is_heard_at_every_replica() {
     let report = Sim::new()
         .seeds(40)
         .faults(Faults::none())
-        .run(async |world: World| {
-            let ledger = Ledger::new(&world);
-            let mut random = world.random();
+        .run(async |run: SimulationRun| {
+            let ledger = Ledger::new(&run);
+            let mut random = run.random();
             let stores = ReplicaStores::from(MemoryReplicas::default());
             let never = Arc::new(AtomicBool::new(false));
             let replicas = REPLICAS.map(|name| {
-                let power = Power::new(&world, &never);
+                let power = Power::new(&run, &never);
                 let server = club::server(&ledger)
                     .replicas(shared_stores::seen_by(&power, &stores))
                     .build()
                     .expect("the club is set up");
-                world.serve_at(name, &server, |http| http.protect(sockets::door()))
+                run.serve_at(name, &server, |http| http.protect(sockets::door()))
             });
-            for mut member in members(&world, &ledger, &mut random, &SeenRequests::default()) {
+            for mut member in members(&run, &ledger, &mut random, &SeenRequests::default()) {
                 member.revision = *random.pick(&[
                     Revision::V2025_03_26,
                     Revision::V2025_06_18,

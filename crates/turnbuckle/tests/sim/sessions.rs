@@ -7,7 +7,7 @@ use turnbuckle::{
     Client, Revision,
     protocol::{ElicitResult, ElicitValue},
 };
-use turnbuckle_testing::sim::{Faults, Sim, World};
+use turnbuckle_testing::sim::{Faults, Sim, SimulationRun};
 
 use crate::{club, ledger::Ledger};
 
@@ -17,11 +17,11 @@ fn an_answer_to_a_session_that_ended_is_not_sent_in_the_next() {
     let report = Sim::new()
         .seeds(20)
         .faults(Faults::none())
-        .run(async |world: World| {
-            let ledger = Ledger::new(&world);
+        .run(async |run: SimulationRun| {
+            let ledger = Ledger::new(&run);
             let start = || {
                 let server = club::server(&ledger).build().expect("the club is set up");
-                world.serve("club", &server)
+                run.serve("club", &server)
             };
             let machine = start();
             let client = Client::new("slow", "1.0.0")
@@ -30,7 +30,7 @@ fn an_answer_to_a_session_that_ended_is_not_sent_in_the_next() {
                     tokio::time::sleep(Duration::from_secs(20)).await;
                     Ok(ElicitResult::accept([("number", ElicitValue::from(1))]))
                 });
-            let connection = world.audited(client).connect(world.target("club")).await;
+            let connection = run.audited(client).connect(run.target("club")).await;
             let connection = connection.expect("the network is good");
             let asking = async {
                 let _ = connection.call("ask", json!({ "call": 1 })).await;

@@ -11,12 +11,12 @@ use std::{
 
 use tokio::sync::{Notify, mpsc};
 use turnbuckle_store::{
-    BoxFuture, Joined, ReplicaStores, Spend, SpentStates, StateUse, StoreError,
+    BoxFuture, JoinGuard, ReplicaStores, StateClaim, StateUse, StoreError, UsedStates,
     bus::{Bus, Delivery, Inbox, NodeId, Recipient},
-    session::{Note, SessionNotes, Sessions},
+    session::{SessionChange, SessionState, Sessions},
     task::{Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError},
 };
-use turnbuckle_testing::sim::{Random, World};
+use turnbuckle_testing::sim::{Random, SimulationRun};
 
 /// How many steps in a thousand are a machine's last.
 const CRASHES: u16 = 15;
@@ -29,7 +29,7 @@ const FAILURES: u16 = 20;
 pub(crate) struct Power(Arc<Inner>);
 
 struct Inner {
-    world: World,
+    run: SimulationRun,
     random: Mutex<Random>,
     may_fail: Arc<AtomicBool>,
     is_off: AtomicBool,
@@ -38,10 +38,10 @@ struct Inner {
 
 impl Power {
     /// Power that may fail for as long as the flag is set.
-    pub(crate) fn new(world: &World, may_fail: &Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(run: &SimulationRun, may_fail: &Arc<AtomicBool>) -> Self {
         Self(Arc::new(Inner {
-            world: world.clone(),
-            random: Mutex::new(world.random()),
+            run: run.clone(),
+            random: Mutex::new(run.random()),
             may_fail: Arc::clone(may_fail),
             is_off: AtomicBool::new(false),
             failed: Notify::new(),
@@ -67,7 +67,7 @@ impl Power {
     /// end as they do with a process.
     async fn crash_point(&self, what: &str) -> Result<(), StoreError> {
         if !self.is_off() && self.chance(CRASHES) {
-            self.0.world.note(format_args!("power fails {what}"));
+            self.0.run.note(format_args!("power fails {what}"));
             self.0.is_off.store(true, Ordering::Relaxed);
             self.0.failed.notify_one();
         }
@@ -170,7 +170,7 @@ impl Tasks for Far {
 }
 
 impl Sessions for Far {
-    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionNotes, StoreError>> {
+    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>> {
         Box::pin(
             self.power
                 .step("read", || self.stores.sessions.read(session)),
@@ -180,10 +180,10 @@ impl Sessions for Far {
     fn write<'a>(
         &'a self,
         session: &'a str,
-        note: Note,
+        change: SessionChange,
         keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let step = move || self.stores.sessions.write(session, note, keep);
+        let step = move || self.stores.sessions.write(session, change, keep);
         Box::pin(self.power.step("write", step))
     }
 
@@ -206,18 +206,18 @@ impl Sessions for Far {
     }
 }
 
-impl SpentStates for Far {
-    fn spend<'a>(&'a self, state: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
+impl UsedStates for Far {
+    fn claim<'a>(&'a self, state: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>> {
         Box::pin(
             self.power
-                .step("spend", move || self.stores.spent.spend(state)),
+                .step("claim", move || self.stores.used_states.claim(state)),
         )
     }
 }
 
 /// Messages arrive late and in order.
 impl Bus for Far {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         let (sender, mut messages) = mpsc::unbounded_channel();
         let power = self.power.clone();
         tokio::spawn(async move {

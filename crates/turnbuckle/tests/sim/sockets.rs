@@ -8,7 +8,7 @@ use turnbuckle::{
     transport::http::ByteStream,
 };
 use turnbuckle_server::Bearer;
-use turnbuckle_testing::sim::{Machine, Random, Sim, World};
+use turnbuckle_testing::sim::{Random, Sim, SimulatedMachine, SimulationRun};
 
 use crate::{
     afternoon, club,
@@ -18,15 +18,15 @@ use crate::{
 };
 
 /// The way to a server for one caller, which an intruder reads. Clients of 2024-11-05 have two.
-pub(crate) fn way(world: &World, seen: &SeenRequests, name: &str, is_old: bool) -> Target {
+pub(crate) fn way(run: &SimulationRun, seen: &SeenRequests, name: &str, is_old: bool) -> Target {
     let path = if is_old { "sse" } else { "mcp" };
-    let (away, seen) = (world.clone(), seen.clone());
+    let (away, seen) = (run.clone(), seen.clone());
     HttpTarget::new(format!("http://club/{path}"))
         .header("authorization", format!("Bearer {name}"))
         .dial_with(move |host, _| {
-            let (world, seen) = (away.clone(), seen.clone());
+            let (run, seen) = (away.clone(), seen.clone());
             async move {
-                let end = world.network().dial(&host).await?;
+                let end = run.network().dial(&host).await?;
                 Ok(ByteStream::new(Watched::new(end, &seen)))
             }
         })
@@ -40,7 +40,7 @@ pub(crate) fn door() -> Bearer {
 
 /// Members of every revision at one server.
 pub(crate) fn members(
-    world: &World,
+    run: &SimulationRun,
     ledger: &Ledger,
     random: &mut Random,
     seen: &SeenRequests,
@@ -49,9 +49,9 @@ pub(crate) fn members(
         let name = club::NAMES[number];
         let revision = *random.pick(Revision::ALL);
         let is_old = revision == Revision::V2024_11_05 && random.chance(600);
-        let (away, seen) = (world.clone(), seen.clone());
+        let (away, seen) = (run.clone(), seen.clone());
         Member {
-            world: world.clone(),
+            run: run.clone(),
             ledger: ledger.clone(),
             known_as: name,
             number: u32::try_from(number).expect("there are three"),
@@ -67,41 +67,41 @@ pub(crate) fn members(
     members.collect()
 }
 
-fn start(world: &World, ledger: &Ledger, door: fn() -> Bearer) -> Machine {
+fn start(run: &SimulationRun, ledger: &Ledger, door: fn() -> Bearer) -> SimulatedMachine {
     let server = club::server(ledger).build().expect("the club is set up");
-    world.serve_at("club", &server, |http| http.protect(door()))
+    run.serve_at("club", &server, |http| http.protect(door()))
 }
 
-pub(crate) async fn club_on_sockets(world: World) {
-    club_behind(world, door, None).await;
+pub(crate) async fn club_on_sockets(run: SimulationRun) {
+    club_behind(run, door, None).await;
 }
 
 /// A server behind a door that may know all callers by the same name.
 pub(crate) async fn club_behind(
-    world: World,
+    run: SimulationRun,
     door: fn() -> Bearer,
     known_as: Option<&'static str>,
 ) {
-    let ledger = Ledger::new(&world);
-    let mut random = world.random();
+    let ledger = Ledger::new(&run);
+    let mut random = run.random();
     let seen = SeenRequests::default();
-    let mut members = members(&world, &ledger, &mut random, &seen);
+    let mut members = members(&run, &ledger, &mut random, &seen);
     for member in &mut members {
         member.known_as = known_as.unwrap_or(member.known_as);
     }
-    let intruder = Intruder::start(&world, &seen, &["club"]);
-    let mut machine = Some(start(&world, &ledger, door));
+    let intruder = Intruder::start(&run, &seen, &["club"]);
+    let mut machine = Some(start(&run, &ledger, door));
     let crashes = async {
         for _ in 0..random.below(2) {
-            world.pause(Duration::from_secs(10)).await;
-            machine.take().inspect(Machine::crash);
-            world.pause(Duration::from_secs(2)).await;
-            machine = Some(start(&world, &ledger, door));
+            run.pause(Duration::from_secs(10)).await;
+            machine.take().inspect(SimulatedMachine::crash);
+            run.pause(Duration::from_secs(2)).await;
+            machine = Some(start(&run, &ledger, door));
         }
     };
-    afternoon::spend(&world, members, crashes).await;
+    afternoon::spend(&run, members, crashes).await;
     intruder.stop().await;
-    machine.inspect(Machine::crash);
+    machine.inspect(SimulatedMachine::crash);
     afternoon::end(&ledger).await;
 }
 

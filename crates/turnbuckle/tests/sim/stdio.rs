@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use turnbuckle::{Caller, Revision};
-use turnbuckle_testing::sim::{Sim, World};
+use turnbuckle_testing::sim::{Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member};
 
 /// Members of every revision, each on pipes of its own.
-pub(crate) async fn club_on_pipes(world: World) {
-    let ledger = Ledger::new(&world);
+pub(crate) async fn club_on_pipes(run: SimulationRun) {
+    let ledger = Ledger::new(&run);
     let server = club::server(&ledger).build().expect("the club is set up");
-    let mut random = world.random();
+    let mut random = run.random();
     let members = (0..3).map(|number| {
         let name = club::NAMES[number];
-        let (away, server) = (world.clone(), server.clone());
+        let (away, server) = (run.clone(), server.clone());
         let revision = *random.pick(Revision::ALL);
         Member {
-            world: world.clone(),
+            run: run.clone(),
             ledger: ledger.clone(),
             known_as: name,
             number: u32::try_from(number).expect("there are three"),
@@ -31,7 +31,7 @@ pub(crate) async fn club_on_pipes(world: World) {
         }
     });
     let members = members.collect();
-    afternoon::spend(&world, members, async {}).await;
+    afternoon::spend(&run, members, async {}).await;
     drop(server);
     afternoon::end(&ledger).await;
 }

@@ -76,7 +76,7 @@ fn introspecting(issuer: &str) -> Issuer {
     // Nothing is believed for longer than it takes to answer.
     Issuer::new(issuer)
         .introspect("guard", GUARD_SECRET)
-        .believe_for(Duration::ZERO)
+        .cache_for(Duration::ZERO)
 }
 
 /// Whom the server saw.

@@ -50,7 +50,7 @@ fn folder_of(application: &str) -> Option<PathBuf> {
 
 /// Stores each secret in a file that only its owner can read. Files are replaced atomically. Use it
 /// with [`OAuth::store`](super::super::OAuth::store), or let
-/// [`OAuth::remember`](super::super::OAuth::remember) open it.
+/// [`OAuth::persist_tokens`](super::super::OAuth::persist_tokens) open it.
 ///
 /// With feature `keyring` and a keyring on this machine, files are encrypted with a key from the
 /// keyring, so that a copy of the folder is useless. Without one they are plain text. Processes
@@ -99,7 +99,7 @@ impl Sealing {
 }
 
 /// Why a token store cannot be opened. Returned by [`FileStore::open`] and
-/// [`OAuth::remember`](super::super::OAuth::remember).
+/// [`OAuth::persist_tokens`](super::super::OAuth::persist_tokens).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

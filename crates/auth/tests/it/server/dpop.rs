@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{SigningKey, digest};
-use turnbuckle_store::{BoxFuture, Spend, SpentStates, StateUse, StoreError};
+use turnbuckle_store::{BoxFuture, StateClaim, StateUse, StoreError, UsedStates};
 
 use super::site::{Answer, Site};
 
@@ -86,10 +86,10 @@ async fn a_key_holder_is_admitted_with_a_fresh_proof_each_time() {
 }
 
 /// What another replica has seen.
-struct Elsewhere(Mutex<Vec<Result<Spend, StoreError>>>);
+struct Elsewhere(Mutex<Vec<Result<StateClaim, StoreError>>>);
 
-impl SpentStates for Elsewhere {
-    fn spend<'a>(&'a self, _: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
+impl UsedStates for Elsewhere {
+    fn claim<'a>(&'a self, _: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>> {
         let next = self.0.lock().expect("nothing panics").pop();
         Box::pin(std::future::ready(
             next.expect("it is asked once for each proof"),
@@ -101,10 +101,10 @@ impl SpentStates for Elsewhere {
 async fn a_proof_that_another_replica_has_seen_is_refused() {
     let away = StoreError::new("test", "it is away".to_owned());
     let elsewhere = Elsewhere(Mutex::new(vec![
-        Ok(Spend::Now),
+        Ok(StateClaim::FirstUse),
         Err(away),
-        Ok(Spend::Before),
-        Ok(Spend::Now),
+        Ok(StateClaim::AlreadyUsed),
+        Ok(StateClaim::FirstUse),
     ]));
     let site = Site::with(|guard| guard.used_proofs(Arc::new(elsewhere))).await;
     let holder = Holder::new(&site);

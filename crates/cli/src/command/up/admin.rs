@@ -8,7 +8,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use tower_service::Service;
 use turnbuckle::{
-    HttpText, HttpTexts,
+    ExtraRoutes, TextResponse,
     transport::http::{Listener, Settings, serve},
 };
 use turnbuckle_base::loopback::is_loopback;
@@ -19,10 +19,10 @@ use super::command::failed;
 /// How many connections it has: a scraper, a probe, and a person.
 const MAX_CONNECTIONS: usize = 64;
 
-/// The texts at an address of their own.
+/// The routes at an address of their own.
 #[derive(Clone)]
 struct Admin {
-    texts: HttpTexts,
+    routes: ExtraRoutes,
     /// At loopback a page of a stranger may have led a browser here by another name.
     is_loopback: bool,
 }
@@ -30,7 +30,7 @@ struct Admin {
 /// Opens the address for operators. It is served for as long as the future is polled.
 pub(super) async fn open(
     address: &str,
-    texts: HttpTexts,
+    routes: ExtraRoutes,
 ) -> Outcome<impl Future<Output = ()> + use<>> {
     let listener = Listener::bind(address.to_owned()).await.map_err(failed)?;
     let local = listener.local_address();
@@ -40,7 +40,7 @@ pub(super) async fn open(
         ));
     }
     let admin = Admin {
-        texts,
+        routes,
         is_loopback: local.is_some_and(|local| local.ip().to_canonical().is_loopback()),
     };
     let settings = Settings::default().with_max_connections(MAX_CONNECTIONS);
@@ -65,8 +65,8 @@ impl Service<Request<Incoming>> for Admin {
 }
 
 impl Admin {
-    fn text(&self, request: &Request<Incoming>) -> HttpText {
-        let plain = |status, text: &str| HttpText::new(status, "text/plain", text);
+    fn text(&self, request: &Request<Incoming>) -> TextResponse {
+        let plain = |status, text: &str| TextResponse::new(status, "text/plain", text);
         let host = request.headers().get(header::HOST);
         let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -79,7 +79,7 @@ impl Admin {
         if request.method() != Method::GET {
             return plain(StatusCode::METHOD_NOT_ALLOWED, "send GET");
         }
-        self.texts.find(request.uri()).unwrap_or_else(|| {
+        self.routes.find(request.uri()).unwrap_or_else(|| {
             plain(
                 StatusCode::NOT_FOUND,
                 "there are /metrics, /readyz and /healthz here",
@@ -88,8 +88,8 @@ impl Admin {
     }
 }
 
-fn answer(text: HttpText) -> Response<Full<Bytes>> {
-    let (status, kind) = (text.status(), text.kind());
+fn answer(text: TextResponse) -> Response<Full<Bytes>> {
+    let (status, kind) = (text.status(), text.media_type());
     let mut response = Response::new(Full::new(Bytes::from(text.into_text())));
     *response.status_mut() = status;
     let headers = response.headers_mut();

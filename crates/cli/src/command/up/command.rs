@@ -299,8 +299,11 @@ impl Up {
             } else {
                 Readers::Everybody
             };
-            let settings =
-                settings.texts(pending.or(operation::texts(gateway.clone(), operation, readers)));
+            let settings = settings.extra_routes(pending.or(operation::texts(
+                gateway.clone(),
+                operation,
+                readers,
+            )));
             let http = Http::listener(listener).settings(settings).until(stop);
             let http = match guard {
                 Some(guard) => http.protect(guard),
@@ -428,7 +431,7 @@ fn open(
     if let Some(shared) = shared {
         gateway = gateway
             .secret(&shared.secret)
-            .front(|server| shared.of(server));
+            .configure_server(|server| shared.of(server));
     }
     for server in &plan.servers {
         let (id, settings) = (server.id.as_str(), server.settings.clone());

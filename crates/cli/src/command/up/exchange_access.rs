@@ -49,7 +49,7 @@ fn owner(caller: &Caller) -> TokenHolder {
 impl CallerAccess for ExchangeAccess {
     fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>> {
         Box::pin(async move {
-            let token = Arc::new(caller.get::<SubjectToken>()?.apart());
+            let token = Arc::new(caller.get::<SubjectToken>()?.deep_clone());
             {
                 let mut newest = self.newest.all();
                 // Those that no session uses any more.

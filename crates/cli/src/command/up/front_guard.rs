@@ -7,7 +7,7 @@ use serde::Deserialize;
 use turnbuckle::{
     Protect,
     auth::server::{Guard, Issuer},
-    store::SpentStates,
+    store::UsedStates,
 };
 use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::failure::{Failed, Outcome};
@@ -32,7 +32,7 @@ impl OAuthEntry {
     fn guard(
         &self,
         resource: &str,
-        used_proofs: Option<Arc<dyn SpentStates>>,
+        used_proofs: Option<Arc<dyn UsedStates>>,
     ) -> Outcome<Arc<dyn Protect>> {
         let issuer = Issuer::new(&*self.issuer);
         let issuer = match &self.audience {
@@ -61,7 +61,7 @@ pub(super) fn open(
 ) -> Outcome<Option<Arc<dyn Protect>>> {
     match (&plan.gateway.oauth, keys) {
         (Some(oauth), _) => {
-            let used_proofs = shared.map(|shared| Arc::clone(&shared.stores.spent));
+            let used_proofs = shared.map(|shared| Arc::clone(&shared.stores.used_states));
             oauth.guard(resource, used_proofs).map(Some)
         }
         (None, Some(keys)) => Ok(Some(Arc::new(keys.clone()))),

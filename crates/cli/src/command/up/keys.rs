@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use http::{StatusCode, header, request::Parts};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use turnbuckle::{Admission, Admitted, Caller, HttpRefusal, Protect};
+use turnbuckle::{AuthDecision, Authorized, Caller, HttpRefusal, Protect};
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use crate::command::caller_tokens::KeyDigests;
@@ -86,13 +86,13 @@ impl CallerKeys {
 }
 
 impl Protect for CallerKeys {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let bearer = request.headers.get(header::AUTHORIZATION);
         let bearer = bearer.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
         let given = bearer.or_else(|| Some(request.headers.get("x-api-key")?.as_bytes()));
         let caller = given.and_then(|key| self.callers.get(&digest(key)));
-        Admission::Now(match caller {
-            Some(caller) => Ok(Admitted::new(caller.clone())),
+        AuthDecision::Now(match caller {
+            Some(caller) => Ok(Authorized::new(caller.clone())),
             None => Err(HttpRefusal::new(
                 StatusCode::UNAUTHORIZED,
                 "send a key of this gateway in `Authorization: Bearer …` or `X-Api-Key`",

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use turnbuckle::{
-    HttpText, HttpTexts,
+    ExtraRoutes, TextResponse,
     gateway::{
         LiveGateway,
         observe::Recorder,
@@ -88,12 +88,12 @@ pub(super) fn operation(
     };
     let log = match log {
         None => return Ok(Arc::new(operation)),
-        Some("-") => AccessLog::to(io::stderr()),
+        Some("-") => AccessLog::new(io::stderr()),
         Some(path) => {
             let file = OpenOptions::new().append(true).create(true).open(path);
             let file =
                 file.map_err(|error| Failed::usage(format!("cannot write `{path}`: {error}")))?;
-            AccessLog::to(file)
+            AccessLog::new(file)
         }
     };
     Ok(Arc::new(operation.log(log)))
@@ -126,16 +126,16 @@ pub(super) fn texts(
     gateway: LiveGateway,
     operation: Arc<Operation>,
     readers: Readers,
-) -> HttpTexts {
+) -> ExtraRoutes {
     const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     const JSON: &str = "application/json";
-    HttpTexts::new(move |uri| match uri.path() {
+    ExtraRoutes::new(move |uri| match uri.path() {
         "/metrics" if readers == Readers::Operators => {
             let metrics = operation.metrics();
             metrics.parked(gateway.parked());
             metrics.lock_differences(&gateway.lock_differences());
             metrics.caller_servers(&gateway.caller_servers());
-            Some(HttpText::new(
+            Some(TextResponse::new(
                 StatusCode::OK,
                 METRICS,
                 operation.metrics_text(),
@@ -143,9 +143,13 @@ pub(super) fn texts(
         }
         "/readyz" => {
             let (status, text) = readiness(&gateway, readers);
-            Some(HttpText::new(status, JSON, text))
+            Some(TextResponse::new(status, JSON, text))
         }
-        "/healthz" => Some(HttpText::new(StatusCode::OK, JSON, r#"{"status":"ok"}"#)),
+        "/healthz" => Some(TextResponse::new(
+            StatusCode::OK,
+            JSON,
+            r#"{"status":"ok"}"#,
+        )),
         _ => None,
     })
 }

@@ -13,7 +13,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
-use turnbuckle::{HttpText, HttpTexts, auth::Secret, gateway::personal::SignInState};
+use turnbuckle::{ExtraRoutes, TextResponse, auth::Secret, gateway::personal::SignInState};
 
 /// The path that authorization servers send users back to.
 const CALLBACK: &str = "/oauth/callback";
@@ -116,15 +116,15 @@ impl PendingSignIns {
         }
     }
 
-    /// These texts, and the pages for users who come back.
-    pub(super) fn or(self, texts: HttpTexts) -> HttpTexts {
-        HttpTexts::of_requests(move |method, uri, headers| {
+    /// These routes, and the pages for users who come back.
+    pub(super) fn or(self, routes: ExtraRoutes) -> ExtraRoutes {
+        ExtraRoutes::of_requests(move |method, uri, headers| {
             self.answer(method, uri, headers)
-                .or_else(|| texts.answer(method, uri, headers))
+                .or_else(|| routes.answer(method, uri, headers))
         })
     }
 
-    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<HttpText> {
+    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<TextResponse> {
         match (method, uri.path()) {
             (&Method::GET, CALLBACK) => Some(self.come_back(uri).unwrap_or_else(over)),
             (&Method::POST, CONFIRM) => Some(self.confirm(uri, headers).unwrap_or_else(over)),
@@ -133,7 +133,7 @@ impl PendingSignIns {
     }
 
     /// Asks a user who comes back for the confirmation. `None` if the sign-in is over.
-    fn come_back(&self, uri: &Uri) -> Option<HttpText> {
+    fn come_back(&self, uri: &Uri) -> Option<TextResponse> {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
         let mut waiting = locked(&self.waiting);
@@ -155,7 +155,7 @@ impl PendingSignIns {
     }
 
     /// Goes on with a sign-in that its user has confirmed, in the browser that was shown the page.
-    fn confirm(&self, uri: &Uri, headers: &HeaderMap) -> Option<HttpText> {
+    fn confirm(&self, uri: &Uri, headers: &HeaderMap) -> Option<TextResponse> {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
         let given = Secret::new(parameter(query, "ticket")?);
@@ -172,7 +172,7 @@ impl PendingSignIns {
 
 impl PendingSignIn {
     /// Hands over the URL that the user came back with. `None` if the sign-in is over.
-    fn finish(self, uri: Secret) -> Option<HttpText> {
+    fn finish(self, uri: Secret) -> Option<TextResponse> {
         self.tell.send(uri).ok()?;
         // It may have ended by now.
         self.state.send_if_modified(|state| {
@@ -186,7 +186,7 @@ impl PendingSignIn {
         Some(page(StatusCode::OK, said))
     }
 
-    fn question(&self, state: &str, ticket: &str) -> HttpText {
+    fn question(&self, state: &str, ticket: &str) -> TextResponse {
         let server = escaped(&self.server);
         let (who, warning) = match &self.caller {
             Some(caller) => {
@@ -210,14 +210,14 @@ impl PendingSignIn {
     }
 }
 
-fn over() -> HttpText {
+fn over() -> TextResponse {
     let said = "<p>This sign-in is over or was never begun. Begin again in your client.";
     page(StatusCode::BAD_REQUEST, said)
 }
 
-fn page(status: StatusCode, said: &str) -> HttpText {
+fn page(status: StatusCode, said: &str) -> TextResponse {
     let text = format!("<!doctype html><meta charset=utf-8><title>Sign-in</title>{said}");
-    HttpText::new(status, "text/html; charset=utf-8", text)
+    TextResponse::new(status, "text/html; charset=utf-8", text)
         .with_header(
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(PAGE_POLICY),
@@ -303,7 +303,7 @@ mod tests {
         (all, registration, told)
     }
 
-    fn ask(all: &PendingSignIns, method: &Method, uri: &str, cookie: Option<&str>) -> HttpText {
+    fn ask(all: &PendingSignIns, method: &Method, uri: &str, cookie: Option<&str>) -> TextResponse {
         let mut headers = HeaderMap::new();
         if let Some(cookie) = cookie {
             headers.insert(header::COOKIE, cookie.parse().unwrap());

@@ -284,7 +284,7 @@ impl Plan {
             settings = settings.era(era_of(era));
         }
         let identity = format!("{launch:?} {keys:?}");
-        let shown = ServerSpec::from(launch.clone()).shown();
+        let shown = ServerSpec::from(launch.clone()).to_redacted_string();
         let url = match &launch {
             Launch::Remote(remote) => Some(remote.url.clone()),
             Launch::Command { .. } => None,

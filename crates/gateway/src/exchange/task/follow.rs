@@ -19,7 +19,7 @@ use turnbuckle_protocol::{
     envelope::{Edit, Raw, RawText},
     error::code,
 };
-use turnbuckle_server::{RelayReply, RelayTasks, Relayed};
+use turnbuckle_server::{RelayReply, RelayTasks, RelayedRequest};
 
 use super::{
     methods::{declares, serve_again},
@@ -45,7 +45,7 @@ type Now = dyn Fn() -> BoxFuture<'static, Parts> + Send + Sync;
 /// Follows tasks for as long as the stream is kept. `None` if the client does not know tasks.
 pub(crate) fn follow(
     now: impl Fn() -> BoxFuture<'static, Parts> + Send + Sync + 'static,
-    request: &Relayed<'_>,
+    request: &RelayedRequest<'_>,
     ids: &[String],
 ) -> Option<RelayTasks> {
     let now: Arc<Now> = Arc::new(now);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use turnbuckle_server::{Front, Reject};
+use turnbuckle_server::{ClientChannel, Reject};
 use turnbuckle_session::round::RequestDigest;
 
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
@@ -75,7 +75,7 @@ impl TaskId {
     }
 
     /// Whether it was begun by a process of the gateway that has ended, and its server may still have it.
-    pub(super) fn is_left_by(&self, context: &Context, node: u64, front: &Front) -> bool {
+    pub(super) fn is_left_by(&self, context: &Context, node: u64, front: &ClientChannel) -> bool {
         let is_mounted = matches!(self.session, Some((_, ANY_SESSION)));
         is_mounted && !context.other_replicas(front).contains(&node)
     }

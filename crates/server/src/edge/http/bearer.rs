@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use futures_core::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 
-use super::protect::{Admission, Admitted, HttpRefusal, Protect};
+use super::protect::{AuthDecision, Authorized, HttpRefusal, Protect};
 use crate::Caller;
 
 /// How long a check may take. A database or an authorization server that is slower is down.
@@ -48,50 +48,50 @@ impl Bearer {
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = R> + Send + 'static,
-        R: Checked,
+        R: IntoTokenResult,
     {
         Self(Box::new(move |token| {
             let checking = check(token);
-            Box::pin(async move { checking.await.into_checked() })
+            Box::pin(async move { checking.await.into_token_result() })
         }))
     }
 }
 
 /// The types that a check of a token may return: `Option<Caller>`, or a `Result` with a caller and
 /// a refusal.
-pub trait Checked {
+pub trait IntoTokenResult {
     /// The caller, no caller, or a refusal.
-    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal>;
+    fn into_token_result(self) -> Result<Option<Caller>, HttpRefusal>;
 }
 
-impl Checked for Option<Caller> {
-    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+impl IntoTokenResult for Option<Caller> {
+    fn into_token_result(self) -> Result<Option<Caller>, HttpRefusal> {
         Ok(self)
     }
 }
 
-impl Checked for Result<Caller, HttpRefusal> {
-    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+impl IntoTokenResult for Result<Caller, HttpRefusal> {
+    fn into_token_result(self) -> Result<Option<Caller>, HttpRefusal> {
         self.map(Some)
     }
 }
 
-impl Checked for Result<Option<Caller>, HttpRefusal> {
-    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+impl IntoTokenResult for Result<Option<Caller>, HttpRefusal> {
+    fn into_token_result(self) -> Result<Option<Caller>, HttpRefusal> {
         self
     }
 }
 
 impl Protect for Bearer {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let Some(token) = token(&request.headers) else {
             let refusal = unauthorized("send a token: `Authorization: Bearer …`", "Bearer");
-            return Admission::Now(Err(refusal));
+            return AuthDecision::Now(Err(refusal));
         };
         let checking = (self.0)(token.to_owned());
-        Admission::Later(Box::pin(async move {
+        AuthDecision::Later(Box::pin(async move {
             match tokio::time::timeout(CHECK_WITHIN, checking).await {
-                Ok(Ok(Some(caller))) => Ok(Admitted::new(caller)),
+                Ok(Ok(Some(caller))) => Ok(Authorized::new(caller)),
                 Ok(Ok(None)) => Err(unauthorized(
                     "the token is not known",
                     r#"Bearer error="invalid_token""#,

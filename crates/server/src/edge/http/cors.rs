@@ -6,14 +6,14 @@ use turnbuckle_protocol::http::header::PARAM_PREFIX;
 use super::{
     body::HttpBody,
     reply,
-    settings::{Allowed, Cors, HttpSettings},
+    settings::{AllowList, Cors, HttpSettings},
 };
 
 /// The origin to tell a browser about, where CORS is on. The door has let it in already.
 pub(super) fn origin(settings: &HttpSettings, headers: &HeaderMap) -> Option<HeaderValue> {
     match settings.cors {
-        Cors::Silent => None,
-        Cors::Allowed => headers.get(header::ORIGIN).cloned(),
+        Cors::Disabled => None,
+        Cors::Enabled => headers.get(header::ORIGIN).cloned(),
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn allow_reading(settings: &HttpSettings, headers: &mut HeaderMap, or
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, rules.exposed.clone());
     headers.append(header::VARY, HeaderValue::from_static("origin"));
-    if rules.credentials && settings.origins != Allowed::Any {
+    if rules.credentials && settings.origins != AllowList::Any {
         let yes = HeaderValue::from_static("true");
         headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, yes);
     }

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use turnbuckle_base::loopback;
 use turnbuckle_protocol::http::header::LAST_EVENT_ID;
 
-use super::settings::{Allowed, HttpSettings};
+use super::settings::{AllowList, HttpSettings};
 
 /// A request that is not let in, and which setting would let it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ pub(super) fn check(
     uri: &Uri,
 ) -> Result<(), Refused> {
     check_repeated(headers)?;
-    if let Allowed::These(hosts) = &settings.hosts {
+    if let AllowList::These(hosts) = &settings.hosts {
         check_host(hosts, headers, uri)?;
     }
     match headers.get(header::ORIGIN) {
@@ -101,7 +101,7 @@ fn check_host(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> Result<(), Re
 
 /// Whether pages of this origin may call.
 pub(super) fn is_allowed_origin(settings: &HttpSettings, origin: &[u8]) -> bool {
-    let Allowed::These(origins) = &settings.origins else {
+    let AllowList::These(origins) = &settings.origins else {
         return true;
     };
     let host = origin

@@ -5,7 +5,7 @@ use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
 
 use super::{
     body::HttpBody,
-    protect::{Admission, Admitted, HttpRefusal, Protect},
+    protect::{AuthDecision, Authorized, HttpRefusal, Protect},
     reply,
     site::Site,
 };
@@ -18,11 +18,11 @@ pub(super) async fn admit(
     parts: &mut Parts,
 ) -> Result<Vec<(HeaderName, HeaderValue)>, Box<Response<HttpBody>>> {
     let admitted = match guard.admit(parts) {
-        Admission::Now(admitted) => admitted,
-        Admission::Later(asked) => asked.await,
+        AuthDecision::Now(admitted) => admitted,
+        AuthDecision::Later(asked) => asked.await,
     };
     match admitted {
-        Ok(Admitted { caller, headers }) => {
+        Ok(Authorized { caller, headers }) => {
             parts.extensions.insert(caller);
             Ok(headers)
         }

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use turnbuckle_base::{lock::Mutex, wall_clock};
-use turnbuckle_store::limit::{Holding, SharedLimits};
+use turnbuckle_store::limit::{OpenCount, SharedLimits};
 
 use crate::{quota::CallerKey, replica::Replicas};
 
@@ -116,8 +116,8 @@ impl HeldSessions {
         self.replicas.spawn(async move {
             let node = shared.replicas.node;
             let count = u64::try_from(count).unwrap_or(u64::MAX);
-            let holding = Holding::new(&name, LIMIT, node, count, KEEP);
-            let saying = shared.limits.hold(holding, wall_clock::now());
+            let open = OpenCount::new(&name, LIMIT, node, count, KEEP);
+            let saying = shared.limits.report_open(open, wall_clock::now());
             let held = match tokio::time::timeout(SAY_WITHIN, saying).await {
                 Ok(Ok(held)) => Some(held),
                 Ok(Err(error)) => {

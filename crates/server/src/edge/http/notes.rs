@@ -8,7 +8,7 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{ErrorObject, LoggingLevel, envelope::Request};
-use turnbuckle_store::{StoreError, session::Note};
+use turnbuckle_store::{StoreError, session::SessionChange};
 
 use super::{at_replica::AtReplica, session::HttpSession, site::Site};
 use crate::{
@@ -32,12 +32,12 @@ const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 const MAX_TRIES: usize = 60;
 
 /// What a request changes in its session, if anything.
-pub(super) fn of(request: &Request<'_>) -> Option<Note> {
+pub(super) fn of(request: &Request<'_>) -> Option<SessionChange> {
     let text = |name| request.params.text(name).map(Cow::into_owned);
     match &*request.method {
-        "logging/setLevel" => text("level").map(Note::LogLevel),
-        "resources/subscribe" => text("uri").map(Note::Subscribe),
-        "resources/unsubscribe" => text("uri").map(Note::Unsubscribe),
+        "logging/setLevel" => text("level").map(SessionChange::LogLevel),
+        "resources/subscribe" => text("uri").map(SessionChange::Subscribe),
+        "resources/unsubscribe" => text("uri").map(SessionChange::Unsubscribe),
         _ => None,
     }
 }
@@ -50,19 +50,19 @@ pub(super) fn of(request: &Request<'_>) -> Option<Note> {
 pub(super) async fn share(
     replicas: &Arc<Replicas>,
     session: &HttpSession,
-    note: Note,
+    change: SessionChange,
 ) -> Result<(), ErrorObject> {
     let Some(at) = &session.at else { return Ok(()) };
-    let is_end = note == Note::End;
+    let is_end = change == SessionChange::End;
     let writing = async {
         let _turn = at.turn().await;
         let written = replicas
             .sessions
-            .write(&at.key, note.clone(), at.left())
+            .write(&at.key, change.clone(), at.left())
             .await?;
         if written {
             // Again: what was read before the change was written may have undone it.
-            apply(session, &note);
+            apply(session, &change);
         }
         Ok::<_, StoreError>(written)
     };
@@ -102,7 +102,7 @@ pub(super) fn shared_after(
     request: &Request<'_>,
     running: BoxFuture<'static, sink::Response>,
 ) -> BoxFuture<'static, sink::Response> {
-    let Some(note) = of(request) else {
+    let Some(change) = of(request) else {
         return running;
     };
     let (replicas, session) = (Arc::clone(replicas), Arc::clone(session));
@@ -112,7 +112,7 @@ pub(super) fn shared_after(
         if response.wrote != Wrote::Result {
             return response;
         }
-        match share(&replicas, &session, note).await {
+        match share(&replicas, &session, change).await {
             Ok(()) => response,
             Err(error) => {
                 let mut refused = sink::Response::default();
@@ -124,16 +124,16 @@ pub(super) fn shared_after(
 }
 
 /// Makes a change known here.
-fn apply(session: &HttpSession, note: &Note) {
-    match note {
-        Note::Subscribe(uri) => {
+fn apply(session: &HttpSession, change: &SessionChange) {
+    match change {
+        SessionChange::Subscribe(uri) => {
             let mut listener = session.lifecycle().listener();
             // The client was told already if there is no room.
             let _ = listener.add(Subject::Resource(uri.as_str().into()));
         }
-        Note::Unsubscribe(uri) => session.lifecycle().listener().remove_resource(uri),
-        Note::LogLevel(level) => set_log_level(session, level.clone()),
-        Note::End => {}
+        SessionChange::Unsubscribe(uri) => session.lifecycle().listener().remove_resource(uri),
+        SessionChange::LogLevel(level) => set_log_level(session, level.clone()),
+        SessionChange::End => {}
     }
 }
 
@@ -197,10 +197,10 @@ pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
         let Some(made) = at.unread() else {
             return Ok(None);
         };
-        let notes = replicas.sessions.read(&at.key).await?;
-        Ok::<_, StoreError>(Some((turn, made, notes)))
+        let state = replicas.sessions.read(&at.key).await?;
+        Ok::<_, StoreError>(Some((turn, made, state)))
     };
-    let (_turn, made, notes) = match tokio::time::timeout(READ_WITHIN, reading).await {
+    let (_turn, made, state) = match tokio::time::timeout(READ_WITHIN, reading).await {
         Ok(Ok(Some(read))) => read,
         Ok(Ok(None)) => return true,
         failed => {
@@ -211,16 +211,16 @@ pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
             return true;
         }
     };
-    if notes.is_ended {
+    if state.is_ended {
         return false;
     }
-    if let Some(level) = notes.log_level {
+    if let Some(level) = state.log_level {
         set_log_level(session, level);
     }
     session
         .lifecycle()
         .listener()
-        .set_resources(&notes.resources);
+        .set_resources(&state.resources);
     at.has_read(made);
     true
 }

@@ -32,15 +32,15 @@ use crate::Caller;
 ///
 /// ```
 /// use http::{StatusCode, request::Parts};
-/// use turnbuckle_server::{Admission, Admitted, Caller, Protect, HttpRefusal};
+/// use turnbuckle_server::{AuthDecision, Authorized, Caller, Protect, HttpRefusal};
 ///
 /// struct Key(&'static str);
 ///
 /// impl Protect for Key {
-///     fn admit(&self, request: &Parts) -> Admission {
+///     fn admit(&self, request: &Parts) -> AuthDecision {
 ///         let given = request.headers.get("x-api-key");
-///         Admission::Now(match given {
-///             Some(given) if given == self.0 => Ok(Admitted::new(Caller::new("the-one"))),
+///         AuthDecision::Now(match given {
+///             Some(given) if given == self.0 => Ok(Authorized::new(Caller::new("the-one"))),
 ///             _ => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "send your key in `X-Api-Key`")),
 ///         })
 ///     }
@@ -49,7 +49,7 @@ use crate::Caller;
 pub trait Protect: Send + Sync + 'static {
     /// Identifies the caller of this request, or refuses it. The body has not been read yet. It
     /// must not block.
-    fn admit(&self, request: &Parts) -> Admission;
+    fn admit(&self, request: &Parts) -> AuthDecision;
 
     /// A public JSON document at this path, such as metadata under `/.well-known/`; `None` for
     /// other paths. Defaults to no documents.
@@ -78,14 +78,14 @@ where
     F: Fn(Parts) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Caller, HttpRefusal>> + Send + 'static,
 {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let checking = self(request.clone());
-        Admission::Later(Box::pin(async move { checking.await.map(Admitted::new) }))
+        AuthDecision::Later(Box::pin(async move { checking.await.map(Authorized::new) }))
     }
 }
 
 impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         (**self).admit(request)
     }
 
@@ -104,21 +104,21 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
 
 /// Whether a request is admitted: known at once, or after a question to another service.
 /// [`Protect::admit`] returns it.
-pub enum Admission {
+pub enum AuthDecision {
     /// The decision is known at once.
-    Now(Result<Admitted, HttpRefusal>),
+    Now(Result<Authorized, HttpRefusal>),
     /// Another service has to be asked. The future must have a deadline of its own.
-    Later(BoxFuture<'static, Result<Admitted, HttpRefusal>>),
+    Later(BoxFuture<'static, Result<Authorized, HttpRefusal>>),
 }
 
 /// A request that is let in, with its caller and headers for its answer.
 #[derive(Clone, Debug)]
-pub struct Admitted {
+pub struct Authorized {
     pub(super) caller: Caller,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Admitted {
+impl Authorized {
     /// The request comes from this caller.
     pub fn new(caller: Caller) -> Self {
         let headers = Vec::new();

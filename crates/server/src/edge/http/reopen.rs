@@ -9,7 +9,7 @@ use super::{
     site::Site,
 };
 use crate::{
-    Introduction,
+    ClientInfo,
     client::{Opened, Session},
     engine::method,
     replica::Replicas,
@@ -49,7 +49,7 @@ pub(super) async fn reopen(
     let place = replicas.new_place();
     let key = site.key(parts);
     let promised = handshake.promised();
-    let client = Introduction {
+    let client = ClientInfo {
         info: rest.info,
         capabilities: rest.capabilities,
     };

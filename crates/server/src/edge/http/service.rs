@@ -17,14 +17,13 @@ use super::{
     body::HttpBody,
     cors, documents,
     door::{self, Refused},
-    guard, http_sse, post,
+    extra_routes, guard, http_sse, post,
     protect::Protect,
     reply,
     route::{self, Route},
     server_card, session_get,
     settings::HttpSettings,
     site::{Mount, Site},
-    texts,
 };
 use crate::engine::Shared;
 
@@ -93,9 +92,9 @@ impl HttpService {
     ///
     /// [`Http`](crate::Http) does this when it is told to stop. Call it where another server
     /// carries the service, before that server waits for its connections.
-    pub fn wind_up(&self) {
+    pub fn begin_shutdown(&self) {
         self.0.closing.set();
-        self.0.sessions.wind_up();
+        self.0.sessions.begin_shutdown();
     }
 }
 
@@ -150,10 +149,10 @@ impl Site {
         if let Err(refused) = checked {
             return reply::refuse(refused.status(), &refused.to_string());
         }
-        if let Some(texts) = &self.settings.texts
-            && let Some(text) = texts.answer(&parts.method, &parts.uri, &parts.headers)
+        if let Some(routes) = &self.settings.extra_routes
+            && let Some(text) = routes.answer(&parts.method, &parts.uri, &parts.headers)
         {
-            return texts::response(text);
+            return extra_routes::response(text);
         }
         let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
             return self.guarded(route, parts, body).await;

@@ -225,7 +225,7 @@ impl HttpSession {
     }
 
     /// The server is shutting down: the standing streams end, what runs is finished.
-    pub(super) fn wind_up(&self) {
+    pub(super) fn begin_shutdown(&self) {
         self.standing.outbox.close();
     }
 

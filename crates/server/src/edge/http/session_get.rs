@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{Response, StatusCode, request::Parts};
 use turnbuckle_protocol::http::header::LAST_EVENT_ID;
-use turnbuckle_store::session::Note;
+use turnbuckle_store::session::SessionChange;
 
 use super::{
     body::HttpBody, event_id::EventId, media, named_session, notes, remote_stream, reply,
@@ -75,7 +75,8 @@ pub(super) async fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     match named_session::find(site, parts).await {
         Ok(Some(session)) => {
             if let Some(replicas) = &site.shared.replicas
-                && let Err(error) = Box::pin(notes::share(replicas, &session, Note::End)).await
+                && let Err(error) =
+                    Box::pin(notes::share(replicas, &session, SessionChange::End)).await
             {
                 let refused = reply::error(StatusCode::SERVICE_UNAVAILABLE, None, &error);
                 return reply::retry_later(refused);

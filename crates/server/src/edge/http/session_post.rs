@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     http::header::SESSION_ID,
 };
 use turnbuckle_session::Era;
-use turnbuckle_store::session::Note;
+use turnbuckle_store::session::SessionChange;
 use turnbuckle_transport::Outbox;
 
 use super::{
@@ -117,7 +117,7 @@ fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(
     let others = Arc::clone(replicas);
     // Ends when the others know of it, or cannot be told.
     replicas.spawn(async move {
-        if let Err(error) = notes::share(&others, &ended, Note::End).await {
+        if let Err(error) = notes::share(&others, &ended, SessionChange::End).await {
             tracing::warn!(
                 reason = error.message,
                 "a session has ended at this replica alone"
@@ -249,8 +249,8 @@ pub(super) async fn serve(
     let Some(running) = served.later(&peer) else {
         if let Some(replicas) = &site.shared.replicas
             && response.wrote == Wrote::Result
-            && let Some(note) = notes::of(request)
-            && let Err(error) = Box::pin(notes::share(replicas, session, note)).await
+            && let Some(change) = notes::of(request)
+            && let Err(error) = Box::pin(notes::share(replicas, session, change)).await
         {
             return reply::error(StatusCode::OK, Some(&request.id), &error);
         }

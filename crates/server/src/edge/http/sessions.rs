@@ -215,7 +215,7 @@ impl Sessions {
     }
 
     /// Opens no more sessions, and ends what would stay open for ever. What runs is finished.
-    pub(super) fn wind_up(&self) {
+    pub(super) fn begin_shutdown(&self) {
         let mut table = self.table();
         table.is_closed = true;
         let all: Vec<_> = table
@@ -226,8 +226,8 @@ impl Sessions {
         drop(table);
         for session in all {
             match session {
-                AnySession::Streamable(session) => session.wind_up(),
-                AnySession::Sse(session) => session.wind_up(),
+                AnySession::Streamable(session) => session.begin_shutdown(),
+                AnySession::Sse(session) => session.begin_shutdown(),
             }
         }
     }

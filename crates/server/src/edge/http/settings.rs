@@ -4,7 +4,7 @@ use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::request::Parts;
 
-use super::{cors_rules::CorsRules, texts::HttpTexts};
+use super::{cors_rules::CorsRules, extra_routes::ExtraRoutes};
 
 /// Sessions that may be open at once. Each costs a few kilobytes, so this many cost some tens of
 /// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
@@ -63,11 +63,11 @@ const RETRY: Duration = Duration::from_secs(1);
 #[non_exhaustive]
 pub struct HttpSettings {
     /// Hosts, besides loopback, whose name a request may carry. See [`Self::allow_host`].
-    pub hosts: Allowed,
+    pub hosts: AllowList,
     /// Origins, besides loopback, whose pages may call. See [`Self::allow_origin`].
-    pub origins: Allowed,
+    pub origins: AllowList,
     /// Whether browsers are told that the allowed origins may read answers. Defaults to
-    /// [`Cors::Silent`].
+    /// [`Cors::Disabled`].
     pub cors: Cors,
     /// Which methods, headers and credentials pages of the allowed origins may use, if CORS is on.
     pub cors_rules: CorsRules,
@@ -103,8 +103,8 @@ pub struct HttpSettings {
     /// How long a client waits before it reconnects to a stream that the server closed. Defaults to
     /// one second.
     pub retry: Duration,
-    /// Texts that are answered beside the endpoint. See [`Self::texts`].
-    pub texts: Option<HttpTexts>,
+    /// Routes beside the endpoint. See [`Self::extra_routes`].
+    pub extra_routes: Option<ExtraRoutes>,
     /// Where requests come from, if the program knows better. See [`Self::address_from`].
     pub address: Option<AddressSource>,
 }
@@ -129,7 +129,7 @@ impl fmt::Debug for AddressSource {
 
 /// The hosts or origins that are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Allowed {
+pub enum AllowList {
     /// All of them. Only behind something that checks them.
     Any,
     /// These, and those of this machine (loopback).
@@ -140,17 +140,17 @@ pub enum Allowed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cors {
     /// They are told nothing, so they let no page of another origin read an answer. The default.
-    Silent,
+    Disabled,
     /// They are told that pages of the allowed origins may read answers.
-    Allowed,
+    Enabled,
 }
 
 impl Default for HttpSettings {
     fn default() -> Self {
         Self {
-            hosts: Allowed::These(Vec::new()),
-            origins: Allowed::These(Vec::new()),
-            cors: Cors::Silent,
+            hosts: AllowList::These(Vec::new()),
+            origins: AllowList::These(Vec::new()),
+            cors: Cors::Disabled,
             cors_rules: CorsRules::default(),
             max_sessions: MAX_SESSIONS,
             max_sessions_per_caller: MAX_SESSIONS_PER_CALLER,
@@ -164,17 +164,17 @@ impl Default for HttpSettings {
             replay_bytes: REPLAY_BYTES,
             replay_age: REPLAY_AGE,
             retry: RETRY,
-            texts: None,
+            extra_routes: None,
             address: None,
         }
     }
 }
 
 impl HttpSettings {
-    /// Answers requests for other paths with texts of the program: health, counters. They are public to
+    /// Answers requests for other paths by the program: health, counters. The routes are public to
     /// every client that passes the checks of the host and the origin, even if there is a guard.
-    pub fn texts(mut self, texts: HttpTexts) -> Self {
-        self.texts = Some(texts);
+    pub fn extra_routes(mut self, routes: ExtraRoutes) -> Self {
+        self.extra_routes = Some(routes);
         self
     }
 
@@ -214,7 +214,7 @@ impl HttpSettings {
 
     /// Accepts requests for any host. Use it only behind a proxy that checks the `Host` header.
     pub fn allow_any_host(mut self) -> Self {
-        self.hosts = Allowed::Any;
+        self.hosts = AllowList::Any;
         self
     }
 
@@ -228,14 +228,14 @@ impl HttpSettings {
     /// Accepts requests from pages of any origin. Only for servers that hold nothing worth
     /// stealing, or that check who calls in another way.
     pub fn allow_any_origin(mut self) -> Self {
-        self.origins = Allowed::Any;
+        self.origins = AllowList::Any;
         self
     }
 
     /// Tells browsers that pages of the allowed origins may read answers, and answers their
     /// preflight requests. Add the origins with [`allow_origin`](Self::allow_origin).
     pub fn cors(mut self) -> Self {
-        self.cors = Cors::Allowed;
+        self.cors = Cors::Enabled;
         self
     }
 
@@ -246,7 +246,7 @@ impl HttpSettings {
     }
 }
 
-impl Allowed {
+impl AllowList {
     fn add(&mut self, name: String) {
         if let Self::These(names) = self {
             names.push(name);

@@ -53,7 +53,7 @@ pub(super) struct Site {
     pub(super) endpoint: Option<String>,
     /// Where the service is mounted, if it was told.
     pub(super) mount: Option<Mount>,
-    /// Set when the service winds up.
+    /// Set when the service begins its shutdown.
     pub(super) closing: CancelFlag,
     /// Who says who calls, if not a layer in front.
     pub(super) guard: Option<Arc<dyn Protect>>,

@@ -40,8 +40,8 @@ impl SseSession {
 
     /// The server is shutting down: what runs is finished, then the stream ends. Calls that wait for
     /// an answer of the client fail, and say why: the stream is all that there is of the session.
-    pub(super) fn wind_up(&self) {
-        self.connection().wind_up();
+    pub(super) fn begin_shutdown(&self) {
+        self.connection().begin_shutdown();
     }
 
     /// Ends the stream, and with it the session.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, error::name_in_message};
 
 use crate::{
-    Completing, Failure, Fault, Reject,
+    CompletionContext, Failure, Fault, Reject,
     catalog::completion,
     engine::{Completable, Incoming, Shared, StartedCall},
     handler::ask::AskSlot,
@@ -33,7 +33,7 @@ pub(super) fn start(
     };
     let context = params.context.as_ref();
     let settled = context.and_then(|context| context.arguments.clone());
-    let completing = Completing {
+    let completing = CompletionContext {
         partial: params.argument.value.clone(),
         settled: settled.unwrap_or_default().into_iter().collect(),
         caller: incoming.caller().clone(),

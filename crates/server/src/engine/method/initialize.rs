@@ -10,7 +10,7 @@ use turnbuckle_transport::Limits;
 
 use super::subscriptions_listen;
 use crate::{
-    Introduction, Reject,
+    ClientInfo, Reject,
     client::Opened,
     engine::{Incoming, Shared, Sink, task},
 };
@@ -77,7 +77,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
         // Sessions know tasks by a capability of their own.
         extensions.remove(TASKS_EXTENSION);
     }
-    let client = Introduction {
+    let client = ClientInfo {
         info: Some(params.client_info),
         capabilities: params.capabilities,
     };

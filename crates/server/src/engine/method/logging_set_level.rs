@@ -6,7 +6,7 @@ use turnbuckle_protocol::SetLevelRequestParams;
 use crate::{
     Reject,
     engine::{Incoming, Shared, Sink, admission::LEVELS, target::offered},
-    relay::Front,
+    relay::ClientChannel,
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
@@ -22,8 +22,8 @@ fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
         .map_err(|_| Reject::invalid_params(format!("`params.level` must be one of {LEVELS}")))?;
     if incoming.peer.set_log_level(params.level) {
         if let Some(relay) = &shared.relay {
-            let front = Front::new(incoming.peer, incoming.revision);
-            relay.log_level(&front, params.level);
+            let channel = ClientChannel::new(incoming.peer, incoming.revision);
+            relay.log_level(&channel, params.level);
         }
         return Ok(());
     }

@@ -12,7 +12,7 @@ use crate::{
         Incoming, RelayedTasks, Served, Shared, Sink, Subscription, TaskNews, target::unreadable,
         task,
     },
-    relay::{Front, RelayTasks, Relayed},
+    relay::{ClientChannel, RelayTasks, RelayedRequest},
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
@@ -88,13 +88,13 @@ fn relayed_tasks(
 }
 
 /// The request as a relay sees it.
-fn relayed<'a>(incoming: &'a Incoming<'_>) -> Relayed<'a> {
-    Relayed {
+fn relayed<'a>(incoming: &'a Incoming<'_>) -> RelayedRequest<'a> {
+    RelayedRequest {
         method: incoming.method,
         params: incoming.params,
         revision: incoming.revision,
         peer: incoming.peer,
-        front: Front::new(incoming.peer, incoming.revision),
+        channel: ClientChannel::new(incoming.peer, incoming.revision),
         note: None,
     }
 }

@@ -15,7 +15,7 @@ use turnbuckle_transport::Outbox;
 use super::tools_call;
 use crate::{
     Failure, Fault, Reject,
-    client::{CancelFlag, Introduction, Opened, Peer, Session},
+    client::{CancelFlag, ClientInfo, Opened, Peer, Session},
     engine::{
         Responder, Shared, StartedCall, Target, admission,
         task::{CallStarter, StoredCall},
@@ -87,7 +87,7 @@ fn peer(shared: &Shared, call: &StoredCall) -> Peer {
     let key = CallerKey::of(&caller);
     let session = call.client.as_ref().map(|client| {
         let opened = Opened {
-            client: Introduction {
+            client: ClientInfo {
                 info: client.info.clone(),
                 capabilities: client.capabilities.clone(),
             },

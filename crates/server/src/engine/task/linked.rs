@@ -47,7 +47,7 @@ pub(super) fn open(
 /// Tasks of replicas that are gone go on here.
 fn adopt_with(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>) {
     let (tasks, shared) = (Arc::downgrade(tasks), Arc::downgrade(restarts));
-    restarts.leased.adopt_with(Box::new(move |record| {
+    restarts.leased.on_takeover(Box::new(move |record| {
         if let (Some(tasks), Some(restarts)) = (tasks.upgrade(), shared.upgrade()) {
             take_over::adopt(&tasks, &restarts, record);
         }

@@ -11,7 +11,7 @@ use turnbuckle_protocol::error::code;
 use turnbuckle_session::round::{
     BadState, Binding, Opened, Pause, Paused, RequestDigest, seal::NONCE_BYTES,
 };
-use turnbuckle_store::{Spend, StateUse};
+use turnbuckle_store::{StateClaim, StateUse};
 
 use super::AskContext;
 use crate::{Failure, Fault, Reject, quota::CallerKey};
@@ -70,16 +70,16 @@ impl Return {
         &self,
         state: &Opened,
     ) -> Option<BoxFuture<'static, Result<(), Failure>>> {
-        let spent = Arc::clone(self.context.settings.spent.as_ref()?);
+        let used_states = Arc::clone(self.context.settings.used_states.as_ref()?);
         let (id, expires, owner) = (state.id, state.expires, self.payer.number());
         Some(Box::pin(async move {
             // The second in which it expires is remembered too.
             let until = (expires / 1000).saturating_add(1);
             let used = StateUse::new(id.as_bytes(), owner, until, now() / 1000);
-            match spent.spend(used).await {
-                Ok(Spend::Now) => Ok(()),
-                Ok(Spend::Before) => Err(refused(&BadState::Spent)),
-                Ok(Spend::TooMany { limit }) => Err(Failure::Reject(too_many(limit))),
+            match used_states.claim(used).await {
+                Ok(StateClaim::FirstUse) => Ok(()),
+                Ok(StateClaim::AlreadyUsed) => Err(refused(&BadState::Spent)),
+                Ok(StateClaim::TooMany { limit }) => Err(Failure::Reject(too_many(limit))),
                 Err(error) => Err(Failure::Reject(Fault::new(error).into_unavailable())),
             }
         }))
@@ -89,7 +89,7 @@ impl Return {
 fn too_many(limit: usize) -> Reject {
     let message = format!(
         "{limit} of your calls were answered that had asked something, and their states have not \
-         expired: try again later, or raise `MemorySpent::with_limit_per_owner`"
+         expired: try again later, or raise `MemoryUsedStates::with_limit_per_owner`"
     );
     Reject::new(code::TOO_MANY_REQUESTS, message)
 }

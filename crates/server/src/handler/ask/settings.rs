@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_base::lock::RwLock;
 use turnbuckle_session::round::{KeyRing, seal::MAX_STATE_BYTES};
-use turnbuckle_store::{MemorySpent, SpentStates};
+use turnbuckle_store::{MemoryUsedStates, UsedStates};
 
 /// How long a client may take before its retry is refused. A person may go and look something up;
 /// a box that is stolen from a log should not open tomorrow.
@@ -17,7 +17,7 @@ pub(crate) struct AskSettings {
     /// Of the text as it is in the message.
     pub(crate) max_state_bytes: usize,
     /// Where used states are recorded, if each state may be used only once.
-    pub(crate) spent: Option<Arc<dyn SpentStates>>,
+    pub(crate) used_states: Option<Arc<dyn UsedStates>>,
     /// Whether answers that come without a state are asked for again: they know no time and no
     /// caller, and an author who set one means it.
     pub(crate) needs_state: bool,
@@ -56,7 +56,7 @@ impl Default for AskSettings {
         Self {
             answer_within: ANSWER_WITHIN,
             max_state_bytes: MAX_STATE_BYTES,
-            spent: Some(Arc::new(MemorySpent::default())),
+            used_states: Some(Arc::new(MemoryUsedStates::default())),
             needs_state: false,
             asks_by_tasks: false,
         }

@@ -44,7 +44,7 @@ pub(super) enum Course {
 
 impl Visit {
     /// A visit to this URL, with the message that the user reads before it. The URL must not
-    /// contain secrets: the client and its logs see it. [`Passes`](crate::Passes) binds a link to
+    /// contain secrets: the client and its logs see it. [`LinkTokens`](crate::LinkTokens) bind a link to
     /// its user.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Visit {
     }
 
     /// Sets the id of the visit, so that its end can be reported with
-    /// [`Changes::visited`](crate::Changes::visited). The client sees the id. It must be unique and
+    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). The client sees the id. It must be unique and
     /// must not be guessable. Defaults to a random id.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());

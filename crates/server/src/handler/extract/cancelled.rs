@@ -31,7 +31,7 @@ impl Cancelled {
     ///
     /// let (cancelled, cancel) = Cancelled::by_hand();
     /// assert!(!cancelled.is_cancelled());
-    /// cancel.now();
+    /// cancel.cancel();
     /// assert!(cancelled.is_cancelled());
     /// ```
     pub fn by_hand() -> (Self, CancelHandle) {
@@ -65,8 +65,8 @@ impl Cancelled {
 pub struct CancelHandle(CancelFlag);
 
 impl CancelHandle {
-    /// Cancels it.
-    pub fn now(&self) {
+    /// Cancels the call.
+    pub fn cancel(&self) {
         self.0.set();
     }
 }

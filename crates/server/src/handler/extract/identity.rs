@@ -1,9 +1,9 @@
 //! What the request says of the client, and which resource it names.
 
 use super::Extract;
-use crate::{Call, Failure, Introduction};
+use crate::{Call, ClientInfo, Failure};
 
-impl Extract for Introduction {
+impl Extract for ClientInfo {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         if let Some(client) = call
             .origin

@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod background;
+mod call_meta;
 mod cancelled;
 mod changes;
 mod declared;
@@ -18,13 +19,13 @@ mod notify;
 mod params;
 mod ping;
 mod progress;
-mod request_meta;
 mod state;
 mod trace;
 
 pub use args::{Args, RawArgs};
 pub use ask::Ask;
 pub use background::Background;
+pub use call_meta::CallMeta;
 pub use cancelled::{CancelHandle, Cancelled};
 pub use declared::Declared;
 pub use detach::Detach;
@@ -35,8 +36,7 @@ pub use named::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
 pub use notify::Notify;
 pub use params::Params;
 pub use ping::{Ping, PingError};
-pub use progress::{Progress, ProgressRecord, Reported, Step};
-pub use request_meta::MetaOf;
+pub use progress::{Progress, ProgressRecord, ProgressReport, Step};
 pub use state::State;
 
 use super::description::Description;

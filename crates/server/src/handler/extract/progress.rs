@@ -53,7 +53,7 @@ struct Recipient {
     channel: Option<Arc<TaskChannel>>,
     call: CancelFlag,
     revision: Revision,
-    reports: Mutex<Coalesced<Reported>>,
+    reports: Mutex<Coalesced<ProgressReport>>,
     pacer: Pacer,
     /// Whether a report has said that all is done.
     has_told_end: AtomicBool,
@@ -61,11 +61,11 @@ struct Recipient {
 
 /// The reports of a [recorded](Progress::recorded) progress, for tests. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct ProgressRecord(Arc<Mutex<Vec<Reported>>>);
+pub struct ProgressRecord(Arc<Mutex<Vec<ProgressReport>>>);
 
 impl ProgressRecord {
     /// All reports so far that would have been sent to a client.
-    pub fn reports(&self) -> Vec<Reported> {
+    pub fn reports(&self) -> Vec<ProgressReport> {
         self.0.lock().clone()
     }
 }
@@ -73,7 +73,7 @@ impl ProgressRecord {
 /// One report of progress.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Reported {
+pub struct ProgressReport {
     /// How far the work is, in any unit.
     pub progress: f64,
     /// Of how much in all, in the same unit, if that is known.
@@ -152,7 +152,7 @@ impl Progress {
         };
         // JSON has no form for a total that is not finite.
         let total = total.filter(|total| total.is_finite());
-        let report = Reported {
+        let report = ProgressReport {
             progress,
             total,
             message,
@@ -176,7 +176,7 @@ impl Progress {
 impl Recipient {
     /// Takes a report, and gives it back if it is to be sent now. One that comes too soon is sent a
     /// moment later, or with the end of the call.
-    fn offer(self: &Arc<Self>, report: Reported) -> Option<Reported> {
+    fn offer(self: &Arc<Self>, report: ProgressReport) -> Option<ProgressReport> {
         // progress: both sides SHOULD limit the rate; how things end is told at once. That they have
         // ended is said once: whatever comes later waits for its turn, or for the end of the call.
         let is_done = report.total.is_some_and(|total| report.progress >= total);
@@ -218,7 +218,7 @@ impl Recipient {
         channel.filter(|channel| channel.takes_questions())
     }
 
-    fn params(&self, report: Reported) -> Option<ProgressNotificationParams> {
+    fn params(&self, report: ProgressReport) -> Option<ProgressNotificationParams> {
         let mut params = ProgressNotificationParams::new(self.token.clone()?, report.progress);
         params.total = report.total;
         params.message = report.message;
@@ -228,7 +228,7 @@ impl Recipient {
 
     /// A task reports its progress in its status. Clients that read the status need no
     /// notifications, so these are sent if they are allowed, without waiting until they are read.
-    fn on_task(&self, channel: &TaskChannel, report: Reported) {
+    fn on_task(&self, channel: &TaskChannel, report: ProgressReport) {
         let progress = report.progress;
         let number = match report.total {
             Some(total) => format!("{progress} of {total}"),

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{LoggingLevel, LoggingMessageNotificationParams, Meta, envelope};
-use turnbuckle_transport::{NotNow, Pacer};
+use turnbuckle_transport::{Pacer, TrySendError};
 
 use crate::{
     Call, Extract, Failure,
@@ -297,7 +297,7 @@ impl Sender {
             return;
         }
         self.report_loss();
-        if self.put(&line) == Err(NotNow::Full) {
+        if self.put(&line) == Err(TrySendError::Full) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -319,13 +319,14 @@ impl Sender {
         };
         let mut line = Vec::new();
         let written = envelope::write_notification(&mut line, "notifications/message", &message);
-        let is_told = written.is_ok() && self.wants(level) && self.put(&line) != Err(NotNow::Full);
+        let is_told =
+            written.is_ok() && self.wants(level) && self.put(&line) != Err(TrySendError::Full);
         if !is_told {
             self.lost.fetch_add(lost, Ordering::Relaxed);
         }
     }
 
-    fn put(&self, line: &[u8]) -> Result<(), NotNow> {
+    fn put(&self, line: &[u8]) -> Result<(), TrySendError> {
         // The request that began a task has had its response.
         let standing = self.task().and_then(|_| self.peer.standing());
         let outbox = standing.as_ref().unwrap_or(self.peer.outbox());

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use futures_core::future::BoxFuture;
 use turnbuckle_session::round::KeyRing;
 use turnbuckle_store::{
-    Joined, MemoryReplicas, ReplicaStores, StoreError,
+    JoinGuard, MemoryReplicas, ReplicaStores, StoreError,
     bus::{Bus, Inbox, MemoryBus},
 };
 
@@ -45,7 +45,7 @@ impl CountingBus {
 }
 
 impl Bus for CountingBus {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         self.bus.join(node, inbox)
     }
 

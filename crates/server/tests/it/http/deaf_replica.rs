@@ -13,7 +13,8 @@ use serde_json::json;
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::Tool;
 use turnbuckle_store::{
-    BoxFuture, Joined, MemoryReplicas, ReplicaStores, Spend, SpentStates, StateUse, StoreError,
+    BoxFuture, JoinGuard, MemoryReplicas, ReplicaStores, StateClaim, StateUse, StoreError,
+    UsedStates,
     bus::{Bus, Delivery, Inbox, NodeId, Recipient},
 };
 
@@ -33,7 +34,7 @@ struct SilentAtTimes {
 }
 
 impl Bus for SilentAtTimes {
-    fn join(&self, node: NodeId, inbox: Inbox) -> Joined {
+    fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         let is_silent = Arc::clone(&self.is_silent);
         let inbox: Inbox = Arc::new(move |message| {
             if !is_silent.load(Ordering::Relaxed) {
@@ -67,8 +68,8 @@ impl Bus for SilentAtTimes {
 /// States that cannot be looked up.
 struct Unreachable;
 
-impl SpentStates for Unreachable {
-    fn spend<'a>(&'a self, _: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
+impl UsedStates for Unreachable {
+    fn claim<'a>(&'a self, _: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>> {
         Box::pin(async { Err(StoreError::new("test", "it is away, at 10.0.0.7")) })
     }
 }
@@ -137,7 +138,7 @@ async fn a_cancellation_reaches_a_replica_that_was_deaf() {
 #[tokio::test]
 async fn a_round_that_cannot_be_looked_up_says_to_try_again() {
     let mut stores = ReplicaStores::from(MemoryReplicas::default());
-    stores.spent = Arc::new(Unreachable);
+    stores.used_states = Arc::new(Unreachable);
     let site = replica(&stores).await;
     let round = |more: serde_json::Value| {
         let mut params = json!({ "name": "book", "arguments": {}, "_meta": {

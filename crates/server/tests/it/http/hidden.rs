@@ -3,7 +3,7 @@
 use http::{StatusCode, request::Parts};
 use serde_json::json;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect};
+use turnbuckle_server::{AuthDecision, Authorized, Caller, HttpRefusal, Protect};
 
 use super::{
     ask::{Ask, request},
@@ -18,8 +18,8 @@ use crate::{
 struct LetsEverybodyIn;
 
 impl Protect for LetsEverybodyIn {
-    fn admit(&self, _: &Parts) -> Admission {
-        Admission::Now(Ok(Admitted::new(Caller::new("ada"))))
+    fn admit(&self, _: &Parts) -> AuthDecision {
+        AuthDecision::Now(Ok(Authorized::new(Caller::new("ada"))))
     }
 
     fn lacking(&self, scopes: &[String]) -> HttpRefusal {

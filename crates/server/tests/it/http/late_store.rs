@@ -8,7 +8,7 @@ use turnbuckle_protocol::Revision;
 use turnbuckle_server::{Resource, Server};
 use turnbuckle_store::{
     BoxFuture, MemoryReplicas, ReplicaStores, StoreError,
-    session::{Note, SessionNotes, Sessions},
+    session::{SessionChange, SessionState, Sessions},
 };
 
 use super::{
@@ -29,7 +29,7 @@ struct LateSessions {
 }
 
 impl Sessions for LateSessions {
-    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionNotes, StoreError>> {
+    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>> {
         Box::pin(async move {
             let mut is_open = self.is_open.clone();
             let _ = is_open.wait_for(|is_open| *is_open).await;
@@ -40,10 +40,10 @@ impl Sessions for LateSessions {
     fn write<'a>(
         &'a self,
         session: &'a str,
-        note: Note,
+        change: SessionChange,
         keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.sessions.write(session, note, keep)
+        self.sessions.write(session, change, keep)
     }
 
     fn keep_handshake<'a>(

@@ -225,7 +225,7 @@ async fn nested(live: &LiveServer) -> (std::net::SocketAddr, oneshot::Sender<()>
     let (stop, stopped) = oneshot::channel::<()>();
     tokio::spawn(serve(listener, router, Settings::default(), async move {
         let _ = stopped.await;
-        closing.wind_up();
+        closing.begin_shutdown();
     }));
     (address, stop)
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode, request::Parts};
 use serde_json::json;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect, Server, Tool};
+use turnbuckle_server::{AuthDecision, Authorized, Caller, HttpRefusal, Protect, Server, Tool};
 
 use super::{
     ask::{Ask, call, notice, request},
@@ -27,30 +27,29 @@ struct Believing {
 }
 
 impl Protect for Believing {
-    fn admit(&self, request: &Parts) -> Admission {
+    fn admit(&self, request: &Parts) -> AuthDecision {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let said = request.headers.get("x-user");
         let said = said.and_then(|said| said.to_str().ok());
         let mut words = said.unwrap_or_default().split(' ').map(str::to_owned);
-        let verdict = match words.next().filter(|name| !name.is_empty()) {
-            Some(name) => Ok(
-                Admitted::new(Caller::new(name).with_scopes(words)).with_header(
-                    HeaderName::from_static("dpop-nonce"),
-                    HeaderValue::from_static("fresh"),
-                ),
-            ),
-            None => Err(
-                HttpRefusal::new(StatusCode::UNAUTHORIZED, "who are you?").with_header(
-                    http::header::WWW_AUTHENTICATE,
-                    HeaderValue::from_static("Bearer resource_metadata=\"there\""),
-                ),
-            ),
-        };
+        let verdict =
+            match words.next().filter(|name| !name.is_empty()) {
+                Some(name) => Ok(Authorized::new(Caller::new(name).with_scopes(words))
+                    .with_header(
+                        HeaderName::from_static("dpop-nonce"),
+                        HeaderValue::from_static("fresh"),
+                    )),
+                None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "who are you?")
+                    .with_header(
+                        http::header::WWW_AUTHENTICATE,
+                        HeaderValue::from_static("Bearer resource_metadata=\"there\""),
+                    )),
+            };
         // Some guards know at once, some have to ask.
         if asked.is_multiple_of(2) {
-            Admission::Now(verdict)
+            AuthDecision::Now(verdict)
         } else {
-            Admission::Later(Box::pin(async {
+            AuthDecision::Later(Box::pin(async {
                 tokio::task::yield_now().await;
                 verdict
             }))

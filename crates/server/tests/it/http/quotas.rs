@@ -1,4 +1,4 @@
-//! What one caller may have kept for it: listeners, subscriptions, handshakes, spent states.
+//! What one caller may have kept for it: listeners, subscriptions, handshakes, used states.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
     Ask as Asking, Caller, ListenerLimits, MemoryBudget, Resource, Server, Tool, ToolError,
 };
-use turnbuckle_store::MemorySpent;
+use turnbuckle_store::MemoryUsedStates;
 use turnbuckle_transport::http::{Listener, Settings, serve};
 
 use super::{
@@ -232,7 +232,7 @@ fn round(mut params: Value) -> Ask {
 
 #[tokio::test]
 async fn the_spent_states_of_one_caller_have_a_quota() {
-    let spent = MemorySpent::with_limit(100).with_limit_per_owner(2);
+    let spent = MemoryUsedStates::with_limit(100).with_limit_per_owner(2);
     let server = library().tool(Tool::new("look", look)).single_use(spent);
     let site = Believing::start(server).await;
     let answered = async |who: &str| {
@@ -250,7 +250,7 @@ async fn the_spent_states_of_one_caller_have_a_quota() {
     }
     assert_refused(
         &answered("ada").await,
-        "`MemorySpent::with_limit_per_owner`",
+        "`MemoryUsedStates::with_limit_per_owner`",
     );
     assert_eq!(text(&answered("eve").await), "0 roots");
 }

@@ -328,8 +328,8 @@ async fn the_end_of_a_visit_reaches_the_stream_at_another_replica() {
     let visiting = tokio::spawn(async move {
         loop {
             // The client is told of no visit but its own.
-            changes.visited("payment-8");
-            changes.visited("payment-7");
+            changes.elicitation_completed("payment-8");
+            changes.elicitation_completed("payment-7");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });

@@ -12,7 +12,10 @@ use std::time::Duration;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Asked, Event, Probe, ProbeRefusal, Reason, RevisionChoice, Settings, Verdict},
+    probe::{
+        Action, Asked, DetectedRevision, Event, Probe, ProbeRefusal, Reason, RevisionChoice,
+        Settings,
+    },
 };
 
 /// Plays the events of a transcript and compares what follows each of them.
@@ -74,7 +77,7 @@ fn written(action: &Action) -> String {
         Action::AwaitDiscover { within } => format!("await-discover {within:?}"),
         Action::Confirm { within } => format!("confirm {within:?}"),
         Action::Reopen => "reopen".to_owned(),
-        Action::Ready(verdict) => format!("ready {}", verdict.revision),
+        Action::Ready(detected) => format!("ready {}", detected.revision),
         Action::Fail(failure) => format!("fail {}", name(&failure.reason)),
     }
 }
@@ -98,7 +101,7 @@ fn auto() -> Settings {
 }
 
 fn remembering(revision: Revision) -> Settings {
-    Settings::new().with_remembered(Verdict { revision })
+    Settings::new().with_remembered(DetectedRevision { revision })
 }
 
 fn pinned(aim: RevisionChoice) -> Settings {

@@ -114,13 +114,16 @@ fn a_verdict_that_the_settings_forbid_is_not_followed() {
 
 #[test]
 fn a_verdict_is_kept_as_json() {
-    let verdict = Verdict {
+    let detected = DetectedRevision {
         revision: V2025_06_18,
     };
-    let json = serde_json::to_string(&verdict).unwrap();
+    let json = serde_json::to_string(&detected).unwrap();
     assert_eq!(json, r#"{"revision":"2025-06-18"}"#);
-    assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
-    assert!(serde_json::from_str::<Verdict>(r#"{"revision":"2031-01-01"}"#).is_err());
+    assert_eq!(
+        serde_json::from_str::<DetectedRevision>(&json).unwrap(),
+        detected
+    );
+    assert!(serde_json::from_str::<DetectedRevision>(r#"{"revision":"2031-01-01"}"#).is_err());
 }
 
 #[test]

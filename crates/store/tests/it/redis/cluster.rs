@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use turnbuckle_store::{Spend, contract, redis::Redis};
+use turnbuckle_store::{StateClaim, contract, redis::Redis};
 use turnbuckle_test_replicas::{Cluster, Lone, until};
 
 use super::replica::{HEALED_WITHIN, Pair, eventually};
@@ -24,7 +24,7 @@ async fn a_cluster_keeps_all_contracts() {
     let cluster = Cluster::start();
     let url = cluster.url();
     contract::tasks(async || open(&url).await.tasks()).await;
-    contract::spent(async || open(&url).await.spent()).await;
+    contract::used_states(async || open(&url).await.used_states()).await;
     contract::sessions(async || open(&url).await.sessions()).await;
     contract::events(async || open(&url).await.events()).await;
     contract::limits(&open(&url).await.limits()).await;
@@ -41,7 +41,7 @@ async fn keys_are_on_all_nodes_and_all_of_them_expire() {
         let id = format!("t{number}");
         pair.begin_task(&id).await.unwrap();
         pair.note(&id).await.unwrap();
-        pair.spend(id.as_bytes()).await.unwrap();
+        pair.claim(id.as_bytes()).await.unwrap();
     }
     let masters = cluster.masters();
     assert_eq!(masters.len(), 3);
@@ -78,7 +78,10 @@ async fn everything_heals_after_any_master_is_killed() {
         let id = format!("t{number}");
         pair.begin_task(&id).await.unwrap();
         pair.note(&id).await.unwrap();
-        assert_eq!(pair.spend(id.as_bytes()).await.unwrap(), Spend::Now);
+        assert_eq!(
+            pair.claim(id.as_bytes()).await.unwrap(),
+            StateClaim::FirstUse
+        );
     }
     // The one that has the list of replicas, and then the one that has the channel of a replica, each
     // started again before the next.
@@ -100,7 +103,10 @@ async fn everything_heals_after_any_master_is_killed() {
             let id = format!("t{number}");
             assert!(pair.has_task(&id).await, "{id}");
             assert!(pair.has_note(&id).await, "{id}");
-            assert_eq!(pair.spend(id.as_bytes()).await.unwrap(), Spend::Before);
+            assert_eq!(
+                pair.claim(id.as_bytes()).await.unwrap(),
+                StateClaim::AlreadyUsed
+            );
         }
         cluster.nodes[place].start_again();
         until("it is a replica again", || {

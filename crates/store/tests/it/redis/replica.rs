@@ -10,11 +10,13 @@ use std::{
 
 use tokio::sync::mpsc;
 use turnbuckle_store::{
-    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse, StoreError,
+    Change, Fanout as _, JoinGuard, StateClaim, StateUse, StoreError, UsedStates as _,
     bus::{Bus as _, Delivery, NodeId, Recipient},
     event::{EventLog as _, LoggedEvent},
-    redis::{Redis, RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisSpent, RedisTasks},
-    session::{Note, Sessions as _},
+    redis::{
+        Redis, RedisBus, RedisEvents, RedisFanout, RedisSessions, RedisTasks, RedisUsedStates,
+    },
+    session::{SessionChange, Sessions as _},
     task::{Changed, NewTask, TaskChange, TaskEnd, TaskKey, Tasks as _},
 };
 
@@ -38,10 +40,10 @@ struct Replica {
     fanout: RedisFanout,
     told: mpsc::UnboundedReceiver<Change>,
     tasks: Arc<RedisTasks>,
-    spent: RedisSpent,
+    used_states: RedisUsedStates,
     sessions: RedisSessions,
     events: RedisEvents,
-    _joined: [Joined; 2],
+    _joined: [JoinGuard; 2],
 }
 
 impl Replica {
@@ -55,7 +57,7 @@ impl Replica {
             taken,
             told,
             tasks: Arc::new(redis.tasks()),
-            spent: redis.spent(),
+            used_states: redis.used_states(),
             sessions: redis.sessions(),
             events: redis.events(),
             bus,
@@ -121,20 +123,20 @@ impl Pair {
         Some(found.ok()??.is_over())
     }
 
-    pub(super) async fn spend(&self, id: &[u8]) -> Result<Spend, StoreError> {
+    pub(super) async fn claim(&self, id: &[u8]) -> Result<StateClaim, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let used = StateUse::new(id, 7, now.as_secs() + KEEP.as_secs(), now.as_secs());
-        self.one.spent.spend(used).await
+        self.one.used_states.claim(used).await
     }
 
     pub(super) async fn note(&self, session: &str) -> Result<bool, StoreError> {
-        let note = Note::Subscribe("r://it".into());
-        self.one.sessions.write(session, note, KEEP).await
+        let change = SessionChange::Subscribe("r://it".into());
+        self.one.sessions.write(session, change, KEEP).await
     }
 
     pub(super) async fn has_note(&self, session: &str) -> bool {
-        let notes = self.other.sessions.read(session).await.unwrap();
-        notes.resources.iter().any(|uri| uri == "r://it")
+        let state = self.other.sessions.read(session).await.unwrap();
+        state.resources.iter().any(|uri| uri == "r://it")
     }
 
     /// Uses everything from both ends. Each part may be tried again until it works; how long that took
@@ -207,13 +209,13 @@ impl Pair {
 
     async fn the_rest_works(&self) {
         let id = unique();
-        let spent = eventually(async || self.spend(id.as_bytes()).await.ok()).await;
-        assert_eq!(spent, Spend::Now);
-        let spent = eventually(async || self.spend(id.as_bytes()).await.ok()).await;
-        assert_eq!(spent, Spend::Before);
+        let claimed = eventually(async || self.claim(id.as_bytes()).await.ok()).await;
+        assert_eq!(claimed, StateClaim::FirstUse);
+        let claimed = eventually(async || self.claim(id.as_bytes()).await.ok()).await;
+        assert_eq!(claimed, StateClaim::AlreadyUsed);
         assert!(eventually(async || self.note(&id).await.ok()).await);
-        let notes = eventually(async || self.other.sessions.read(&id).await.ok()).await;
-        assert_eq!(notes.resources.len(), 1);
+        let state = eventually(async || self.other.sessions.read(&id).await.ok()).await;
+        assert_eq!(state.resources.len(), 1);
         let event = || LoggedEvent {
             number: 1,
             bytes: b"event".to_vec(),

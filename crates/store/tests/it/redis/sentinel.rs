@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnbuckle_store::{Spend, contract, redis::Redis};
+use turnbuckle_store::{StateClaim, contract, redis::Redis};
 use turnbuckle_test_replicas::{Sentinels, until};
 
 use super::replica::{HEALED_WITHIN, Pair, eventually};
@@ -21,7 +21,7 @@ async fn a_master_of_sentinels_keeps_all_contracts() {
     let sentinels = Sentinels::start();
     let url = sentinels.url();
     contract::tasks(async || open(&url).await.tasks()).await;
-    contract::spent(async || open(&url).await.spent()).await;
+    contract::used_states(async || open(&url).await.used_states()).await;
     contract::sessions(async || open(&url).await.sessions()).await;
     contract::events(async || open(&url).await.events()).await;
     contract::limits(&open(&url).await.limits()).await;
@@ -37,7 +37,7 @@ async fn another_master_is_followed_after_one_is_killed() {
     for number in 0..20 {
         pair.begin_task(&format!("t{number}")).await.unwrap();
     }
-    assert_eq!(pair.spend(b"before").await.unwrap(), Spend::Now);
+    assert_eq!(pair.claim(b"before").await.unwrap(), StateClaim::FirstUse);
     assert!(pair.note("before").await.unwrap());
     sentinels.replicate();
     let killed = sentinels.master_port();
@@ -47,7 +47,10 @@ async fn another_master_is_followed_after_one_is_killed() {
     for number in 0..20 {
         assert!(pair.has_task(&format!("t{number}")).await, "t{number}");
     }
-    assert_eq!(pair.spend(b"before").await.unwrap(), Spend::Before);
+    assert_eq!(
+        pair.claim(b"before").await.unwrap(),
+        StateClaim::AlreadyUsed
+    );
     assert!(pair.has_note("before").await);
     // The old one comes back, thinks that it is master, and is told that it is not.
     let mut servers = sentinels.servers.iter_mut();
@@ -73,7 +76,7 @@ async fn a_master_that_is_made_a_replica_is_left_and_no_command_fails() {
         while sentinels.master_port() == before {
             number += 1;
             let id = format!("switch {number}");
-            pair.spend(id.as_bytes()).await.unwrap();
+            pair.claim(id.as_bytes()).await.unwrap();
         }
     };
     tokio::time::timeout(HEALED_WITHIN, switched)
@@ -156,7 +159,7 @@ async fn sentinels_and_servers_have_passwords_of_their_own() {
     }
     sentinels.master().kill();
     pair.works().await;
-    eventually(async || pair.spend(b"after").await.ok()).await;
+    eventually(async || pair.claim(b"after").await.ok()).await;
 }
 
 #[tokio::test]

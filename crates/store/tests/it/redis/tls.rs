@@ -8,7 +8,7 @@ use std::{
 };
 
 use turnbuckle_store::{
-    Spend, SpentStates as _, StateUse,
+    StateClaim, StateUse, UsedStates as _,
     redis::{Redis, RedisTls},
 };
 use turnbuckle_test_replicas::{RedisServer, until, words};
@@ -99,8 +99,14 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
 
     let ada = engine.url("ada:hunter%3A2", 0);
     let redis = Redis::open_with_tls(&ada, trusting()).await.unwrap();
-    assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Now);
-    assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Before);
+    assert_eq!(
+        redis.used_states().claim(used).await.unwrap(),
+        StateClaim::FirstUse
+    );
+    assert_eq!(
+        redis.used_states().claim(used).await.unwrap(),
+        StateClaim::AlreadyUsed
+    );
     // What listens has a connection of its own.
     let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
     let (_joined, _) = super::node(&bus, node);
@@ -110,8 +116,8 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
     let other = engine.url(":open%20sesame", 3);
     let tls = trusting().client_certificate(made.cert.pem(), key);
     let other = Redis::open_with_tls(&other, tls).await.unwrap();
-    let spent = other.spent().spend(used).await.unwrap();
-    assert_eq!(spent, Spend::Now, "another database is another");
+    let claimed = other.used_states().claim(used).await.unwrap();
+    assert_eq!(claimed, StateClaim::FirstUse, "another database is another");
 
     let unknown = Redis::open(&ada).await.unwrap_err().to_string();
     assert!(unknown.contains("certificate"), "{unknown}");
@@ -161,8 +167,14 @@ impl Certified {
         let tls = || RedisTls::new().root(&self.pem);
         let redis = Redis::open_with_tls(url, tls()).await.unwrap();
         let used = StateUse::new(b"one", 7, 10, 0);
-        assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Now);
-        assert_eq!(redis.spent().spend(used).await.unwrap(), Spend::Before);
+        assert_eq!(
+            redis.used_states().claim(used).await.unwrap(),
+            StateClaim::FirstUse
+        );
+        assert_eq!(
+            redis.used_states().claim(used).await.unwrap(),
+            StateClaim::AlreadyUsed
+        );
         let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
         let (_joined, _) = super::node(&bus, node);
         let ready = turnbuckle_store::bus::Bus::ready(&bus, node);

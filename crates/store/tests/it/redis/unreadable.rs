@@ -40,7 +40,7 @@ async fn a_record_that_cannot_be_read_hides_no_other() {
     let other = LeasedTasks::new(tasks.clone(), bus, here);
     let offered = Arc::new(Mutex::new(Vec::new()));
     let taken = Arc::clone(&offered);
-    other.adopt_with(Box::new(move |record| {
+    other.on_takeover(Box::new(move |record| {
         taken.lock().unwrap().push(record.task.task_id.clone());
     }));
     assert_eq!(other.look_after(lost).await.unwrap(), 1);

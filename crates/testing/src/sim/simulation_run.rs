@@ -19,9 +19,9 @@ use super::{Faults, Network, Random, audit::Audit, trace::Trace};
 
 /// One run of a simulation. Clones are the same run.
 #[derive(Clone)]
-pub struct World(Arc<WorldShared>);
+pub struct SimulationRun(Arc<RunShared>);
 
-struct WorldShared {
+struct RunShared {
     seed: u64,
     random: Mutex<Random>,
     network: Network,
@@ -30,20 +30,20 @@ struct WorldShared {
     audits: AtomicU64,
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for SimulationRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
+        f.debug_struct("SimulationRun")
             .field("seed", &self.0.seed)
             .finish_non_exhaustive()
     }
 }
 
-impl World {
+impl SimulationRun {
     pub(super) fn new(seed: u64, faults: Faults) -> Self {
         let mut random = Random::new(seed);
         let trace = Trace::new();
         let network = Network::new(faults, random.fork(), trace.clone());
-        Self(Arc::new(WorldShared {
+        Self(Arc::new(RunShared {
             seed,
             random: Mutex::new(random),
             network,
@@ -91,7 +91,7 @@ impl World {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let (world, name) = (self.clone(), name.to_owned());
+        let (run, name) = (self.clone(), name.to_owned());
         let work = tokio::spawn(work);
         tokio::spawn(async move {
             if let Err(error) = work.await
@@ -102,13 +102,13 @@ impl World {
                     .downcast_ref::<String>()
                     .map(String::as_str)
                     .or_else(|| panic.downcast_ref::<&str>().copied());
-                world.problem(format_args!("{name} panicked: {}", said.unwrap_or("?")));
+                run.problem(format_args!("{name} panicked: {}", said.unwrap_or("?")));
             }
         })
     }
 
     /// Serves over HTTP at `http://name/mcp` until the machine crashes or is stopped.
-    pub fn serve(&self, name: &str, server: &LiveServer) -> Machine {
+    pub fn serve(&self, name: &str, server: &LiveServer) -> SimulatedMachine {
         self.serve_at(name, server, |http| http)
     }
 
@@ -118,19 +118,19 @@ impl World {
         name: &str,
         server: &LiveServer,
         set_up: impl FnOnce(Http) -> Http,
-    ) -> Machine {
+    ) -> SimulatedMachine {
         let http = set_up(Http::listener(self.0.network.listen(name)));
         let served = server.clone();
-        let world = self.clone();
+        let run = self.clone();
         let label = name.to_owned();
         let task = tokio::spawn(async move {
             if let Err(error) = served.serve(http).await {
-                world.problem(format_args!("server `{label}` ended: {error}"));
+                run.problem(format_args!("server `{label}` ended: {error}"));
             }
         });
         self.note(format_args!("{name} listens"));
-        Machine {
-            world: self.clone(),
+        SimulatedMachine {
+            run: self.clone(),
             name: name.to_owned(),
             task: task.abort_handle(),
         }
@@ -185,19 +185,19 @@ impl World {
 
 /// A machine that a server runs on. Dropping it does nothing: the server goes on.
 #[derive(Debug)]
-pub struct Machine {
-    world: World,
+pub struct SimulatedMachine {
+    run: SimulationRun,
     name: String,
     task: AbortHandle,
 }
 
-impl Machine {
+impl SimulatedMachine {
     /// The power fails: connections are cut, and the server's tasks end wherever they are.
     ///
     /// Drop the [`LiveServer`] as well: tasks that it runs in the background end with it.
     pub fn crash(&self) {
-        self.world.note(format_args!("{} crashes", self.name));
+        self.run.note(format_args!("{} crashes", self.name));
         self.task.abort();
-        self.world.network().unplug(&self.name);
+        self.run.network().unplug(&self.name);
     }
 }

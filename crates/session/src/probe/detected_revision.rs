@@ -11,19 +11,19 @@ use crate::Era;
 /// to the next [`Settings`](super::Settings).
 ///
 /// ```
-/// use turnbuckle_session::{Era, Verdict};
+/// use turnbuckle_session::{Era, DetectedRevision};
 ///
-/// let verdict: Verdict = serde_json::from_str(r#"{ "revision": "2025-06-18" }"#)?;
-/// assert_eq!(verdict.era(), Era::Legacy);
+/// let detected: DetectedRevision = serde_json::from_str(r#"{ "revision": "2025-06-18" }"#)?;
+/// assert_eq!(detected.era(), Era::Legacy);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct DetectedRevision {
     /// The revision both ends speak.
     pub revision: Revision,
 }
 
-impl Verdict {
+impl DetectedRevision {
     /// The era of that revision.
     pub fn era(self) -> Era {
         self.revision.into()

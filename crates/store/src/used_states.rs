@@ -1,4 +1,4 @@
-//! States of calls that were used: what is spent here is not taken again.
+//! States of calls that were used, so that none is used twice.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,20 +6,20 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::{BoxFuture, StoreError};
 
-/// How many spent states memory holds: 70 a second for the hour in which they would be taken, in some
+/// How many used states memory holds: 70 a second for the hour in which they would be taken, in some
 /// forty megabytes.
-pub const MAX_SPENT: usize = 250_000;
+pub const MAX_USED_STATES: usize = 250_000;
 
 /// How many of one owner: a tenth of all, which is 7 a second.
-pub const MAX_SPENT_PER_OWNER: usize = 25_000;
+pub const MAX_USED_STATES_PER_OWNER: usize = 25_000;
 
-/// Whether a state may be used.
+/// Whether a state may be used, from [`UsedStates::claim`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spend {
+pub enum StateClaim {
     /// It is used now, for the first time.
-    Now,
+    FirstUse,
     /// It was used before.
-    Before,
+    AlreadyUsed,
     /// It is not used: its owner has used so many that have not expired yet.
     TooMany {
         /// How many one owner may have used.
@@ -56,37 +56,37 @@ impl<'a> StateUse<'a> {
 /// Remembers which states were used, so that none is used twice.
 ///
 /// Replicas that share their keys must share this too, or a state can be used once on each.
-pub trait SpentStates: Send + Sync + 'static {
+pub trait UsedStates: Send + Sync + 'static {
     /// Uses a state, and remembers it until it expires by itself. Of several that use the same state
-    /// at the same time exactly one is told [`Spend::Now`].
+    /// at the same time exactly one gets [`StateClaim::FirstUse`].
     ///
     /// # Errors
     /// If the store cannot tell. The state is refused then.
-    fn spend<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>>;
+    fn claim<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>>;
 }
 
-/// Spent states of one process, up to [`MAX_SPENT`], and up to [`MAX_SPENT_PER_OWNER`] of one owner.
+/// Used states of one process, up to [`MAX_USED_STATES`], and up to [`MAX_USED_STATES_PER_OWNER`] of one owner.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// use turnbuckle_store::{MemorySpent, Spend, SpentStates, StateUse};
+/// use turnbuckle_store::{MemoryUsedStates, StateClaim, UsedStates, StateUse};
 ///
-/// let spent = MemorySpent::default();
+/// let used_states = MemoryUsedStates::default();
 /// let ada = 7;
-/// assert_eq!(spent.spend(StateUse::new(b"id", ada, 60, 0)).await?, Spend::Now);
-/// assert_eq!(spent.spend(StateUse::new(b"id", ada, 60, 1)).await?, Spend::Before);
+/// assert_eq!(used_states.claim(StateUse::new(b"id", ada, 60, 0)).await?, StateClaim::FirstUse);
+/// assert_eq!(used_states.claim(StateUse::new(b"id", ada, 60, 1)).await?, StateClaim::AlreadyUsed);
 /// # Ok::<(), turnbuckle_store::StoreError>(())
 /// # }).unwrap();
 /// ```
 #[derive(Debug)]
-pub struct MemorySpent {
+pub struct MemoryUsedStates {
     limit: usize,
     limit_per_owner: usize,
-    spent: Mutex<Spent>,
+    used: Mutex<UsedTable>,
 }
 
 #[derive(Debug, Default)]
-struct Spent {
+struct UsedTable {
     /// Each with its owner.
     ids: HashMap<Box<[u8]>, u64>,
     /// How many each owner has used.
@@ -95,14 +95,14 @@ struct Spent {
     by_expiry: BTreeSet<(u64, Box<[u8]>)>,
 }
 
-impl MemorySpent {
+impl MemoryUsedStates {
     /// Holds so many states, and a tenth of them of one owner. When it is full of states that have not
     /// expired, further ones are refused: to forget one would be to take it twice.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
             limit_per_owner: limit.div_ceil(10),
-            spent: Mutex::default(),
+            used: Mutex::default(),
         }
     }
 
@@ -112,38 +112,38 @@ impl MemorySpent {
         self
     }
 
-    fn spend_now(&self, used: StateUse<'_>) -> Result<Spend, StoreError> {
-        let mut spent = self.spent.lock();
-        spent.forget_expired(used.now);
-        if spent.ids.contains_key(used.id) {
-            return Ok(Spend::Before);
+    fn claim_now(&self, used: StateUse<'_>) -> Result<StateClaim, StoreError> {
+        let mut used_states = self.used.lock();
+        used_states.forget_expired(used.now);
+        if used_states.ids.contains_key(used.id) {
+            return Ok(StateClaim::AlreadyUsed);
         }
         let limit = self.limit_per_owner;
-        if spent.owners.get(&used.owner).copied().unwrap_or(0) >= limit {
-            return Ok(Spend::TooMany { limit });
+        if used_states.owners.get(&used.owner).copied().unwrap_or(0) >= limit {
+            return Ok(StateClaim::TooMany { limit });
         }
-        if spent.ids.len() >= self.limit {
+        if used_states.ids.len() >= self.limit {
             let full = format!(
-                "it holds {} spent states and none has expired: share a larger store, let states expire \
-                 sooner, or raise `MemorySpent::with_limit`",
+                "it holds {} used states and none has expired: share a larger store, let states expire \
+                 sooner, or raise `MemoryUsedStates::with_limit`",
                 self.limit
             );
             return Err(StoreError::new("memory", full));
         }
-        *spent.owners.entry(used.owner).or_default() += 1;
-        spent.ids.insert(used.id.into(), used.owner);
-        spent.by_expiry.insert((used.expires, used.id.into()));
-        Ok(Spend::Now)
+        *used_states.owners.entry(used.owner).or_default() += 1;
+        used_states.ids.insert(used.id.into(), used.owner);
+        used_states.by_expiry.insert((used.expires, used.id.into()));
+        Ok(StateClaim::FirstUse)
     }
 }
 
-impl Default for MemorySpent {
+impl Default for MemoryUsedStates {
     fn default() -> Self {
-        Self::with_limit(MAX_SPENT)
+        Self::with_limit(MAX_USED_STATES)
     }
 }
 
-impl Spent {
+impl UsedTable {
     fn forget_expired(&mut self, now: u64) {
         while let Some((expires, _)) = self.by_expiry.first()
             && *expires < now
@@ -162,9 +162,9 @@ impl Spent {
     }
 }
 
-impl SpentStates for MemorySpent {
-    fn spend<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
-        Box::pin(std::future::ready(self.spend_now(used)))
+impl UsedStates for MemoryUsedStates {
+    fn claim<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>> {
+        Box::pin(std::future::ready(self.claim_now(used)))
     }
 }
 
@@ -178,15 +178,16 @@ mod tests {
 
     #[test]
     fn a_full_store_takes_nothing_until_something_has_expired() {
-        let spent = MemorySpent::with_limit(2);
-        let spend = |id: &[u8], owner, expires, now| spent.spend_now(used(id, owner, expires, now));
-        assert_eq!(spend(b"a", 1, 10, 0).unwrap(), Spend::Now);
-        assert_eq!(spend(b"b", 2, 20, 0).unwrap(), Spend::Now);
-        let full = spend(b"c", 3, 20, 10).unwrap_err().to_string();
-        assert!(full.contains("2 spent states"), "{full}");
-        assert_eq!(spend(b"b", 2, 20, 10).unwrap(), Spend::Before);
-        assert_eq!(spend(b"c", 3, 20, 11).unwrap(), Spend::Now);
-        let inside = spent.spent.lock();
+        let used_states = MemoryUsedStates::with_limit(2);
+        let claim =
+            |id: &[u8], owner, expires, now| used_states.claim_now(used(id, owner, expires, now));
+        assert_eq!(claim(b"a", 1, 10, 0).unwrap(), StateClaim::FirstUse);
+        assert_eq!(claim(b"b", 2, 20, 0).unwrap(), StateClaim::FirstUse);
+        let full = claim(b"c", 3, 20, 10).unwrap_err().to_string();
+        assert!(full.contains("2 used states"), "{full}");
+        assert_eq!(claim(b"b", 2, 20, 10).unwrap(), StateClaim::AlreadyUsed);
+        assert_eq!(claim(b"c", 3, 20, 11).unwrap(), StateClaim::FirstUse);
+        let inside = used_states.used.lock();
         let counts = (
             inside.ids.len(),
             inside.by_expiry.len(),
@@ -197,13 +198,22 @@ mod tests {
 
     #[test]
     fn one_owner_cannot_fill_it_for_the_others() {
-        let spent = MemorySpent::with_limit(10).with_limit_per_owner(2);
+        let used_states = MemoryUsedStates::with_limit(10).with_limit_per_owner(2);
         for id in [b"a", b"b"] {
-            assert_eq!(spent.spend_now(used(id, 1, 10, 0)).unwrap(), Spend::Now);
+            assert_eq!(
+                used_states.claim_now(used(id, 1, 10, 0)).unwrap(),
+                StateClaim::FirstUse
+            );
         }
-        let refused = spent.spend_now(used(b"c", 1, 10, 0)).unwrap();
-        assert_eq!(refused, Spend::TooMany { limit: 2 });
-        assert_eq!(spent.spend_now(used(b"c", 2, 10, 0)).unwrap(), Spend::Now);
-        assert_eq!(spent.spend_now(used(b"d", 1, 20, 11)).unwrap(), Spend::Now);
+        let refused = used_states.claim_now(used(b"c", 1, 10, 0)).unwrap();
+        assert_eq!(refused, StateClaim::TooMany { limit: 2 });
+        assert_eq!(
+            used_states.claim_now(used(b"c", 2, 10, 0)).unwrap(),
+            StateClaim::FirstUse
+        );
+        assert_eq!(
+            used_states.claim_now(used(b"d", 1, 20, 11)).unwrap(),
+            StateClaim::FirstUse
+        );
     }
 }

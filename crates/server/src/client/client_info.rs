@@ -7,7 +7,7 @@ use turnbuckle_protocol::{ClientCapabilities, Implementation};
 /// Use it for display and logs only, because it is not verified. Use [`Caller`](crate::Caller) as
 /// the identity.
 #[derive(Clone, Debug, Default)]
-pub struct Introduction {
+pub struct ClientInfo {
     /// The name and version that the client gives itself, unverified. Use it for logs and
     /// statistics only.
     pub info: Option<Implementation>,

@@ -16,12 +16,12 @@ use crate::{
 
 /// The way back to the client of one request: its stream and its session. Clones share them.
 #[derive(Clone)]
-pub struct Front {
+pub struct ClientChannel {
     peer: Arc<Peer>,
     revision: Revision,
 }
 
-impl Front {
+impl ClientChannel {
     pub(crate) fn new(peer: &Arc<Peer>, revision: Revision) -> Self {
         Self {
             peer: Arc::clone(peer),
@@ -94,7 +94,7 @@ impl Front {
     }
 
     /// Notifies the session when the visit with this id is over, after
-    /// [`Changes::visited`](crate::Changes::visited). Does nothing without a session.
+    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). Does nothing without a session.
     pub fn expect_visit(&self, id: &str) {
         self.peer.expect_visit_of(id);
     }

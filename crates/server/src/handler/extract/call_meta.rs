@@ -8,9 +8,9 @@ use crate::{Call, Failure, Reject};
 /// Extracts the whole `_meta` of the request: progress token, trace context, and keys of the
 /// client's own. Empty if the request has none.
 #[derive(Clone, Debug, Default)]
-pub struct MetaOf(pub Meta);
+pub struct CallMeta(pub Meta);
 
-impl Extract for MetaOf {
+impl Extract for CallMeta {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         call.raw_meta().map_or_else(
             || Ok(Self::default()),

@@ -11,7 +11,7 @@ pub const MAX_RESOURCES: usize = 4096;
 
 /// What a client has changed since its handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionNotes {
+pub struct SessionState {
     /// Whether the session has ended.
     pub is_ended: bool,
     /// The level of `logging/setLevel`.
@@ -22,7 +22,7 @@ pub struct SessionNotes {
 
 /// Something that a client changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum SessionChange {
     /// `logging/setLevel`.
     LogLevel(String),
     /// `resources/subscribe`.
@@ -37,14 +37,14 @@ pub enum Note {
 /// `contract::sessions`.
 pub trait Sessions: Send + Sync + 'static {
     /// What a client has changed; nothing of a session that is not known.
-    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionNotes, StoreError>>;
+    fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>>;
 
     /// Writes a change down, and keeps it and all before it for so long from now. False if the session
     /// has ended, or is subscribed to [`MAX_RESOURCES`].
     fn write<'a>(
         &'a self,
         session: &'a str,
-        note: Note,
+        change: SessionChange,
         keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 

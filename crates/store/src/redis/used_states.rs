@@ -1,21 +1,21 @@
 //! States that were used, in Redis.
 
 use super::Redis;
-use crate::{BoxFuture, Spend, SpentStates, StateUse, StoreError};
+use crate::{BoxFuture, StateClaim, StateUse, StoreError, UsedStates};
 
 /// Enough that no two uses of one state have the same.
 const MARK_BYTES: usize = 16;
 
 /// States that were used, shared by all who use this Redis.
 #[derive(Clone, Debug)]
-pub struct RedisSpent(Redis);
+pub struct RedisUsedStates(Redis);
 
-impl RedisSpent {
+impl RedisUsedStates {
     pub(super) fn new(redis: Redis) -> Self {
         Self(redis)
     }
 
-    async fn spend_now(&self, used: StateUse<'_>) -> Result<Spend, StoreError> {
+    async fn claim_now(&self, used: StateUse<'_>) -> Result<StateClaim, StoreError> {
         // The second in which it expires is one in which it could still be used.
         let seconds = used.expires.saturating_sub(used.now).saturating_add(1);
         let name = self.0.lone_name("spent", used.id);
@@ -24,16 +24,16 @@ impl RedisSpent {
         set.arg(&name).arg(&mark).arg("NX").arg("EX").arg(seconds);
         let done: Option<String> = self.0.repeatable(&set).await?;
         if done.is_some() {
-            return Ok(Spend::Now);
+            return Ok(StateClaim::FirstUse);
         }
         // Where the answer was lost and the command sent again, it is our own mark that is there.
         let mut get = ::redis::cmd("GET");
         get.arg(&name);
         let there: Option<Vec<u8>> = self.0.repeatable(&get).await?;
         Ok(if there.as_ref() == Some(&mark) {
-            Spend::Now
+            StateClaim::FirstUse
         } else {
-            Spend::Before
+            StateClaim::AlreadyUsed
         })
     }
 }
@@ -45,8 +45,8 @@ fn mark() -> Result<Vec<u8>, StoreError> {
     Ok(mark)
 }
 
-impl SpentStates for RedisSpent {
-    fn spend<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
-        Box::pin(self.spend_now(used))
+impl UsedStates for RedisUsedStates {
+    fn claim<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>> {
+        Box::pin(self.claim_now(used))
     }
 }
