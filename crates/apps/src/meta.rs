@@ -151,7 +151,7 @@ pub struct Permissions {
     pub clipboard_write: Option<PermissionRequest>,
 }
 
-/// Something that is wanted: an object, in which the specification has nothing yet.
+/// A permission that a page requests. The specification defines no members for it yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRequest {}
 

@@ -65,7 +65,8 @@ pub trait UsedStates: Send + Sync + 'static {
     fn claim<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>>;
 }
 
-/// Used states of one process, up to [`MAX_USED_STATES`], and up to [`MAX_USED_STATES_PER_OWNER`] of one owner.
+/// Used states of one process, up to [`MAX_USED_STATES`], and up to [`MAX_USED_STATES_PER_OWNER`]
+/// of one owner.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {

@@ -182,7 +182,7 @@ impl Issuer {
         self
     }
 
-    /// Believes a token that was verified for this long before it is verified again; never beyond
+    /// Accepts a token that was verified for this long before it is verified again; never beyond
     /// the token's expiry. Defaults to five minutes for signatures, and to 30 seconds for
     /// introspection and [`verify`](Self::verify).
     ///

@@ -31,7 +31,7 @@ const REFUSED_FOR: u64 = 5;
 /// or `Http::protect`. Clones share their caches.
 ///
 /// It verifies the token of each request, and serves the protected resource metadata. A token that
-/// was verified is believed for a while ([`Issuer::cache_for`](super::Issuer::cache_for)); one
+/// was verified is accepted for a while ([`Issuer::cache_for`](super::Issuer::cache_for)); one
 /// that was refused is refused for five seconds without being looked at.
 #[derive(Clone)]
 pub struct LiveGuard(Arc<Inner>);

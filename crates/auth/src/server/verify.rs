@@ -13,7 +13,7 @@ pub type Claims = Map<String, Value>;
 ///
 /// The returned claims are checked by the same rules as those of any other token: `aud` must name
 /// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller. A valid
-/// token is believed for 30 seconds unless [`Issuer::cache_for`](super::Issuer::cache_for) is
+/// token is accepted for 30 seconds unless [`Issuer::cache_for`](super::Issuer::cache_for) is
 /// set.
 ///
 /// ```

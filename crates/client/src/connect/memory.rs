@@ -1,6 +1,7 @@
 //! The detected revisions of servers, kept while this process runs.
 //!
-//! A known revision saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
+//! A known revision saves the probe when the same program is started again, or the same URL
+//! connected to. It is only ever a guess: where
 //! it turns out wrong the search goes on, and what it finds replaces it.
 
 use std::collections::VecDeque;

@@ -142,7 +142,7 @@ impl Changes {
     }
 
     /// Reports that the user has done what a URL was for: the visit with this
-    /// [id](crate::Visit::id) is over.
+    /// [id](crate::Visit::id) is over (`notifications/elicitation/complete`).
     ///
     /// The client that was asked is notified, if it is still connected to any replica and speaks
     /// 2025-11-25; other clients are not. Clients of later revisions are not notified of visits:

@@ -129,9 +129,9 @@ impl LeasedTasks {
         }
         let restart = record.restart.as_ref();
         if restart.is_some_and(Restart::may_be_taken_over)
-            && let Some(adopt) = self.take_over.get()
+            && let Some(take_over) = self.take_over.get()
         {
-            adopt(Arc::clone(&record));
+            take_over(Arc::clone(&record));
             return Ok(record);
         }
         match self.fail(&record.key(), now).await? {

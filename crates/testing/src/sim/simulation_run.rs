@@ -1,4 +1,4 @@
-//! What a simulated program sees: the network, random numbers, servers, and the judge.
+//! What a simulated program sees: the network, random numbers, servers, and the checks.
 
 use std::{
     fmt,

@@ -57,8 +57,8 @@ impl TextResponse {
 
 type Find = dyn Fn(&Method, &Uri, &HeaderMap) -> Option<TextResponse> + Send + Sync;
 
-/// Answers requests for paths beside the endpoint; `None` leaves a request to the server. Set it with
-/// [`HttpSettings::extra_routes`](crate::HttpSettings::extra_routes).
+/// Answers requests for paths beside the endpoint; `None` leaves a request to the server. Set it
+/// with [`HttpSettings::extra_routes`](crate::HttpSettings::extra_routes).
 #[derive(Clone)]
 pub struct ExtraRoutes(Arc<Find>);
 

@@ -56,8 +56,8 @@ impl Visit {
     }
 
     /// Sets the id of the visit, so that its end can be reported with
-    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). The client sees the id. It must be unique and
-    /// must not be guessable. Defaults to a random id.
+    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). The client sees
+    /// the id. It must be unique and must not be guessable. Defaults to a random id.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
