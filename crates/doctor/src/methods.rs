@@ -124,7 +124,7 @@ async fn text_id(connection: &mut Connection<'_>) {
     let limit = connection.limits.probe;
     let exchange = connection.send(message, limit).await;
     if exchange.is_silent() {
-        let said = "a request whose id is a text is not answered";
+        let said = "a request whose id is a string is not answered";
         connection.report.add(exchange.finding(&methods::ID, said));
     } else {
         connection

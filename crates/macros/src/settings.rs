@@ -284,7 +284,7 @@ fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
     };
     match (form, lit) {
         (Form::Text, Lit::Str(_)) | (Form::Number, Lit::Int(_)) => {}
-        (Form::Number, _) => mistakes.at(lit, "expected a whole number"),
+        (Form::Number, _) => mistakes.at(lit, "expected an integer"),
         (Form::List, _) => mistakes.at(lit, "expected a list: `[\"…\"]`"),
         _ => mistakes.at(lit, "expected text in quotes"),
     }
@@ -385,18 +385,14 @@ mod tests {
             (
                 Kind::Resource,
                 quote!("a://b", size = "x"),
-                "expected a whole number",
+                "expected an integer",
             ),
             (Kind::Resource, quote!("a://b", size), "`size = 4`"),
             (Kind::Tool, quote!(timeout), "`timeout = \\\"30s\\\"`"),
             (Kind::Tool, quote!(timeout = 30), "write a unit"),
             (Kind::Tool, quote!(timeout = "30 s or so"), "is not a time"),
             (Kind::Tool, quote!(timeout = "0s"), "within no time"),
-            (
-                Kind::Tool,
-                quote!(concurrency = "4"),
-                "expected a whole number",
-            ),
+            (Kind::Tool, quote!(concurrency = "4"), "expected an integer"),
             (Kind::Tool, quote!(title = "a" idempotent), "expected `,`"),
             (Kind::Tool, quote!(= 3), "expected the name of an option"),
         ];

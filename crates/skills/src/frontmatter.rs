@@ -71,7 +71,7 @@ impl<'a> Frontmatter<'a> {
 fn check(fields: &JsonObject) -> Result<(), BadFrontmatter> {
     let bad = |field, problem| Err(BadFrontmatter::Field { field, problem });
     match fields.get("name").and_then(Value::as_str) {
-        None => return bad("name", "must be a text"),
+        None => return bad("name", "must be a string"),
         Some(name) if !uri::is_name(name) => {
             return bad(
                 "name",
@@ -81,7 +81,7 @@ fn check(fields: &JsonObject) -> Result<(), BadFrontmatter> {
         Some(_) => {}
     }
     match fields.get("description").and_then(Value::as_str) {
-        None => bad("description", "must be a text"),
+        None => bad("description", "must be a string"),
         Some(text) if text.trim().is_empty() => bad("description", "must not be empty"),
         Some(text) if text.chars().count() > MAX_DESCRIPTION => {
             bad("description", "must have at most 1024 characters")

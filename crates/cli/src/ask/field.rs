@@ -138,7 +138,7 @@ impl<'f> Field<'f> {
                 rules.push("numbers or names, with commas".to_owned());
             }
             PrimitiveSchema::Number(number) if number.kind == NumberKind::Integer => {
-                rules.push("a whole number".to_owned());
+                rules.push("an integer".to_owned());
             }
             _ => {}
         }

@@ -96,8 +96,8 @@ impl Kinds {
     /// What is allowed, in words.
     pub(super) fn described(self) -> String {
         let words = [
-            (self.text, "a text"),
-            (self.integer && !self.number, "a whole number"),
+            (self.text, "a string"),
+            (self.integer && !self.number, "an integer"),
             (self.number, "a number"),
             (self.boolean, "true or false"),
             (self.list, "a list"),

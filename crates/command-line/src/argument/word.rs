@@ -282,10 +282,7 @@ mod tests {
                 &["name"][..],
                 "`name` is not an argument; write key=value, key:=json, key=@file, or - for stdin",
             ),
-            (
-                &["age=old"],
-                "`age` must be a whole number or null, got `old`",
-            ),
+            (&["age=old"], "`age` must be an integer or null, got `old`"),
             (
                 &["tags=a"],
                 "`tags` is a list: add to it with tags+=…, or write it whole with tags:=[…]",

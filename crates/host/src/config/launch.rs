@@ -205,7 +205,7 @@ impl Reader<'_> {
     fn text(&self, key: &str) -> Result<String, EntryError> {
         match self.settings.get(key) {
             Some(Value::String(text)) => self.expansion.expand(key, text),
-            _ => Err(wrong(key, "a text")),
+            _ => Err(wrong(key, "a string")),
         }
     }
 
@@ -214,9 +214,9 @@ impl Reader<'_> {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => values
                 .iter()
-                .map(|value| self.plain(key, value, "a list of texts"))
+                .map(|value| self.plain(key, value, "a list of strings"))
                 .collect(),
-            Some(_) => Err(wrong(key, "a list of texts")),
+            Some(_) => Err(wrong(key, "a list of strings")),
         }
     }
 
@@ -226,7 +226,7 @@ impl Reader<'_> {
             Some(Value::Object(pairs)) => pairs
                 .iter()
                 .map(|(name, value)| {
-                    let value = self.plain(&format!("{key}.{name}"), value, "a text")?;
+                    let value = self.plain(&format!("{key}.{name}"), value, "a string")?;
                     Ok((name.clone(), value))
                 })
                 .collect(),

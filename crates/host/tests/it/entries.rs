@@ -213,7 +213,7 @@ fn what_is_wrong_is_said() {
             r#"{"command": "x", "args": "y"}"#,
             EntryError::WrongKind {
                 key: "args".into(),
-                expected: "a list of texts",
+                expected: "a list of strings",
             },
         ),
         (

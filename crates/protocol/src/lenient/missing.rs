@@ -108,7 +108,7 @@ impl Mender<'_> {
             }
             Value::String(text) => {
                 *content = json!([{ "type": "text", "text": text }]);
-                "`content` is a text; read as a block of text"
+                "`content` is a string; read as a block of text"
             }
             _ => {
                 *content = json!([]);

@@ -95,7 +95,7 @@ fn number(schema: &NumberSchema, value: &Value) -> Result<ElicitValue, String> {
         return Err(format!("be a number, not {}", kind(value)));
     };
     let number = match schema.kind {
-        NumberKind::Integer => whole(number).ok_or("be a whole number")?,
+        NumberKind::Integer => whole(number).ok_or("be an integer")?,
         _ => number.clone(),
     };
     if let Some(least) = schema
