@@ -1,6 +1,6 @@
 //! An MCP server at an HTTP endpoint.
 
-use turnbuckle::{Http, prelude::*};
+use turnbuckle::{Http, prelude::*, transport::http::Listener};
 
 /// Where the server listens, unless the environment variable `LISTEN` says otherwise.
 const LISTEN: &str = "127.0.0.1:7250";
@@ -22,14 +22,15 @@ fn server() -> Server {
 #[tokio::main]
 async fn main() -> Result<(), turnbuckle::ServeError> {
     let listen = std::env::var("LISTEN").unwrap_or_else(|_| LISTEN.to_owned());
+    let listener = Listener::bind(&listen).await?;
     eprintln!("serving at http://{listen}/mcp");
-    server().serve(Http::bind(&listen)).await
+    server().serve(Http::listener(listener)).await
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use turnbuckle::{client::Client, transport::http::Listener};
+    use turnbuckle::client::Client;
 
     use super::*;
 

@@ -6,6 +6,7 @@ use turnbuckle::{
     Http,
     auth::server::{Guard, GuardError, Identity, LiveGuard},
     prelude::*,
+    transport::http::Listener,
 };
 
 /// Where the server listens, unless the environment variable `LISTEN` says otherwise.
@@ -34,14 +35,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The URL by which clients know this server, and that of the authorization server.
     let guard = guard(&setting("PUBLIC_URL")?, &setting("ISSUER")?)?;
     let listen = env::var("LISTEN").unwrap_or_else(|_| LISTEN.to_owned());
+    let listener = Listener::bind(&listen).await?;
     eprintln!("serving at http://{listen}/mcp");
-    server().serve(Http::bind(&listen).protect(guard)).await?;
+    server()
+        .serve(Http::listener(listener).protect(guard))
+        .await?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use turnbuckle::{ConnectError, client::Client, transport::http::Listener};
+    use turnbuckle::{ConnectError, client::Client};
 
     use super::*;
 

@@ -97,16 +97,23 @@ pub mod prelude {
     pub use turnbuckle_macros::{Choice, Form};
 }
 
-/// A [`Server`] with the name and version of your crate.
+/// A [`Server`] with the name, the version and the description of your crate, which are in its
+/// `Cargo.toml`. [`Server::about`] sets another description.
 ///
 /// ```
 /// let server = turnbuckle::server!();
+/// assert_eq!(server.implementation().name, env!("CARGO_PKG_NAME"));
 /// ```
 #[cfg(feature = "server")]
 #[macro_export]
 macro_rules! server {
     () => {
-        $crate::Server::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        $crate::__private::server_of_crate(
+            env!("CARGO_PKG_NAME"),
+            env!("CARGO_PKG_VERSION"),
+            // Other build systems than Cargo may not set it.
+            option_env!("CARGO_PKG_DESCRIPTION"),
+        )
     };
 }
 
@@ -122,4 +129,14 @@ pub mod __private {
     };
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit, is_outcome};
+
+    /// What [`server!`](crate::server) makes.
+    #[cfg(feature = "server")]
+    pub fn server_of_crate(name: &str, version: &str, description: Option<&str>) -> crate::Server {
+        let server = crate::Server::new(name, version);
+        match description {
+            None | Some("") => server,
+            Some(description) => server.about(description),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::program::Place;
+use crate::program::{BINARY, Place};
 
 #[test]
 fn each_form_is_a_package_that_cargo_reads() {
@@ -41,6 +41,44 @@ fn each_form_is_a_package_that_cargo_reads() {
         });
         let features = library.unwrap()["features"].as_array().unwrap();
         assert!(features.contains(&feature.into()), "{features:?}");
+    }
+}
+
+/// As after `cargo install`, or a copy of the program into a folder of `PATH`.
+#[test]
+fn a_program_that_was_copied_uses_the_checkout_that_it_was_built_in() {
+    let place = Place::new();
+    let copy = place.file("copied-turnbuckle");
+    fs::copy(BINARY, &copy).unwrap();
+    let output = place.command(&copy).args(["new", "greeter"]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let manifest: toml::Table = toml::from_str(&place.read("greeter/Cargo.toml")).unwrap();
+    let path = manifest["dependencies"]["turnbuckle"]["path"].as_str();
+    let library = fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../turnbuckle")).unwrap();
+    assert_eq!(path, library.to_str());
+    assert!(
+        !manifest["package"]["description"]
+            .as_str()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_path_that_cannot_be_made_says_why() {
+    let place = Place::new();
+    for (path, problem) in [
+        (".", "`.` has no name"),
+        ("/", "`/` has no name"),
+        ("deep/er/x", "the folder deep/er does not exist"),
+        ("fn", "the name `fn` is a keyword of Rust"),
+    ] {
+        let output = place.run(&["new", path]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(problem), "{said}");
     }
 }
 

@@ -1,8 +1,13 @@
 //! `turnbuckle pack`: what is in the files, and that the server in a bundle runs.
+//!
+//! The files are checked by what their formats publish. The package `@anthropic-ai/mcpb` checks manifests. The
+//! registry publishes its JSON Schema on the web alone; it is taken from a package that carries it, `skillsaw`,
+//! because tests depend on packages with a pinned version, and this repository has no files of others.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use serde_json::{Value, json};
+use turnbuckle::schema::{Formats, Schema, Settings};
 
 use crate::program::{BINARY, Place, stderr, stdout};
 
@@ -111,10 +116,121 @@ fn what_is_missing_is_named_before_anything_is_written() {
         "./greeter",
     ];
     assert!(run(&bad_name).contains("not a name of the registry"));
-    assert!(run(&["--user-env", "A=B", "--", "./greeter"]).contains("environment variable"));
+    for (words, problem) in [
+        (
+            ["--user-env", "A=B"],
+            "is not the name of an environment variable",
+        ),
+        (["--homepage", "notaurl"], "`notaurl` is not a URL"),
+        (["--description", " "], "the server has no description"),
+    ] {
+        let said = run(&[&words[..], &["--", "./greeter"]].concat());
+        assert!(said.contains(problem), "{said}");
+    }
+    let collide = ["--user-env", "A", "--user-env", "a", "--", "./greeter"];
+    assert!(run(&collide).contains("differ only in case"));
+    let words = ["pack", "--author", " ", "--", "./greeter"];
+    assert!(stderr(&place.run(&words)).contains("the author is empty"));
     let files = fs::read_dir(place.path()).unwrap().filter_map(Result::ok);
     let bundles = files.filter(|file| file.file_name().to_string_lossy().ends_with(".mcpb"));
     assert_eq!(bundles.count(), 0);
+}
+
+/// The program of `turnbuckle new`, as it is written.
+#[test]
+fn the_server_of_a_template_is_packed_without_more_words() {
+    let place = Place::new();
+    let program = Path::new(BINARY).with_file_name("examples/template_stdio");
+    let program = program.to_str().unwrap();
+    let output = place.run(&["pack", "--author", "Ada", "--", program]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let bundle = fs::File::open(place.path().join(stdout(&output).trim())).unwrap();
+    let mut archive = zip::ZipArchive::new(bundle).unwrap();
+    let manifest = archive.by_name("manifest.json").unwrap();
+    let manifest: Value = serde_json::from_reader(manifest).unwrap();
+    // The template is built as a part of this package here.
+    assert_eq!(manifest["description"], env!("CARGO_PKG_DESCRIPTION"));
+    assert_eq!(manifest["tools"][0]["name"], "greet");
+}
+
+const RELEASE: &str = "https://github.com/ada/greeter/releases/download/v1/greeter.mcpb";
+
+#[test]
+fn the_rules_of_the_registry_are_told() {
+    let place = with_program();
+    let run = |url: &str, description: &str| {
+        let words = ["pack", "--author", "Ada", "--registry", "io.github.ada/x"];
+        let more = [
+            "--url",
+            url,
+            "--description",
+            description,
+            "--",
+            "./greeter",
+        ];
+        place.run(&[&words[..], &more].concat())
+    };
+    let output = run(RELEASE, "Greets people.");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(!said.contains("warning"), "{said}");
+    assert!(
+        said.contains("next: upload the bundle to https://"),
+        "{said}"
+    );
+
+    let output = run("https://example.com/greeter.mcpb", "Greets people.");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("warning: the official registry accepts only bundles in"));
+
+    let output = run(RELEASE, &"long ".repeat(30));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("has 150 characters; the registry allows 100"));
+}
+
+/// The JSON Schema of the registry, from the folder that `./scripts/test schema` unpacks a package to.
+#[test]
+fn the_entry_fits_the_schema_of_the_registry() {
+    let file = std::env::var_os("TURNBUCKLE_REGISTRY_SCHEMA")
+        .expect("TURNBUCKLE_REGISTRY_SCHEMA is not set; `./scripts/test schema` sets it");
+    let schema: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let settings = Settings::default().with_formats(Formats::Assert);
+    let place = with_program();
+    for more in [
+        &[][..],
+        &[
+            "--homepage",
+            "https://example.com/",
+            "--user-env",
+            "API_KEY",
+        ],
+    ] {
+        let words = ["pack", "--author", "Ada", "--registry", "io.github.ada/x"];
+        let url = ["--description", "Greets people.", "--url", RELEASE];
+        let output = place.run(&[&words[..], &url, more, &["--", "./greeter"]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let mut entry: Value = serde_json::from_str(&place.read("server.json")).unwrap();
+        // The entry names the very schema that it is checked with.
+        assert_eq!(entry["$schema"], schema["$id"]);
+        let schema = Schema::compile_with(&schema, settings).unwrap();
+        assert_eq!(
+            schema.check(&entry).map_err(|it| schema.explain(&it)),
+            Ok(())
+        );
+
+        // It finds what is wrong.
+        for (pointer, wrong) in [
+            ("/name", json!("greeter")),
+            ("/description", json!("x".repeat(101))),
+            ("/packages/0/fileSha256", json!("abc")),
+            ("/packages/0/transport", json!({ "type": "http" })),
+            ("/$schema", json!("no URI")),
+        ] {
+            let right = std::mem::replace(entry.pointer_mut(pointer).unwrap(), wrong);
+            assert!(!schema.is_valid(&entry), "{pointer}");
+            *entry.pointer_mut(pointer).unwrap() = right;
+        }
+    }
 }
 
 /// The package that publishes the schema of bundles checks the manifest.

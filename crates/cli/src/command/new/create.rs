@@ -17,7 +17,14 @@ use super::{
 };
 use crate::show::print;
 
-/// Make a project with a server that builds and passes its test.
+/// The checkout that this program was built in. It may be gone, or on another machine. A release has none:
+/// it must not use what a user's machine has at that path.
+const CHECKOUT: Option<&str> = match option_env!("TURNBUCKLE_RELEASE") {
+    Some(_) => None,
+    None => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")),
+};
+
+/// Create a server project, with a test.
 ///
 /// The last part of PATH is the name of the package and of the program. The server has one tool, and a
 /// test that calls it as a client does. Without options it serves on stdin and stdout.
@@ -35,15 +42,20 @@ pub(crate) struct New {
     #[arg(long)]
     auth: bool,
 
-    /// Use the library in this checkout. Without it, a program that was built in a checkout uses that one,
-    /// and any other the published crate.
+    /// Use the library in this checkout. By default: the checkout that this program was built in, if it
+    /// exists, otherwise the published crate.
     #[arg(long, value_name = "FOLDER")]
     library: Option<PathBuf>,
 }
 
 pub(crate) fn run(new: &New) -> Outcome {
     let folder = &new.path;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let Some(name) = folder.file_name() else {
+        let place = folder.display();
+        return Err(Failed::usage(format!("`{place}` has no name"))
+            .hint("write the path of a new folder, such as `my-server`"));
+    };
+    let name = name.to_string_lossy();
     name::check(&name).map_err(|reason| {
         Failed::usage(format!("the name `{name}` {reason}"))
             .hint("the last part of the path is the name of the package")
@@ -76,6 +88,9 @@ pub(crate) fn run(new: &New) -> Outcome {
     for command in form.commands(&name) {
         print(&format!("  {command}"));
     }
+    if let Some(note) = library.note() {
+        tell(&note);
+    }
     if let Some(workspace) = workspace_around(folder) {
         tell(&format!(
             "note: {} is a workspace: add the new package to its `members`",
@@ -94,8 +109,8 @@ impl New {
                     .hint("name the folder that has crates/turnbuckle in it")
             });
         }
-        let program = std::env::current_exe();
-        Ok(program.map_or(Library::Published, |path| Library::of_program(&path)))
+        let program = std::env::current_exe().unwrap_or_default();
+        Ok(Library::of_program(&program, CHECKOUT.map(Path::new)))
     }
 }
 
@@ -105,7 +120,8 @@ fn not_made(folder: &Path, error: &io::Error) -> Failed {
         io::ErrorKind::AlreadyExists => Failed::usage(format!("{place} exists already"))
             .hint("choose another name, or remove it first"),
         io::ErrorKind::NotFound => {
-            Failed::usage(format!("the folder for {place} does not exist")).hint("make it first")
+            let parent = folder.parent().unwrap_or(folder).display();
+            Failed::usage(format!("the folder {parent} does not exist")).hint("create it first")
         }
         _ => Failed::new(Code::Output, format!("cannot make {place}: {error}")),
     }

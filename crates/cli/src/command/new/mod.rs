@@ -1,4 +1,4 @@
-//! `turnbuckle new`: a project with a server that builds and passes its test.
+//! `turnbuckle new`: creates a server project, with a test.
 
 mod create;
 mod name;

@@ -1,60 +1,22 @@
 //! The name of a new project, which becomes the name of a package and of a program.
 
-/// Words that Cargo does not take, because of the language or of folders that it makes itself.
-const RESERVED: [&str; 52] = [
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "build",
-    "const",
-    "continue",
-    "crate",
-    "deps",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "examples",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "incremental",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "test",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "unsafe",
-    "use",
-    "where",
-    "while",
+/// Keywords of Rust, which Cargo does not take.
+const KEYWORDS: [&str; 47] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "unsafe", "use",
+    "where", "while",
 ];
+
+/// Names that Cargo uses for folders of its own, and `test`, a crate of Rust.
+const OF_CARGO: [&str; 5] = ["build", "deps", "examples", "incremental", "test"];
+
+/// Crates of Rust that every program has.
+const OF_RUST: [&str; 4] = ["alloc", "core", "proc_macro", "std"];
+
+/// The crates that a new project depends on.
+const DEPENDENCIES: [&str; 3] = ["serde_json", "tokio", "turnbuckle"];
 
 /// Checks that Cargo takes the name.
 ///
@@ -73,10 +35,19 @@ pub(super) fn check(name: &str) -> Result<(), String> {
     if name.len() > 64 {
         return Err("has more than 64 characters".to_owned());
     }
-    if RESERVED.contains(&name) || name == "turnbuckle" {
-        return Err("is reserved for something else".to_owned());
+    let taken: [(&[&str], &str); 4] = [
+        (&KEYWORDS, "is a keyword of Rust"),
+        (&OF_CARGO, "is a name that Cargo uses itself"),
+        (&OF_RUST, "is the name of a library of Rust"),
+        (
+            &DEPENDENCIES,
+            "is the name of a library that the project uses",
+        ),
+    ];
+    match taken.iter().find(|(names, _)| names.contains(&name)) {
+        Some((_, reason)) => Err((*reason).to_owned()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -92,17 +63,17 @@ mod tests {
 
     #[test]
     fn names_that_cargo_refuses_are_refused() {
-        for name in [
-            "",
-            "2fast",
-            "-x",
-            "a b",
-            "naïve",
-            "fn",
-            "test",
-            "turnbuckle",
-        ] {
+        for name in ["", "2fast", "-x", "a b", "naïve"] {
             assert!(check(name).is_err(), "{name}");
+        }
+        for (name, reason) in [
+            ("fn", "keyword"),
+            ("test", "Cargo"),
+            ("core", "library of Rust"),
+            ("tokio", "the project uses"),
+            ("turnbuckle", "the project uses"),
+        ] {
+            assert!(check(name).unwrap_err().contains(reason), "{name}");
         }
         assert!(check(&"a".repeat(65)).is_err());
     }

@@ -23,11 +23,24 @@ pub(super) enum Library {
 }
 
 impl Library {
-    /// The checkout that a program was built in, else the published crate.
-    pub(super) fn of_program(program: &Path) -> Self {
+    /// The checkout that a program is in or was built in, else the published crate.
+    pub(super) fn of_program(program: &Path, built_in: Option<&Path>) -> Self {
         // A checkout has its programs in target/PROFILE.
-        let root = program.ancestors().nth(3);
-        root.and_then(Self::at).unwrap_or(Self::Published)
+        let around = program.ancestors().nth(3).and_then(Self::at);
+        // A program that was copied or installed is elsewhere.
+        let built_in = || built_in.filter(|root| is_ours(root)).and_then(Self::at);
+        around.or_else(built_in).unwrap_or(Self::Published)
+    }
+
+    /// What the author of the project should know about it.
+    pub(super) fn note(&self) -> Option<String> {
+        let version = env!("CARGO_PKG_VERSION");
+        (*self == Self::Published).then(|| {
+            format!(
+                "note: the project uses turnbuckle {version} from crates.io; \
+                 to use a checkout, pass --library FOLDER"
+            )
+        })
     }
 
     /// The checkout in this folder: its root, or the folder of the crate.
@@ -58,7 +71,18 @@ impl Library {
     }
 }
 
-/// A text of TOML, which has the same escapes as JSON.
+/// Whether a folder is a checkout of this version of the workspace.
+fn is_ours(root: &Path) -> bool {
+    let has = |manifest: &str, line: &str| {
+        let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
+        text.lines().any(|it| it == line)
+    };
+    let name = concat!("name = \"", env!("CARGO_PKG_NAME"), "\"");
+    let version = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+    has("crates/cli/Cargo.toml", name) && has("Cargo.toml", version)
+}
+
+/// A string of TOML, which has the same escapes as JSON.
 fn text(value: &str) -> String {
     serde_json::Value::from(value).to_string()
 }
@@ -96,11 +120,27 @@ impl Form {
             ],
             Self::Protected => vec![
                 "cargo test".to_owned(),
-                "PUBLIC_URL=http://127.0.0.1:7250/mcp ISSUER=https://login.example.com cargo run"
+                "PUBLIC_URL=http://127.0.0.1:7250/mcp ISSUER=https://YOUR-ISSUER cargo run"
                     .to_owned(),
                 "turnbuckle login http://127.0.0.1:7250/mcp".to_owned(),
                 "turnbuckle call http://127.0.0.1:7250/mcp greet".to_owned(),
             ],
+        }
+    }
+
+    /// The description of the package, which the server gives as its own.
+    fn description(self) -> &'static str {
+        match self {
+            Self::Stdio | Self::Http => "Greets people by name.",
+            Self::Protected => "Greets callers who have signed in.",
+        }
+    }
+
+    /// What only the test needs, besides the library.
+    fn test_dependencies(self) -> &'static str {
+        match self {
+            Self::Stdio | Self::Http => "serde_json = \"1\"\n",
+            Self::Protected => "",
         }
     }
 
@@ -113,7 +153,8 @@ impl Form {
             Self::Protected => {
                 "An MCP server over HTTP, for callers with a token. `ISSUER` is the URL of the authorization \
                  server, `PUBLIC_URL` the URL by which clients know this server, and `LISTEN` the address, \
-                 `127.0.0.1:7250` by default."
+                 `127.0.0.1:7250` by default. To try it without an account anywhere, run \
+                 `cargo run -p examples --example authorization_server` in a checkout of Turnbuckle."
             }
         }
     }
@@ -134,10 +175,13 @@ fn manifest(name: &str, form: Form, library: &Library) -> String {
     let dependency = library.dependency(form.features());
     // The features of both sections are put together when tests are built.
     let for_tests = library.dependency(&["client"]);
+    let description = form.description();
+    let only_for_tests = form.test_dependencies();
     format!(
         "[package]
 name = \"{name}\"
 version = \"0.1.0\"
+description = \"{description}\"
 edition = \"2024\"
 rust-version = \"{rust}\"
 
@@ -146,8 +190,7 @@ rust-version = \"{rust}\"
 tokio = {{ version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }}
 
 [dev-dependencies]
-serde_json = \"1\"
-{for_tests}
+{only_for_tests}{for_tests}
 "
     )
 }
@@ -172,9 +215,31 @@ mod tests {
     }
 
     #[test]
-    fn a_program_outside_of_a_checkout_uses_the_published_crate() {
-        let library = Library::of_program(Path::new("/usr/bin/turnbuckle"));
+    fn an_installed_program_uses_the_checkout_that_it_was_built_in() {
+        let program = Path::new("/usr/bin/turnbuckle");
+        let checkout = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let library = Library::of_program(program, Some(checkout));
+        assert_eq!(Some(&library), Library::at(checkout).as_ref());
+        assert_eq!(library.note(), None);
+
+        // Another folder that has a package of that name is not it.
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("crates/turnbuckle");
+        std::fs::create_dir_all(&other).unwrap();
+        let manifest = "[package]\nname = \"turnbuckle\"\n";
+        std::fs::write(other.join("Cargo.toml"), manifest).unwrap();
+        assert!(Library::at(folder.path()).is_some());
+        let library = Library::of_program(program, Some(folder.path()));
         assert_eq!(library, Library::Published);
+    }
+
+    #[test]
+    fn a_program_outside_of_a_checkout_uses_the_published_crate() {
+        let program = Path::new("/usr/bin/turnbuckle");
+        let gone = Path::new("/no/such/checkout");
+        let library = Library::of_program(program, Some(gone));
+        assert_eq!(library, Library::Published);
+        assert!(library.note().unwrap().contains("--library"));
         let manifest = manifest("x", Form::Protected, &library);
         let read: toml::Table = toml::from_str(&manifest).unwrap();
         let turnbuckle = &read["dependencies"]["turnbuckle"];

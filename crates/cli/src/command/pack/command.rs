@@ -10,12 +10,13 @@ use sha2::{Digest as _, Sha256};
 use turnbuckle::protocol::Implementation;
 use turnbuckle_base::replace;
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     target::ServerArguments,
 };
 
 use super::{
-    bundle,
+    bundle, input,
     manifest::{self, About, Start},
     registry,
 };
@@ -37,16 +38,16 @@ pub(crate) struct Pack {
     #[arg(long, value_name = "NAME")]
     author: String,
 
-    /// What the server does, in a sentence. Without it, its own description is used.
+    /// What the server does, in a sentence. By default: the server's own description. The registry allows
+    /// 100 characters.
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// A page about the server.
+    /// A web page about the server.
     #[arg(long, value_name = "URL")]
     homepage: Option<String>,
 
-    /// A variable of the environment that the user is asked for when the bundle is installed. Can be
-    /// given several times.
+    /// An environment variable that the user is asked for when the bundle is installed (may be repeated).
     #[arg(long = "user-env", value_name = "NAME")]
     variables: Vec<String>,
 
@@ -54,7 +55,8 @@ pub(crate) struct Pack {
     #[arg(long, value_name = "NAME", requires = "url")]
     registry: Option<String>,
 
-    /// Where the bundle can be downloaded once you have uploaded it.
+    /// The https URL at which the bundle can be downloaded once you have uploaded it. The official registry
+    /// accepts releases on GitHub and GitLab.
     #[arg(long, value_name = "URL", requires = "registry")]
     url: Option<String>,
 
@@ -77,12 +79,7 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
         return Err(Failed::usage(format!("there is no program at {place}"))
             .hint("a bundle needs the path of the program, not a name that is searched for"));
     }
-    if let Some(name) = &pack.registry {
-        registry::check_name(name)?;
-    }
-    for variable in &pack.variables {
-        check_variable(variable)?;
-    }
+    let platform = pack.check()?;
     let (server, _) = pack.server.split(&[])?;
     let work = async |session: Session| {
         let offer = Offer::read(&session.connection).await?;
@@ -92,11 +89,15 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
     let (offer, implementation) =
         block_on(session::with(&pack.server.options, None, &server, work))?;
     let about = pack.about(implementation.as_ref())?;
+    if pack.registry.is_some() {
+        registry::check(&about)?;
+    }
     let file = program.file_name().unwrap_or_default().to_string_lossy();
     let start = Start {
         program: &file,
         arguments,
         variables: &pack.variables,
+        platform,
     };
     let manifest = manifest::write(&about, &start, &offer);
     let place = pack
@@ -116,11 +117,38 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
         let written = replace::shared(&place, |to| Ok(serde_json::to_writer_pretty(to, &entry)?));
         written.map_err(|error| not_written(&place, &error))?;
         print(&place.display().to_string());
+        for warning in registry::warnings(url) {
+            tell(&format!("warning: {warning}"));
+        }
+        let folder = pack.output.display();
+        tell(&format!(
+            "next: upload the bundle to {url}, then run `mcp-publisher publish` in {folder}"
+        ));
     }
     Ok(())
 }
 
 impl Pack {
+    /// Checks everything that needs no server, and gives the platform of the program.
+    fn check(&self) -> Outcome<&'static str> {
+        input::check_author(&self.author)?;
+        input::check_variables(&self.variables)?;
+        if let Some(url) = &self.homepage {
+            input::check_page(url)?;
+        }
+        if let Some(name) = &self.registry {
+            registry::check_name(name)?;
+        }
+        if let Some(url) = &self.url {
+            input::check_download(url)?;
+        }
+        let system = std::env::consts::OS;
+        manifest::platform(system).ok_or_else(|| {
+            Failed::usage(format!("a bundle cannot have a program for {system}"))
+                .hint("run this command on Linux, macOS or Windows, with a program for that system")
+        })
+    }
+
     fn about(&self, implementation: Option<&Implementation>) -> Outcome<About> {
         let Some(server) = implementation else {
             return Err(Failed::new(
@@ -133,8 +161,8 @@ impl Pack {
             .clone()
             .or_else(|| server.description.clone());
         let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
-            return Err(Failed::usage("the server does not describe itself")
-                .hint("say what it does with --description TEXT"));
+            return Err(Failed::usage("the server has no description")
+                .hint("pass --description TEXT, or set `description` in Cargo.toml"));
         };
         // The name becomes the name of a file.
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -156,17 +184,6 @@ impl Pack {
             homepage: self.homepage.clone(),
         })
     }
-}
-
-fn check_variable(name: &str) -> Outcome {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_name = name.chars().all(is_allowed) && name.starts_with(|c: char| !c.is_ascii_digit());
-    if is_name && !name.is_empty() {
-        return Ok(());
-    }
-    Err(Failed::usage(format!(
-        "`{name}` is not the name of an environment variable"
-    )))
 }
 
 fn digest(place: &Path) -> io::Result<String> {

@@ -24,6 +24,8 @@ pub(super) struct Start<'a> {
     pub(super) arguments: &'a [String],
     /// Variables of the environment that the user gives a value when the bundle is installed.
     pub(super) variables: &'a [String],
+    /// The system that the program runs on, in the format's words.
+    pub(super) platform: &'a str,
 }
 
 /// The path of a program in a bundle.
@@ -72,7 +74,7 @@ pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
         }).collect::<Vec<_>>(),
         // Prompts in a manifest need their whole text, which the server makes when it is asked.
         "prompts_generated": !offer.prompts.is_empty(),
-        "compatibility": { "platforms": [platform()] },
+        "compatibility": { "platforms": [start.platform] },
     });
     if let Some(title) = &about.title {
         manifest["display_name"] = title.as_str().into();
@@ -86,11 +88,24 @@ pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
     manifest
 }
 
-/// The platform that a program of this machine runs on, in the format's words.
-fn platform() -> &'static str {
-    match std::env::consts::OS {
-        "macos" => "darwin",
-        "windows" => "win32",
-        other => other,
+/// The platform that a program of this operating system runs on, in the format's words. The format has no
+/// others.
+pub(super) fn platform(system: &str) -> Option<&'static str> {
+    match system {
+        "linux" => Some("linux"),
+        "macos" => Some("darwin"),
+        "windows" => Some("win32"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::platform;
+
+    #[test]
+    fn systems_that_the_format_does_not_name_have_no_platform() {
+        assert_eq!(platform("macos"), Some("darwin"));
+        assert_eq!(platform("freebsd"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod command;
+mod input;
 mod manifest;
 mod registry;
 

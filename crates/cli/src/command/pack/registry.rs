@@ -8,8 +8,11 @@ use super::manifest::About;
 /// The schema that the entry follows.
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// How long the registry lets a description be.
-const MAX_DESCRIPTION: usize = 100;
+/// How many characters the registry allows for a description and for a title.
+const MAX_TEXT: usize = 100;
+
+/// How many characters the registry allows for a version.
+const MAX_VERSION: usize = 255;
 
 /// Checks a name of the registry, such as `io.github.ada/greeter`.
 ///
@@ -33,6 +36,50 @@ pub(super) fn check_name(name: &str) -> Outcome {
     )
 }
 
+/// Checks what a server says about itself.
+///
+/// # Errors
+/// If the registry would refuse it.
+pub(super) fn check(about: &About) -> Outcome {
+    let length = about.description.chars().count();
+    if length > MAX_TEXT {
+        return Err(Failed::usage(format!(
+            "the description has {length} characters; the registry allows {MAX_TEXT}"
+        ))
+        .hint("pass a shorter --description"));
+    }
+    let length = about.title.as_deref().unwrap_or_default().chars().count();
+    if length > MAX_TEXT {
+        return Err(Failed::usage(format!(
+            "the server's title has {length} characters; the registry allows {MAX_TEXT}"
+        )));
+    }
+    let version = &about.version;
+    let is_range = version == "latest" || version.split('.').any(|it| matches!(it, "x" | "X"));
+    if is_range || version.chars().count() > MAX_VERSION {
+        return Err(Failed::usage(format!(
+            "the registry does not accept the version `{version}`"
+        ))
+        .hint("a version is one release, such as 1.0.2"));
+    }
+    Ok(())
+}
+
+/// Rules of the official registry that the URL of a bundle breaks. Other registries may not have them.
+pub(super) fn warnings(url: &str) -> Vec<&'static str> {
+    let mut warnings = Vec::new();
+    let is_release = (url.starts_with("https://github.com/")
+        && url.contains("/releases/download/"))
+        || (url.starts_with("https://gitlab.com/") && url.contains("/-/"));
+    if !is_release {
+        warnings.push("the official registry accepts only bundles in releases on GitHub or GitLab");
+    }
+    if !url.to_lowercase().contains("mcp") {
+        warnings.push("the official registry accepts only URLs that contain `mcp`");
+    }
+    warnings
+}
+
 /// The entry of a server whose bundle has this digest and can be had at this URL.
 pub(super) fn write(
     name: &str,
@@ -45,7 +92,6 @@ pub(super) fn write(
         .iter()
         .map(|variable| json!({ "name": variable, "isRequired": true, "isSecret": true }))
         .collect();
-    let description: String = about.description.chars().take(MAX_DESCRIPTION).collect();
     let mut package = json!({
         "registryType": "mcpb",
         "identifier": url,
@@ -59,11 +105,11 @@ pub(super) fn write(
     let mut entry = json!({
         "$schema": SCHEMA,
         "name": name,
-        "description": description,
+        "description": about.description,
         "version": about.version,
         "packages": [package],
     });
-    if let Some(title) = &about.title {
+    if let Some(title) = about.title.as_ref().filter(|it| !it.is_empty()) {
         entry["title"] = title.as_str().into();
     }
     if let Some(homepage) = &about.homepage {
@@ -74,7 +120,56 @@ pub(super) fn write(
 
 #[cfg(test)]
 mod tests {
-    use super::check_name;
+    use super::*;
+
+    fn about() -> About {
+        About {
+            name: "greeter".to_owned(),
+            title: None,
+            version: "1.0.0".to_owned(),
+            description: "Greets people.".to_owned(),
+            author: "Ada".to_owned(),
+            homepage: None,
+        }
+    }
+
+    #[test]
+    fn texts_have_at_most_a_hundred_characters() {
+        let long = |count: usize| "é".repeat(count);
+        let described = |count| About {
+            description: long(count),
+            ..about()
+        };
+        let titled = |count| About {
+            title: Some(long(count)),
+            ..about()
+        };
+        assert!(check(&described(100)).is_ok() && check(&titled(100)).is_ok());
+        assert!(check(&described(101)).is_err() && check(&titled(101)).is_err());
+    }
+
+    #[test]
+    fn a_version_is_one_release() {
+        let with = |version: &str| About {
+            version: version.to_owned(),
+            ..about()
+        };
+        assert!(check(&with("1.0.0-alpha+x1")).is_ok());
+        for version in ["latest", "1.x", &"1".repeat(256)] {
+            assert!(check(&with(version)).is_err(), "{version}");
+        }
+    }
+
+    #[test]
+    fn the_rules_of_the_official_registry_for_urls_are_told() {
+        let github = "https://github.com/ada/greeter/releases/download/v1/greeter.mcpb";
+        let gitlab = "https://gitlab.com/ada/greeter/-/releases/v1/downloads/greeter.mcpb";
+        for url in [github, gitlab] {
+            assert!(warnings(url).is_empty(), "{url}");
+        }
+        assert_eq!(warnings("https://example.com/greeter.mcpb").len(), 1);
+        assert_eq!(warnings("https://example.com/greeter.zip").len(), 2);
+    }
 
     #[test]
     fn names_have_an_owner_and_a_server() {
