@@ -18,7 +18,7 @@ fn page() -> String {
     for area in Area::ALL {
         let _ = write!(page, "\n### {}\n\n{}\n\n", area.name(), about(area));
         page.push_str(
-            "| id | | claim | whom it breaks | rule | what to do |\n|---|---|---|---|---|---|\n",
+            "| id | | claim | affected clients | rule | what to do |\n|---|---|---|---|---|---|\n",
         );
         for check in table::all().filter(|check| check.area == area) {
             page.push_str(&row(check));
