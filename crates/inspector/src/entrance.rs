@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
 
-use http::{Request, Uri, uri::PathAndQuery};
+use http::{Method, Request};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower_service::Service;
@@ -16,14 +16,14 @@ use super::{
 };
 
 /// The path of the server's endpoint.
-const ENDPOINT: &str = "/mcp";
+pub(super) const ENDPOINT: &str = "/mcp";
 
 /// What answers at a port.
 #[derive(Clone)]
 pub(super) enum Entrance {
     /// The page alone.
     Page(Arc<Door>),
-    /// The page, a server, and what else is answered.
+    /// The page, a server that knows its endpoint, and what else is answered.
     Beside(Arc<Door>, HttpService, Option<ExtraRoutes>),
     /// The pages of tools.
     Apps(Arc<Door>),
@@ -49,8 +49,8 @@ impl Service<Request<Incoming>> for Entrance {
             return Box::pin(std::future::ready(Ok(answer)));
         }
         match self {
-            Self::Beside(_, server, _) if is_of_server(request.uri().path()) => {
-                let answering = server.call(inside(request));
+            Self::Beside(_, server, _) if is_of_server(request.method(), request.uri().path()) => {
+                let answering = server.call(request);
                 Box::pin(async move { Ok(answering.await?.map(BodyExt::boxed_unsync)) })
             }
             Self::Page(door) | Self::Beside(door, _, _) => {
@@ -68,32 +68,16 @@ impl Service<Request<Incoming>> for Entrance {
     }
 }
 
-/// Whether a path is the server's. It takes a path that it does not know for its endpoint, so those
-/// that it knows are named here.
-fn is_of_server(path: &str) -> bool {
+/// Whether a request is the server's. The others are the page's.
+fn is_of_server(method: &Method, path: &str) -> bool {
+    // A client that was given the site's URL is told where the endpoint is.
+    if path.starts_with("/.well-known/") || (path == "/" && method == Method::POST) {
+        return true;
+    }
     let path = path.strip_suffix('/').unwrap_or(path);
     let inner = path.strip_prefix(ENDPOINT).unwrap_or(path);
     let is_known = matches!(inner, "/sse" | "/messages" | "/server-card" | "/healthz");
     path == ENDPOINT || is_known
-}
-
-/// The request as the server sees it, which knows nothing of the path that it is under.
-fn inside(mut request: Request<Incoming>) -> Request<Incoming> {
-    let uri = request.uri();
-    let under = uri.path().strip_prefix(ENDPOINT);
-    let Some(path) = under.filter(|rest| rest.starts_with('/') && rest.len() > 1) else {
-        return request;
-    };
-    let path = match uri.query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    let mut parts = uri.clone().into_parts();
-    parts.path_and_query = PathAndQuery::try_from(path).ok();
-    if let Ok(uri) = Uri::from_parts(parts) {
-        *request.uri_mut() = uri;
-    }
-    request
 }
 
 #[cfg(test)]
@@ -102,6 +86,7 @@ mod tests {
 
     #[test]
     fn the_page_and_the_server_have_their_paths() {
+        assert!(is_of_server(&Method::POST, "/"));
         for path in [
             "/mcp",
             "/mcp/",
@@ -110,8 +95,10 @@ mod tests {
             "/messages",
             "/mcp/server-card",
             "/healthz",
+            "/.well-known/ai-catalog.json",
+            "/.well-known/oauth-protected-resource/mcp",
         ] {
-            assert!(is_of_server(path), "{path}");
+            assert!(is_of_server(&Method::GET, path), "{path}");
         }
         for path in [
             "/",
@@ -122,7 +109,7 @@ mod tests {
             "/favicon.ico",
             "",
         ] {
-            assert!(!is_of_server(path), "{path}");
+            assert!(!is_of_server(&Method::GET, path), "{path}");
         }
     }
 }

@@ -10,7 +10,7 @@ use turnbuckle::{
 
 use super::{
     door::Door,
-    entrance::Entrance,
+    entrance::{ENDPOINT, Entrance},
     guard::{Guard, Token},
     inspector::Inspector,
 };
@@ -39,7 +39,7 @@ pub struct Site {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No port on loopback could be opened.
-    #[error("the inspector has no port to listen at")]
+    #[error("the inspector cannot listen")]
     Bind(#[from] BindError),
     /// The operating system gave no random bytes.
     #[error("could not get random bytes for the key of the page: {0}")]
@@ -63,7 +63,8 @@ impl Site {
         Self::at(inspector, listener).await
     }
 
-    /// Shows the page at a port of loopback where a server of ours answers too.
+    /// Shows the page at a port of loopback where a server of ours answers too. The server's endpoint
+    /// is `/mcp`. Sessions that the server has opened before are lost.
     pub async fn beside(
         inspector: Arc<Inspector>,
         listener: Listener,
@@ -71,7 +72,7 @@ impl Site {
     ) -> Result<Self, OpenError> {
         let site = Self::at(inspector, listener).await?;
         Ok(Self {
-            beside: Some(server),
+            beside: Some(server.whole_site(ENDPOINT)),
             ..site
         })
     }

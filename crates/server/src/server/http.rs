@@ -87,13 +87,7 @@ impl Http {
     /// Sets the path of the endpoint. Defaults to `/mcp`. An empty path, or `/`, makes the root the
     /// endpoint.
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        let path = path.into();
-        let path = path.trim_matches('/');
-        self.endpoint = if path.is_empty() {
-            String::new()
-        } else {
-            format!("/{path}")
-        };
+        self.endpoint = path.into();
         self
     }
 
@@ -176,7 +170,7 @@ impl Transport for Http {
         let settings = with_own_address(self.settings, address);
         // Before the first client: what it answers may come by way of another replica.
         server.ready().await;
-        let service = HttpService::new(server.shared(), settings, Some(self.endpoint));
+        let service = HttpService::new(server.shared(), settings, Some(&self.endpoint));
         let service = match self.guard {
             Some(guard) => service.protect(guard),
             None => service,

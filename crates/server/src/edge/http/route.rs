@@ -19,6 +19,14 @@ pub(super) enum Route {
     Nowhere,
 }
 
+/// The path of the endpoint as the functions below take it: empty for the root, without a slash at its end.
+pub(super) fn endpoint(path: &str) -> String {
+    match path.trim_matches('/') {
+        "" => String::new(),
+        path => format!("/{path}"),
+    }
+}
+
 /// Finds the route of a service that has the whole site. `endpoint` is the path of the endpoint, without
 /// a slash at its end.
 pub(super) fn of_site(path: &str, endpoint: &str) -> Route {

@@ -36,11 +36,8 @@ use crate::engine::Shared;
 pub struct HttpService(Arc<Site>);
 
 impl HttpService {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        settings: HttpSettings,
-        endpoint: Option<String>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, settings: HttpSettings, endpoint: Option<&str>) -> Self {
+        let endpoint = endpoint.map(route::endpoint);
         Self(Site::open(shared, settings, endpoint, None, None))
     }
 
@@ -65,6 +62,28 @@ impl HttpService {
             site.settings.clone(),
             site.endpoint.clone(),
             Some(Mount::at(place)),
+            site.guard.clone(),
+        ))
+    }
+
+    /// Serves a whole site, with the endpoint at this path, as [`Http`](crate::Http) does: the server
+    /// card names the path, and `/.well-known/ai-catalog.json` is answered too. For a server that hands
+    /// on requests with the path that clients sent. Sessions that were opened before are not part of
+    /// what this returns.
+    ///
+    /// ```
+    /// # fn run(server: turnbuckle_server::LiveServer) {
+    /// let service = server.http().whole_site("/mcp");
+    /// let app: axum::Router = axum::Router::new().fallback_service(service);
+    /// # }
+    /// ```
+    pub fn whole_site(self, endpoint: &str) -> Self {
+        let site = &self.0;
+        Self(Site::open(
+            Arc::clone(&site.shared),
+            site.settings.clone(),
+            Some(route::endpoint(endpoint)),
+            None,
             site.guard.clone(),
         ))
     }
