@@ -3,11 +3,15 @@
 //! Stdout belongs to data (and, in a stdio server, to the protocol alone); everything said to
 //! a person goes to stderr.
 
+// `control::tell` prints on stderr without a panic if that is closed.
+#![deny(clippy::print_stderr)]
+
 mod ask;
 mod cache;
 mod command;
 mod demo;
 mod known_revision;
+mod listen;
 mod log;
 mod manual;
 mod offer;

@@ -3,15 +3,16 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use turnbuckle::{Http, HttpSettings, Server, Stdio, transport::http::Listener};
+use turnbuckle::{Http, HttpSettings, Server, Stdio};
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     target::{self, Lookup, Options},
 };
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
 use crate::{
-    demo,
+    demo, listen,
     replicas::Replicas,
     runtime::{self, stop_signal},
 };
@@ -42,14 +43,14 @@ pub(crate) struct Serve {
     allow_host: Vec<String>,
 
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = listen::origin)]
     allow_origin: Vec<String>,
 
-    /// Do not show the page beside the endpoint. It is only shown on loopback.
+    /// Do not serve the inspector page. It is served on loopback only.
     #[arg(long, conflicts_with_all = ["stdio", "unix"])]
     no_page: bool,
 
-    /// Tell browsers that pages of these origins may read the answers (CORS).
+    /// Send CORS headers for the origins of `--allow-origin` and of loopback.
     #[arg(long, conflicts_with = "stdio")]
     cors: bool,
 
@@ -70,30 +71,36 @@ pub(crate) fn run(serve: &Serve) -> Outcome {
             Some(shared) => shared.of(server),
             None => server,
         };
-        let served = serve_demo(serve, server).await;
-        served.map_err(|error| Failed::new(Code::Connect, error))
+        serve_demo(serve, server).await
     })
 }
 
-async fn serve_demo(serve: &Serve, server: Server) -> Result<(), Box<dyn Error + Send + Sync>> {
+fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failed {
+    Failed::new(Code::Connect, error)
+}
+
+async fn serve_demo(serve: &Serve, server: Server) -> Outcome {
     if serve.stdio {
         // Handled even though the default would do: the first process of a container gets no
         // signal that it does not handle.
-        let live = server.build()?;
+        let live = server.build().map_err(failed)?;
         let served = tokio::select! {
             ended = live.serve(Stdio) => ended,
             () = stop_signal() => Ok(()),
         };
         // Tasks that run are told of.
         live.shutdown().await;
-        return Ok(served?);
+        return served.map_err(failed);
     }
     match &serve.unix {
         Some(path) => {
             let place = path.display().to_string();
             let http = Http::unix(path).announce(move |_| announce_socket(&place));
             let http = http.settings(serve.settings());
-            Ok(server.serve(http.until(stop_signal())).await?)
+            server
+                .serve(http.until(stop_signal()))
+                .await
+                .map_err(failed)
         }
         None => serve_address(serve, server).await,
     }
@@ -111,29 +118,30 @@ impl Serve {
 }
 
 /// Serves at an address, with the page beside it if only this machine can reach it.
-async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn serve_address(serve: &Serve, server: Server) -> Outcome {
     // Registered first, so that a signal during the start is not missed.
     let stop = stop_signal();
-    let listener = Listener::bind(serve.listen.clone()).await?;
+    let listener = listen::bind(&serve.listen).await?;
     let address = listener.local_address();
     let local =
         address.filter(|address| address.ip().to_canonical().is_loopback() && !serve.no_page);
     let Some(local) = local else {
         announce_address(address, None);
         let http = Http::listener(listener).settings(serve.settings());
-        return Ok(server.serve(http.until(stop)).await?);
+        return server.serve(http.until(stop)).await.map_err(failed);
     };
-    let live = server.build()?;
+    let live = server.build().map_err(failed)?;
     let inspector = Inspector::new(Options::default());
     let url = format!("http://{local}/mcp");
-    let mut own = target::find(&url, Lookup::default()).map_err(|failed| failed.said())?;
+    let mut own = target::find(&url, Lookup::default())?;
     "demo".clone_into(&mut own.name);
     let origin = Origin::given("command line");
-    let id = inspector.add(own, origin).map_err(|failed| failed.said())?;
+    let id = inspector.add(own, origin)?;
     inspector.connect_when_looked_at(id);
     live.ready().await;
     let service = live.http_with(serve.settings());
-    let site = Site::beside(inspector, listener, service).await?;
+    let site = Site::beside(inspector, listener, service).await;
+    let site = site.map_err(failed)?;
     announce_address(address, Some(&site.url()));
     site.serve(stop).await;
     // Tasks that run are told of, and the other replicas know that this one is gone.
@@ -143,17 +151,23 @@ async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Erro
 
 fn announce_address(address: Option<SocketAddr>, page: Option<&str>) {
     let Some(address) = address else { return };
-    eprintln!("turnbuckle demo server, every revision at one address:");
-    eprintln!("  http://{address}/mcp              Streamable HTTP, 2025-03-26 to 2026-07-28");
-    eprintln!("  http://{address}/sse              HTTP+SSE, 2024-11-05");
-    eprintln!("  http://{address}/mcp/server-card  the server card");
-    eprintln!("  http://{address}/healthz          the health check");
-    if let Some(page) = page {
-        eprintln!("and its page, for this machine: {page}");
+    tell("turnbuckle demo server, every revision at one address:");
+    for (path, what) in [
+        ("/mcp", "Streamable HTTP, 2025-03-26 to 2026-07-28"),
+        ("/sse", "HTTP+SSE, 2024-11-05"),
+        ("/mcp/server-card", "the server card"),
+        ("/healthz", "the health check"),
+    ] {
+        tell(&format!("  http://{address}{path:16}  {what}"));
     }
-    eprintln!("Ctrl-C stops it.");
+    if let Some(page) = page {
+        tell(&format!("inspector (this machine only): {page}"));
+    }
+    tell("Press Ctrl-C to stop.");
 }
 
 fn announce_socket(path: &str) {
-    eprintln!("turnbuckle demo server at the unix socket {path}, endpoint /mcp. Ctrl-C stops it.");
+    tell(&format!(
+        "turnbuckle demo server at the unix socket {path}, endpoint /mcp. Press Ctrl-C to stop."
+    ));
 }

@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Agree to the project's config file that names the server, as it is now.
+    /// Trust the project's config file in its present content.
     #[arg(long)]
     pub trust: bool,
 
@@ -44,7 +44,7 @@ pub struct Options {
     pub headers: Vec<String>,
 
     /// How many seconds the whole command may take, not counting the time for your own answers.
-    /// Otherwise a server may be silent for a minute, and a call may take an hour.
+    /// Default: a request fails after a minute of silence and after an hour in total.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
@@ -232,7 +232,7 @@ impl Options {
     pub fn suits(&self, launch: &Launch) -> Outcome {
         if matches!(launch, Launch::Command { .. }) && !self.headers.is_empty() {
             let failed = Failed::usage("`--header` is for servers at a URL, and this is a program");
-            return Err(failed.hint("a program is told by its arguments or its environment"));
+            return Err(failed.hint("pass such values as arguments or environment variables"));
         }
         Ok(())
     }
@@ -250,6 +250,10 @@ impl Options {
             let pem = fs::read(file).map_err(|error| {
                 Failed::usage(format!("cannot read `{}`: {error}", file.display()))
             })?;
+            if !String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") {
+                let said = format!("`{}` has no PEM certificate", file.display());
+                return Err(Failed::usage(said));
+            }
             target = target.root_certificate(pem);
         }
         if self.insecure {

@@ -212,7 +212,7 @@ impl Server {
     /// What went wrong with this server: the hint names it.
     pub fn explain(&self, failed: Failed) -> Failed {
         match (failed.hint_given(), failed.code) {
-            (Some(LOGIN), _) => failed.hint(format!("`{}` signs in", self.line("login", ""))),
+            (Some(LOGIN), _) => failed.hint(format!("run `{}` to sign in", self.line("login", ""))),
             (None, Code::Connect) => self.see_doctor(failed),
             _ => failed,
         }
@@ -237,7 +237,7 @@ impl Server {
 
     fn see_doctor(&self, failed: Failed) -> Failed {
         let line = self.line("doctor", "");
-        failed.hint(format!("`{line}` looks for what is in the way"))
+        failed.hint(format!("run `{line}` to find the cause"))
     }
 }
 

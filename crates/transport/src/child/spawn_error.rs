@@ -10,10 +10,7 @@ use super::command::Command;
 #[non_exhaustive]
 pub enum SpawnError {
     /// The program was not found.
-    #[error(
-        "could not start `{program}`: program not found; \
-         check its spelling and that it is on PATH, or give its full path"
-    )]
+    #[error("could not start `{program}`: {}", not_found(.program))]
     NoSuchProgram {
         /// The program as given.
         program: String,
@@ -101,6 +98,15 @@ impl SpawnError {
             io::ErrorKind::PermissionDenied => Self::PermissionDenied { program, source },
             _ => Self::Failed { program, source },
         }
+    }
+}
+
+/// What to say of a program that was not found. PATH is searched only for names.
+fn not_found(program: &str) -> &'static str {
+    if Path::new(program).components().count() > 1 {
+        "no such file"
+    } else {
+        "program not found; check its spelling and that it is on PATH, or give its full path"
     }
 }
 

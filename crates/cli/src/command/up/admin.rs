@@ -9,12 +9,12 @@ use hyper::body::Incoming;
 use tower_service::Service;
 use turnbuckle::{
     ExtraRoutes, TextResponse,
-    transport::http::{Listener, Settings, serve},
+    transport::http::{Settings, serve},
 };
 use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::{control::tell, failure::Outcome};
 
-use super::command::failed;
+use crate::listen;
 
 /// How many connections it has: a scraper, a probe, and a person.
 const MAX_CONNECTIONS: usize = 64;
@@ -32,7 +32,7 @@ pub(super) async fn open(
     address: &str,
     routes: ExtraRoutes,
 ) -> Outcome<impl Future<Output = ()> + use<>> {
-    let listener = Listener::bind(address.to_owned()).await.map_err(failed)?;
+    let listener = listen::bind(address).await?;
     let local = listener.local_address();
     if let Some(local) = local {
         tell(&format!(

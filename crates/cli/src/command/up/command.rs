@@ -36,6 +36,7 @@ use super::{
     reload::{Reload, ReloadParts},
 };
 use crate::{
+    listen,
     replicas::{Replicas, Shared},
     runtime::{self, stop_signal},
 };
@@ -43,13 +44,16 @@ use crate::{
 /// Where it listens unless something else is said.
 const ADDRESS: &str = "127.0.0.1:7250";
 
+/// What the server card says of the gateway.
+const DESCRIPTION: &str = "All configured MCP servers at one endpoint.";
+
 /// After this many polls of tasks a thread looks for what has arrived, even if it has more to do: half of
 /// what is usual, because servers that flood always have more to do.
 const EVENT_INTERVAL: u32 = 31;
 
-/// Serve every server at one endpoint, for clients of every revision.
+/// Run a gateway: all your servers at one endpoint, for clients of every revision.
 ///
-/// By default, all servers of the config files are served (`turnbuckle servers` lists them),
+/// By default, it serves all servers in your config files (`turnbuckle servers` lists them),
 /// or the demo server if there are none. A config file, a URL or a command after `--` is served alone.
 /// Whatever revision and transport a client and a server speak, they are translated into each other:
 /// questions in the middle of a call, progress and log messages included.
@@ -91,7 +95,7 @@ pub(crate) struct Up {
     #[arg(long)]
     check: bool,
 
-    /// Trust the project's config files, as they are now.
+    /// Trust the project's config files in their present content.
     #[arg(long)]
     trust: bool,
 
@@ -100,10 +104,10 @@ pub(crate) struct Up {
     allow_host: Vec<String>,
 
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = listen::origin)]
     allow_origin: Vec<String>,
 
-    /// Do not show the page. It is only shown on loopback.
+    /// Do not serve the inspector page. It is served on loopback only.
     #[arg(long)]
     no_page: bool,
 
@@ -111,7 +115,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "FILE")]
     access_log: Option<String>,
 
-    /// Tell operators about the gateway at an address of its own: `/metrics`, `/readyz`, `/healthz`.
+    /// Serve `/metrics`, `/readyz` and `/healthz` at this address.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
     admin: Option<String>,
 
@@ -191,8 +195,7 @@ impl Up {
             return served;
         }
         let address = self.listen.as_deref().or(plan.gateway.listen.as_deref());
-        let listener = Listener::bind(address.unwrap_or(ADDRESS).to_owned()).await;
-        let listener = listener.map_err(failed)?;
+        let listener = listen::bind(address.unwrap_or(ADDRESS)).await?;
         let local = listener.local_address();
         let own = OwnUrls::new(local, plan.gateway.public_url.as_deref());
         plan.without(&own);
@@ -428,11 +431,16 @@ fn open(
     if let Some(recorder) = watched.recorder {
         gateway = gateway.observe(recorder);
     }
-    if let Some(shared) = shared {
-        gateway = gateway
-            .secret(&shared.secret)
-            .configure_server(|server| shared.of(server));
+    if let Some(shared) = &shared {
+        gateway = gateway.secret(&shared.secret);
     }
+    gateway = gateway.configure_server(|server| {
+        let server = server.about(DESCRIPTION);
+        match shared {
+            Some(shared) => shared.of(server),
+            None => server,
+        }
+    });
     for server in &plan.servers {
         let (id, settings) = (server.id.as_str(), server.settings.clone());
         gateway = match &server.personal {
@@ -466,7 +474,7 @@ fn announce(address: Option<SocketAddr>, plan: &Plan, page: Option<&str>) {
     ));
     tell(&format!("  http://{address}/sse  HTTP+SSE, 2024-11-05"));
     if let Some(page) = page {
-        tell(&format!("and its page, for this machine: {page}"));
+        tell(&format!("inspector (this machine only): {page}"));
     }
-    tell("Ctrl-C stops it.");
+    tell("Press Ctrl-C to stop.");
 }

@@ -15,6 +15,8 @@ use turnbuckle_command_line::{
     target::EraName,
 };
 
+use crate::listen;
+
 use super::{
     credentials::Credentials, front_guard::OAuthEntry, keys::KeyEntry, operation::PolicyEntry,
 };
@@ -42,7 +44,7 @@ pub(super) struct GatewaySection {
     pub(super) only: Vec<String>,
     #[serde(default)]
     pub(super) allow_hosts: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "origins")]
     pub(super) allow_origins: Vec<String>,
     /// The URL that browsers reach the gateway by, where that is not its address.
     pub(super) public_url: Option<String>,
@@ -119,6 +121,15 @@ const MAX_PARK_SECONDS: u64 = 3600;
 
 fn park_seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     number(from, "park-seconds", 1..=MAX_PARK_SECONDS)
+}
+
+fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let origins = Vec::<String>::deserialize(from)?;
+    for origin in &origins {
+        listen::origin(origin)
+            .map_err(|said| D::Error::custom(format!("`{origin}` in `allow-origins`: {said}")))?;
+    }
+    Ok(origins)
 }
 
 /// The most processes that can be allowed. Each takes tens of megabytes.

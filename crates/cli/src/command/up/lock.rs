@@ -73,7 +73,7 @@ pub(crate) struct Lock {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Trust the project's config files, as they are now.
+    /// Trust the project's config files in their present content.
     #[arg(long)]
     trust: bool,
 
@@ -85,7 +85,7 @@ pub(crate) struct Lock {
 /// What is done with the lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Action {
-    /// Take over what differs.
+    /// Approve the differences.
     Approve,
 }
 

@@ -49,6 +49,24 @@ enum Way {
     Proxied(Socket),
 }
 
+/// The way to a server ends at its proxy.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot connect through the proxy {proxy}")]
+struct ThroughProxy {
+    /// The proxy, without its credentials.
+    proxy: String,
+    source: BoxError,
+}
+
+/// A proxy as people know it, without its credentials.
+pub(super) fn name_of(proxy: &Intercept) -> String {
+    let uri = proxy.uri();
+    let scheme = uri.scheme_str().unwrap_or("http");
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let place = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{place}")
+}
+
 /// Which proxy is used for which server.
 #[derive(Debug)]
 pub(super) enum Proxies {
@@ -136,10 +154,16 @@ impl Connector {
             None => self.clone().straight(uri.clone()).await?,
             Some(proxy) => {
                 check_proxy(proxy)?;
+                let failed = |source| ThroughProxy {
+                    proxy: name_of(proxy),
+                    source,
+                };
                 if is_https {
-                    self.tunnel(proxy, uri.clone()).await?
+                    let tunnel = self.tunnel(proxy, uri.clone()).await;
+                    tunnel.map_err(failed)?
                 } else {
-                    let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await?;
+                    let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await;
+                    let to_proxy = to_proxy.map_err(failed)?;
                     return Ok(Way::Proxied(Socket::Tcp(to_proxy.into_inner())));
                 }
             }

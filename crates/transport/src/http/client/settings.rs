@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper_util::client::proxy::matcher::Matcher;
 
 use super::agent::{Agent, Redirects};
-use super::connector::{Connector, Proxies};
+use super::connector::{Connector, Proxies, name_of};
 use super::screen::Screen;
 #[cfg(feature = "tls")]
 use super::trust::{self, Trust};
@@ -205,13 +205,7 @@ impl AgentSettings {
     /// If the proxy that was set cannot be used.
     pub fn proxy_before(&self, address: &Address) -> Result<Option<String>, HttpError> {
         let proxy = self.proxies()?.before(address.uri());
-        Ok(proxy.map(|proxy| {
-            let uri = proxy.uri();
-            let scheme = uri.scheme_str().unwrap_or("http");
-            let authority = uri.authority().map_or("", |authority| authority.as_str());
-            let place = authority.rsplit('@').next().unwrap_or_default();
-            format!("{scheme}://{place}")
-        }))
+        Ok(proxy.as_ref().map(name_of))
     }
 
     fn proxies(&self) -> Result<Proxies, HttpError> {

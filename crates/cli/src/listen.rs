@@ -1,0 +1,83 @@
+//! Where commands listen, and whose requests they accept.
+
+use turnbuckle::transport::http::{BindError, Listener};
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+
+/// Listens at an address that the user wrote.
+///
+/// # Errors
+/// A usage error if it is not an address, otherwise with what to do about it.
+pub(crate) async fn bind(address: &str) -> Outcome<Listener> {
+    Listener::bind(address.to_owned()).await.map_err(explain)
+}
+
+fn explain(error: BindError) -> Failed {
+    use std::io::ErrorKind;
+
+    let cause = match &error {
+        BindError::Address { source, .. } => Some((source.kind(), source.raw_os_error())),
+        _ => None,
+    };
+    match cause {
+        // Nothing of the operating system: the text is not an address, or its host is unknown.
+        Some((_, None)) => Failed::usage(error).hint("write HOST:PORT, such as 127.0.0.1:7250"),
+        Some((ErrorKind::AddrInUse, _)) => Failed::new(Code::Connect, error)
+            .hint("another program uses this port; pass --listen 127.0.0.1:0 for any free port"),
+        Some((ErrorKind::PermissionDenied, _)) => Failed::new(Code::Connect, error)
+            .hint("ports below 1024 need privileges; choose a higher port"),
+        Some((ErrorKind::AddrNotAvailable, _)) => Failed::usage(error)
+            .hint("this machine does not have the address; 0.0.0.0 stands for all that it has"),
+        _ => Failed::new(Code::Connect, error),
+    }
+}
+
+/// Reads an origin: a scheme and a host, and a port if it is not the scheme's.
+pub(crate) fn origin(text: &str) -> Result<String, String> {
+    let is_scheme = |scheme: &str| {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_allowed)
+    };
+    let is_host = |host: &str| {
+        let is_wrong = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '@' | '*');
+        !host.is_empty() && !host.contains(is_wrong)
+    };
+    // What browsers send for pages without an origin.
+    let is_origin = text == "null"
+        || text
+            .split_once("://")
+            .is_some_and(|(scheme, host)| is_scheme(scheme) && is_host(host));
+    if is_origin {
+        Ok(text.to_owned())
+    } else {
+        Err("it must be an origin, such as https://app.example".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host_and_no_path() {
+        for text in [
+            "https://app.example",
+            "http://[::1]:3000",
+            "vscode-webview://abc",
+            "null",
+        ] {
+            assert_eq!(origin(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "foo",
+            "app.example",
+            "https://",
+            "://x",
+            "https://app.example/",
+            "https://me@app.example",
+            "https://*.example",
+        ] {
+            assert!(origin(text).is_err(), "{text}");
+        }
+    }
+}
