@@ -23,6 +23,8 @@ pub(crate) fn open() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        // It would tell them with `eprintln!`, which panics if stderr is closed.
+        .log_internal_errors(false)
         .init();
 }
 
@@ -35,6 +37,7 @@ pub(crate) fn open_plain() {
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(DEFAULT_FILTER))
         .with_writer(io::stderr)
+        .log_internal_errors(false)
         .event_format(Plain)
         .init();
 }

@@ -9,7 +9,7 @@
 use std::{
     borrow::Cow,
     hash::{BuildHasher as _, RandomState},
-    io::{self, IsTerminal as _},
+    io::{self, IsTerminal as _, Write as _},
     sync::LazyLock,
 };
 
@@ -27,9 +27,23 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
     for_stream(text, io::stderr().is_terminal())
 }
 
-/// Prints a line on stderr, which may have words of a server in it.
+/// Prints a line on stderr, which may have words of a server in it. A stderr that is closed or full does
+/// not end the program, as `eprintln!` would.
 pub fn tell(line: &str) {
-    eprintln!("{}", for_stderr(line));
+    let _ = writeln!(io::stderr(), "{}", for_stderr(line));
+}
+
+/// Prints a question on stderr, and leaves the cursor behind it.
+pub fn prompt(text: &str) {
+    show(&for_stderr(text));
+}
+
+/// Prints text of our own on stderr as it is, with its orders to the terminal.
+pub fn show(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
 }
 
 /// Text of others as a part of one line: line ends and runs of blanks become one blank, so that the

@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    io::{self, BufRead as _, IsTerminal as _},
 };
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_host::config::{Entry, EntryError, Input, Variables};
 
 use crate::{
-    control::for_stderr,
+    control::{prompt, tell},
     failure::{Failed, Outcome},
 };
 
@@ -52,11 +52,7 @@ fn ask(server: &str, input: &Input) -> Outcome<String> {
     }
     let question = format!("server `{server}` needs {}", input.description);
     loop {
-        eprint!(
-            "{}",
-            for_stderr(&format!("{question}\n{choices}  {}: ", input.id))
-        );
-        let _ = io::stderr().flush();
+        prompt(&format!("{question}\n{choices}  {}: ", input.id));
         let line = if input.is_secret {
             hidden_line()
         } else {
@@ -66,7 +62,7 @@ fn ask(server: &str, input: &Input) -> Outcome<String> {
         };
         let line = line.map_err(Failed::usage)?;
         let Some(line) = line else {
-            eprintln!();
+            tell("");
             return Err(Failed::usage(format!(
                 "the input `{}` was not given",
                 input.id
@@ -76,7 +72,7 @@ fn ask(server: &str, input: &Input) -> Outcome<String> {
         if let Some(value) = chosen(input, value) {
             return Ok(value);
         }
-        eprintln!("  type a number or one of the values");
+        tell("  type a number or one of the values");
     }
 }
 
@@ -135,7 +131,7 @@ fn hidden_line() -> io::Result<Option<String>> {
             other => bytes.push(other),
         }
     }
-    eprintln!();
+    tell("");
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -5,6 +5,9 @@
 //! messages of a connection without the [`secret`]s in them, and [`failure`] says how a command that
 //! failed ends: with an exit code and a hint. The binary, the doctor and the inspector share all of it.
 
+// `control::tell` prints on stderr without a panic if that is closed.
+#![deny(clippy::print_stderr)]
+
 pub mod argument;
 pub mod control;
 pub mod failure;

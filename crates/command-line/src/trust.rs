@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    io::{self, BufRead as _, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use turnbuckle_host::config::{File, Launch, Unexpanded};
 
 use crate::{
-    control::{for_stderr, one_line, tell},
+    control::{one_line, prompt, tell},
     failure::{Failed, Outcome},
     private, shell,
     state_folder::state_folder,
@@ -105,8 +105,7 @@ fn ask(path: &Path) -> Outcome<bool> {
     if file.entries.len() > MAX_SHOWN {
         tell(&format!("  and {} more", file.entries.len() - MAX_SHOWN));
     }
-    eprint!("{}", for_stderr("Use it? [y/N] "));
-    let _ = io::stderr().flush();
+    prompt("Use it? [y/N] ");
     let mut line = String::new();
     io::stdin()
         .lock()

@@ -51,7 +51,7 @@ pub(crate) async fn ask_each(
                 line
             };
             let Some(text) = line.read().await? else {
-                eprintln!("  declined");
+                tell("  declined");
                 return Ok(ElicitResult::decline());
             };
             match field.read(&text) {
@@ -80,7 +80,7 @@ async fn confirm() -> Outcome<ElicitResult> {
         };
         match super::field::yes_or_no(text.trim()) {
             Some(true) => return Ok(ElicitResult::accept(Vec::<(String, ElicitValue)>::new())),
-            None if !text.trim().is_empty() => eprintln!("  type y or n"),
+            None if !text.trim().is_empty() => tell("  type y or n"),
             _ => return Ok(ElicitResult::decline()),
         }
     }

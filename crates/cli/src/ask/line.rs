@@ -2,11 +2,11 @@
 //!
 //! One line is read at a time, on a thread of its own. Ctrl-C is what it is everywhere else: a signal.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use tokio::sync::oneshot;
 use turnbuckle_command_line::{
-    control::for_stderr,
+    control::{for_stderr, show, tell},
     failure::{Code, Failed, Outcome},
 };
 
@@ -86,7 +86,7 @@ impl Line {
         let turn = editor::turn().await;
         let withdrawal = editor::Withdrawal::new();
         let asked = withdrawal.asked();
-        let (tell, told) = oneshot::channel();
+        let (answer, told) = oneshot::channel();
         std::thread::spawn(move || {
             let typed = if io::stdin().is_terminal() && io::stderr().is_terminal() {
                 editor::read(&self, &asked)
@@ -95,7 +95,7 @@ impl Line {
             };
             // After Ctrl-C nothing is answered: the signal ends what waits.
             if !matches!(typed, Ok(TypedLine::Interrupted)) {
-                let _ = tell.send(typed);
+                let _ = answer.send(typed);
             }
             drop(turn);
         });
@@ -118,8 +118,7 @@ pub(crate) async fn read(prompt: &str) -> Outcome<Option<String>> {
 
 /// A line from where there is no terminal.
 fn plain(prompt: &str) -> io::Result<TypedLine> {
-    eprint!("{prompt}");
-    let _ = io::stderr().flush();
+    show(prompt);
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
@@ -127,7 +126,7 @@ fn plain(prompt: &str) -> io::Result<TypedLine> {
         .read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
         // The cursor is behind the prompt.
-        eprintln!();
+        tell("");
         return Ok(TypedLine::End);
     }
     let text = String::from_utf8_lossy(&bytes);

@@ -13,14 +13,14 @@ use super::{Answerer, prepared::Prepared};
 
 /// What to answer when the server asks.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "When the server asks")]
+#[command(next_help_heading = "Elicitation, sampling and roots")]
 pub(crate) struct AskOptions {
-    /// Answer a question ahead: FIELD=VALUE, or QUESTION.FIELD=VALUE where two questions have a
-    /// field of one name; QUESTION=decline or QUESTION=cancel says no (may be repeated).
+    /// Answer an elicitation in advance: FIELD=VALUE. If two questions have the same field, write
+    /// QUESTION.FIELD=VALUE. QUESTION=decline or QUESTION=cancel refuses (may be repeated).
     #[arg(long = "answer", value_name = "FIELD=VALUE")]
     answers: Vec<String>,
 
-    /// Take answers from a JSON file: an object of fields, or of questions.
+    /// Read the answers to elicitations from a JSON file: an object of fields, or of questions.
     #[arg(long = "answers", value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -28,7 +28,7 @@ pub(crate) struct AskOptions {
     #[arg(long)]
     open: bool,
 
-    /// A folder that the server may work in (may be repeated).
+    /// A root: a folder that the server may work in (may be repeated).
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<PathBuf>,
 }

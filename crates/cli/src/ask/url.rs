@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         };
         match yes_or_no(text.trim()) {
             Some(true) => break,
-            None if !text.trim().is_empty() => eprintln!("  type y or n"),
+            None if !text.trim().is_empty() => tell("  type y or n"),
             _ => return Ok(ElicitResult::decline()),
         }
     }
@@ -60,11 +60,13 @@ pub(crate) async fn ask_done(place: &str) -> Outcome {
 /// Opens a page in the browser. Only web pages: a server must not start programs by their schemes.
 fn open(url: &str) {
     if !(url.starts_with("https://") || url.starts_with("http://")) {
-        eprintln!("  only http and https are opened; open it yourself if you trust it");
+        tell("  only http and https are opened; open it yourself if you trust it");
         return;
     }
     if let Err(error) = open_in_browser(url) {
-        eprintln!("  no browser could be opened ({error}); open the page yourself");
+        tell(&format!(
+            "  no browser could be opened ({error}); open the page yourself"
+        ));
     }
 }
 

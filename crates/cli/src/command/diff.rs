@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
     target::{self, Options, Server, ServerArguments},
@@ -62,7 +63,9 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
     let (old, new) = (diff.look(&old, &programs)?, diff.look(&new, &programs)?);
     for (side, snapshot) in [("old", &old), ("new", &new)] {
         for list in snapshot.unknown() {
-            eprintln!("the {side} recording has no list of {list}: they are not compared");
+            tell(&format!(
+                "the {side} recording has no list of {list}: they are not compared"
+            ));
         }
     }
     diff.tell(&diff::between(&old, &new))

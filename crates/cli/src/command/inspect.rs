@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use turnbuckle::client::Roots;
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     target::{self, ServerArguments},
 };
@@ -83,7 +84,7 @@ impl Inspect {
             Handoff::open(&url)
         };
         if !self.no_open && handoff.is_none() {
-            eprintln!("open this URL in a browser; Ctrl-C ends the inspector");
+            tell("open this URL in a browser; press Ctrl-C to stop the inspector");
         }
         site.serve(stop).await;
         Ok(())

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 use turnbuckle::auth::client::{Loopback, Paste, Registered, SignIn};
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     sign_in,
     target::{self, Lookup, without_query},
@@ -30,7 +31,7 @@ pub(crate) struct Login {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Agree to the project's config file that names the server, as it is now.
+    /// Trust the project's config file in its present content.
     #[arg(long)]
     trust: bool,
 
@@ -59,7 +60,7 @@ pub(crate) struct Login {
 )]
 pub(crate) struct Logout {
     /// The server: a URL, or a name from a config file.
-    #[arg(value_name = "SERVER", required_unless_present_any = ["callers", "caller"])]
+    #[arg(value_name = "SERVER")]
     server: Option<String>,
 
     /// List the callers of `turnbuckle up` that have signed in, and the servers.
@@ -82,7 +83,7 @@ pub(crate) struct Logout {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Agree to the project's config file that names the server, as it is now.
+    /// Trust the project's config file in its present content.
     #[arg(long)]
     trust: bool,
 }
@@ -116,14 +117,12 @@ pub(crate) fn run(login: &Login) -> Outcome {
         return Err(Failed::new(Code::Output, said));
     }
     match signed {
-        SignIn::NotNeeded => eprintln!("{url} does not ask for a sign-in"),
-        SignIn::Already => eprintln!("you are signed in to {url} already"),
+        SignIn::NotNeeded => tell(&format!("{url} does not ask for a sign-in")),
+        SignIn::Already => tell(&format!("you are signed in to {url} already")),
         _ => {
-            eprintln!("signed in to {url}");
+            tell(&format!("signed in to {url}"));
             if !store.is_sealed() {
-                eprintln!(
-                    "there is no keyring here: the tokens are in files that only you can read"
-                );
+                tell("there is no keyring here: the tokens are in files that only you can read");
             }
         }
     }
@@ -135,6 +134,10 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
         return block_on(list_callers(logout.json));
     }
     let server = logout.server.as_deref();
+    if server.is_none() && logout.caller.is_none() {
+        return Err(Failed::usage("no server was named")
+            .hint("write `turnbuckle logout SERVER`, or `--callers` or `--caller NAME` for callers of `turnbuckle up`"));
+    }
     if let Some(caller) = &logout.caller {
         return block_on(leave_as_caller(caller, server, logout.force));
     }
@@ -152,9 +155,9 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
     })?;
     let url = without_query(&url);
     if store.has_found() {
-        eprintln!("signed out of {url}");
+        tell(&format!("signed out of {url}"));
     } else {
-        eprintln!("you were not signed in to {url}");
+        tell(&format!("you were not signed in to {url}"));
     }
     Ok(())
 }
@@ -200,10 +203,10 @@ async fn leave_as_caller(caller: &str, server: Option<&str>, is_forced: bool) ->
                 let hint = "they are still there; `--force` deletes them all the same";
                 return Err(Failed::new(Code::Authorization, said).hint(hint));
             }
-            eprintln!("warning: {said}");
+            tell(&format!("warning: {said}"));
         }
         store.delete().map_err(unreadable)?;
-        eprintln!("signed caller `{caller}` out of `{server}`");
+        tell(&format!("signed caller `{caller}` out of `{server}`"));
         outcome = Ok(());
     }
     outcome

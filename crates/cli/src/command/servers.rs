@@ -81,7 +81,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
         tell(&target::somebody_elses(&place.path));
     }
     if config_files.files.is_empty() {
-        eprintln!("no config file with servers was found; `--all` says where they were looked for");
+        tell("no config file with servers was found; `--all` lists the places that were searched");
     }
     if servers.all {
         for place in &config_files.absent {

@@ -2,14 +2,17 @@
 
 use std::{
     cell::Cell,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, IsTerminal as _},
     sync::Mutex,
     time::Instant,
 };
 
 use turnbuckle::protocol::ProgressNotificationParams;
 
-use turnbuckle_command_line::{control::is_order, style::elapsed};
+use turnbuckle_command_line::{
+    control::{is_order, show},
+    style::elapsed,
+};
 
 /// The width of the bar, in characters.
 const BAR: usize = 16;
@@ -42,16 +45,15 @@ impl ProgressLine {
             report.total,
             report.message.as_deref().unwrap_or_default(),
         );
-        eprint!("\r\x1b[2K{text} {}", elapsed(self.started.elapsed()));
-        let _ = io::stderr().flush();
+        let elapsed = elapsed(self.started.elapsed());
+        show(&format!("\r\x1b[2K{text} {elapsed}"));
         self.mark(true);
     }
 
     /// Takes the line away, if there is one.
     pub(crate) fn clear(&self) {
         if self.mark(false) {
-            eprint!("\r\x1b[2K");
-            let _ = io::stderr().flush();
+            show("\r\x1b[2K");
         }
     }
 

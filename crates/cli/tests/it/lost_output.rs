@@ -45,6 +45,53 @@ fn a_reader_that_has_gone_is_told_by_the_exit_code_alone() {
     assert_eq!(stderr(&output), "", "it is what `| head -1` does");
 }
 
+/// `2>&1 | head -1` closes stderr; the exit codes stay those of the help.
+#[test]
+fn a_closed_stderr_changes_no_exit_code() {
+    let place = Place::with_lab();
+    for (words, code) in [
+        (&["call", "nosuch", "x"][..], 2),
+        (&["call", "lab", "nosuch"], 2),
+        (&["call", "lab", "echo", "text=x", "colour=red"], 0),
+        (&["list", "lab", "--wire"], 0),
+        (&["call", "lab", "log", "text=x", "--log", "debug"], 0),
+        (&["list", "http://127.0.0.1:1/mcp"], 3),
+        (&["servers", "--config", "none.json"], 2),
+        (&["up", "--check", "none.json"], 2),
+        (&["up", "--check"], 0),
+        (&["lock", "--check"], 1),
+        (&["doctor", "lab"], 0),
+        (&["serve", "--listen", "nonsense"], 2),
+        (&["nosuch"], 2),
+    ] {
+        let wanted = place.run(words).status.code();
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        let mut command = place.command(BINARY);
+        let command = command.args(words).stdout(Stdio::null()).stderr(writer);
+        let status = command.status().expect("the binary runs");
+        assert_eq!(status.code(), wanted, "{words:?}");
+        assert_eq!(status.code(), Some(code), "{words:?}");
+    }
+}
+
+#[test]
+fn a_server_that_nobody_listens_to_serves() {
+    let place = Place::with_lab();
+    for words in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["up", "--listen", "127.0.0.1:0"],
+    ] {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        let mut command = place.command("timeout");
+        let command = command.args(["--preserve-status", "3", BINARY]).args(words);
+        let command = command.env("RUST_LOG", "debug").stderr(writer);
+        let status = command.status().expect("the binary runs");
+        assert_eq!(status.code(), Some(0), "{words:?}: it ends by the signal");
+    }
+}
+
 #[test]
 fn a_recording_that_was_not_written_is_an_error() {
     let place = Place::with_lab();

@@ -1,7 +1,7 @@
 //! The browser of this machine, sent back to a port of this machine (RFC 8252, 7.3).
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,9 @@ impl Loopback {
             path: PATH.to_owned(),
             opening: Opening::Browser,
             announce: Arc::new(|request| {
-                eprintln!(
+                // A closed stderr must not end the program, as `eprintln!` would.
+                let _ = writeln!(
+                    io::stderr(),
                     "{} wants you to sign in at {}. If no browser opens, open this address:\n\n  {}\n",
                     request.server(),
                     request.issuer(),

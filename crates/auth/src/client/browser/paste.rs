@@ -1,7 +1,7 @@
 //! The user's step by hand, for machines without a browser.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use turnbuckle_transport::http::client::{BoxError, BoxFuture};
@@ -115,7 +115,9 @@ impl BrowserVisit for Paste {
 }
 
 fn print_to_stderr(request: &AuthorizationRequest) {
-    eprintln!(
+    // A closed stderr must not end the program, as `eprintln!` would.
+    let _ = writeln!(
+        io::stderr(),
         "{} wants you to sign in at {}. Open this address in a browser:\n\n  {}\n\n\
          Then paste the whole address of the page where you end, which may not load:",
         request.server(),

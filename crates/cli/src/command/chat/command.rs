@@ -62,7 +62,7 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Agree to the project's config file that names the server, as it is now.
+    /// Trust the project's config file in its present content.
     #[arg(long)]
     trust: bool,
 
@@ -84,12 +84,12 @@ pub(crate) struct Chat {
     #[arg(long = "allow", value_name = "SERVER/TOOL")]
     allow: Vec<String>,
 
-    /// A folder that servers may work in. You are asked for each server, unless `--allow root:SERVER`
+    /// A root: a folder that servers may work in. You are asked for each server, unless `--allow root:SERVER`
     /// agrees to it (may be repeated).
     #[arg(long = "root", value_name = "PATH")]
     roots: Vec<PathBuf>,
 
-    /// How often the model may be asked for one answer.
+    /// The most model requests for one prompt.
     #[arg(long, value_name = "NUMBER", default_value_t = 32)]
     max_rounds: usize,
 

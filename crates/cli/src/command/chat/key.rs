@@ -3,7 +3,10 @@
 use std::io::{self, IsTerminal as _, Read as _};
 
 use turnbuckle::models::{ApiKey, NamedModel};
-use turnbuckle_command_line::failure::{Failed, Outcome};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Failed, Outcome},
+};
 
 /// 64 KiB: no key is longer.
 const MAX_KEY: u64 = 64 * 1024;
@@ -47,7 +50,7 @@ pub(super) fn save(model: &NamedModel) -> Outcome {
         return Err(Failed::usage("there is no key on stdin"));
     }
     ring::write(&place.account, key.trim())?;
-    eprintln!("the key is in the keyring");
+    tell("the key is in the keyring");
     Ok(())
 }
 

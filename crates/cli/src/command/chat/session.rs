@@ -130,7 +130,7 @@ impl ChatSession {
             let next = tokio::select! {
                 next = self.take(line.trim()) => next,
                 () = stop_signal() => {
-                    eprintln!();
+                    tell("");
                     continue;
                 }
             };

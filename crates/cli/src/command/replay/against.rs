@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::Answers;
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -58,7 +59,9 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
             replay.show(exchange, &then, &now);
         }
     }
-    eprintln!("{sent} requests, {differences} answered differently");
+    tell(&format!(
+        "{sent} requests, {differences} answered differently"
+    ));
     if differences > 0 {
         let text = "the server does not answer as recorded";
         return Err(Failed::new(Code::Tool, text));

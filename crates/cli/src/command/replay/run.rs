@@ -15,7 +15,7 @@ use crate::{
 /// Replay a recording: as a stdio server for the tests of a client, or against a server.
 ///
 /// As a server, each request gets what was recorded for a request of the same method and params
-/// (what is in `_meta` aside), with the notifications and questions around it. With `--against`, or a
+/// (`_meta` is ignored), with the notifications and questions around it. With `--against`, or a
 /// command after `--`, each recorded request is sent to that server, and every result that differs is
 /// shown; the exit code is 1 then.
 #[derive(Args)]
