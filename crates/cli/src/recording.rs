@@ -44,6 +44,7 @@ impl Recording {
             .map_err(|error| Failed::usage(format!("cannot read `{}`: {error}", path.display())))?;
         Self::parse(&text).map_err(|error| {
             Failed::usage(format!("`{}` is not a recording: {error}", path.display()))
+                .hint("make one with `turnbuckle record FILE SERVER`")
         })
     }
 

@@ -85,8 +85,18 @@ fn kind_of(root: &Value, schema: &Value, depth: usize, most: usize) -> String {
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(parts)) = schema.get(keyword) {
-            let parts = parts.iter().map(|part| variant_of(root, part, depth, most));
-            return choice(parts.collect(), most);
+            // A name alone would look like a value that can be typed.
+            let (objects, others): (Vec<_>, Vec<_>) =
+                parts.iter().partition(|part| is_object(part));
+            let of = |part| variant_of(root, part, depth, most);
+            let objects = choice(objects.into_iter().map(of).collect(), most);
+            let others = others.into_iter().map(of);
+            let objects = match &*objects {
+                "" | "object" => objects,
+                names => format!("object ({names})"),
+            };
+            let all = Some(objects).filter(|it| !it.is_empty()).into_iter();
+            return choice(all.chain(others).collect(), most);
         }
     }
     if let Some(Value::Array(parts)) = schema.get("allOf")
@@ -206,12 +216,12 @@ mod tests {
         });
         assert_eq!(
             of("tricky", &schema),
-            "tricky(who: string, target: City|point, nick?: string|null, unit?: \"c\"|\"f\", \
+            "tricky(who: string, target: object (City|point), nick?: string|null, unit?: \"c\"|\"f\", \
              place?: place, tags?: string[], thing?: any)"
         );
         assert_eq!(
             short("tricky", &schema, 2),
-            "tricky(who: string, target: City|point, …5 more)"
+            "tricky(who: string, target: object (City|point), …5 more)"
         );
         assert_eq!(of("none", &json!({"type": "object"})), "none()");
     }

@@ -20,11 +20,11 @@ Exit codes:
   5    authorization is missing or was refused
   6    input is needed, and there is no terminal to ask on
   7    timed out
-  8    what was to be printed, recorded or kept could not be written
+  8    output could not be written
   130  interrupted";
 
 /// What to do where a server wants to know who asks.
-pub(crate) const LOGIN: &str = "`turnbuckle login SERVER` signs in";
+pub(crate) const LOGIN: &str = "run `turnbuckle login SERVER` to sign in";
 
 /// Why a command did not end well; the number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum Code {
     Input = 6,
     /// It took too long.
     Timeout = 7,
-    /// What was to be printed, recorded or kept could not be written.
+    /// Output could not be written.
     Output = 8,
     /// Ctrl-C.
     Interrupted = 130,

@@ -153,7 +153,8 @@ impl<'r> Program<'r> {
                 let words = last_words(&connection).await;
                 let finding = match &connection.transport {
                     Transport::Stdio(stdio) if stdio.is_gone() => {
-                        let said = format!("it ends before it answers: {}", second.came());
+                        let said =
+                            format!("the process exits before it answers: {}", second.came());
                         Finding::of(&start::EXITS, said)
                     }
                     _ if second.is_silent() => {

@@ -31,7 +31,7 @@ const PAGE: Page = Page {
 /// The page, or that there is no other.
 pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: &str) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
-        return answer::wrong(StatusCode::METHOD_NOT_ALLOWED, "the page is only read");
+        return answer::wrong(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed here");
     }
     let (mut answer, policy) = match (folder::file(path), path) {
         (Some((kind, content)), _) => (

@@ -128,7 +128,7 @@ pub enum ModelError {
         model: String,
     },
     /// The name of a model is missing after the name of its provider.
-    #[error("`{model}` has no name of a model")]
+    #[error("`{model}` names no model")]
     NoName {
         /// What was given.
         model: String,

@@ -7,7 +7,7 @@ use turnbuckle_client::CallError;
 #[non_exhaustive]
 pub enum AppError {
     /// The tool says something of a page that cannot be read.
-    #[error("what tool `{tool}` says of its page cannot be read: {problem}")]
+    #[error("invalid `_meta.ui` of tool `{tool}`: {problem}")]
     BadLink {
         /// The tool.
         tool: Box<str>,

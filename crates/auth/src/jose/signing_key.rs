@@ -61,7 +61,7 @@ pub enum KeyError {
     #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
     /// The operating system gave no random bytes, or the signature failed.
-    #[error("the key could not sign, or none could be made")]
+    #[error("could not create a key or sign with it")]
     Unusable,
     /// The claims cannot be written as JSON.
     #[error("the claims cannot be written as JSON: {reason}")]

@@ -188,7 +188,7 @@ impl Call {
         if self.request.json {
             return print_json(&**output);
         }
-        eprintln!("it is done already; the server made no task of it");
+        tell("the result is already here: the server did not create a task");
         print_shown(&show::tool_result(output, &self.request.media));
         Ok(())
     }
@@ -234,7 +234,11 @@ fn raw(json: String) -> Outcome<Box<RawValue>> {
 }
 
 fn shape(tool: &Tool, schema: &Value) -> String {
-    format!("the signature is {}", signature::of(&tool.name, schema))
+    let signature = format!("the signature is {}", signature::of(&tool.name, schema));
+    match show::object_example(schema) {
+        Some(words) => format!("{signature}; for example: {words}"),
+        None => signature,
+    }
 }
 
 /// Arguments that the schema does not name are sent with a warning, because the schema allows them.
@@ -251,8 +255,7 @@ pub(crate) fn known(of: &str, tree: &Tree, schema: &Value, misspelt: Misspelt) -
             (Some(near), Misspelt::Sent) => format!(" (did you mean `{near}`?)"),
             (None, _) => String::new(),
         };
-        let sent = "it is sent all the same";
-        let said = format!("warning: {of} names no argument `{name}`{meant}; {sent}");
+        let said = format!("warning: {of} has no argument `{name}`{meant}; sending it anyway");
         tell(&Style::Warn.err(&said));
     }
     Ok(())

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{protocol::Prompt, schema::nearest_name};
 use turnbuckle_command_line::{
-    argument,
+    argument::{self, Unknown},
     failure::{Failed, Outcome},
     style::Style,
     target::Server,
@@ -74,7 +74,10 @@ fn find<'p>(server: &Server, prompts: &'p [Prompt], name: &str) -> Outcome<&'p P
             let failed = Failed::usage(format!("server `{}` has no prompt `{name}`", server.name));
             match nearest_name(name, prompts.iter().map(|prompt| &*prompt.name)) {
                 Some(near) => failed.hint(format!("did you mean `{near}`?")),
-                None => failed,
+                None => failed.hint(format!(
+                    "`{}` shows what there is",
+                    server.line("list", "prompts")
+                )),
             }
         })
 }
@@ -91,11 +94,19 @@ fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
     let arguments: Value = serde_json::from_str(&tree.to_json()).map_err(Failed::usage)?;
     for argument in named {
         if argument.required == Some(true) && arguments.get(&argument.name).is_none() {
-            return Err(Failed::usage(format!(
+            let failed = Failed::usage(format!(
                 "prompt `{}` needs `{}`",
                 prompt.name, argument.name
-            ))
-            .hint(format!("add {}=…", argument.name)));
+            ));
+            let unknown = argument::unknown(&tree, &schema).into_iter();
+            let mut meant = unknown.filter(|it| it.nearest.as_deref() == Some(&*argument.name));
+            return Err(match meant.next() {
+                Some(Unknown { name, .. }) => failed.hint(format!(
+                    "it has no argument `{name}`: did you mean `{}`?",
+                    argument.name
+                )),
+                None => failed.hint(format!("add {}=…", argument.name)),
+            });
         }
     }
     let of = format!("prompt `{}`", prompt.name);

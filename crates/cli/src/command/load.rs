@@ -28,7 +28,7 @@ pub(crate) struct Load {
     words: Vec<String>,
 
     /// How many calls.
-    #[arg(long, short = 'n', value_name = "N", default_value = "500")]
+    #[arg(long, short = 'n', value_name = "N", default_value = "500", value_parser = count)]
     calls: usize,
 
     /// How many at once.
@@ -143,6 +143,13 @@ impl Load {
             )),
             None => Ok(()),
         }
+    }
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("it must be a number of calls, 1 or more".to_owned()),
+        Ok(count) => Ok(count),
     }
 }
 

@@ -8,7 +8,10 @@ use turnbuckle::{
     schema::nearest_name,
     uri_template::{Template, Variables},
 };
-use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    target::Server,
+};
 
 use super::{complete::pair, request::Request};
 use crate::{
@@ -42,17 +45,17 @@ pub(crate) fn run(read: &Read) -> Outcome {
         [] => uri.clone(),
         values => expanded(uri, values)?,
     };
-    let work = async |session: Session| read.on(&session, &uri).await;
+    let work = async |session: Session| read.on(&server, &session, &uri).await;
     read.request.run(&server, work)
 }
 
 impl Read {
-    async fn on(&self, session: &Session, uri: &str) -> Outcome {
+    async fn on(&self, server: &Server, session: &Session, uri: &str) -> Outcome {
         let answerer = self.request.asks.answerer()?;
         let call = session.connection.read(uri);
         let finished = match session.finish(call, &answerer, self.request.json).await {
             Ok(finished) => finished,
-            Err(failed) => return Err(suggest(session, uri, failed).await),
+            Err(failed) => return Err(suggest(server, session, uri, failed).await),
         };
         if self.request.json {
             return session.print_exact("resources/read", &finished.result);
@@ -90,20 +93,40 @@ fn expanded(template: &str, values: &[String]) -> Outcome<String> {
             Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
+    let is_missing = |name: &&str| !variables.contains_key(*name) && !is_optional(template, name);
+    if let Some(missing) = parsed.variables().find(is_missing) {
+        let failed = failed(format!("variable `{missing}` is missing"));
+        return Err(failed.hint(format!("add {missing}=…")));
+    }
     let expanded = parsed.expand(&variables);
     expanded.map_err(|error| failed(error.to_string()))
 }
 
+/// Whether a URI makes sense without this variable: it is a parameter of the query.
+fn is_optional(template: &str, variable: &str) -> bool {
+    let expressions = template.split('{').skip(1);
+    let names = expressions.filter_map(|it| it.strip_prefix(['?', '&', ';'])?.split('}').next());
+    let names = names.flat_map(|names| names.split(','));
+    let mut names = names.map(|name| name.split([':', '*']).next().unwrap_or_default());
+    names.any(|name| name == variable)
+}
+
 /// A URI that is nearly one that there is was misspelt.
-async fn suggest(session: &Session, uri: &str, failed: Failed) -> Failed {
+async fn suggest(server: &Server, session: &Session, uri: &str, failed: Failed) -> Failed {
     if failed.code != Code::Protocol {
         return failed;
     }
+    let rejection = failed.rejection();
+    let is_unknown = rejection.is_some_and(|error| error.message.contains("not found"));
     let resources = session.connection.resources().await.unwrap_or_default();
     let uris = resources.iter().map(|resource| &*resource.uri);
     match nearest_name(uri, uris.filter(|other| *other != uri)) {
         Some(near) => failed.hint(format!("did you mean `{near}`?")),
-        None => failed,
+        None if !is_unknown => failed,
+        None => {
+            let line = server.line("list", "resources");
+            failed.hint(format!("`{line}` shows what there is"))
+        }
     }
 }
 

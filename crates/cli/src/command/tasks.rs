@@ -48,11 +48,15 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match rest[..] {
         [] | ["list"] | ["get" | "result" | "cancel", _] => {}
+        [action @ ("get" | "result" | "cancel")] => {
+            return Err(Failed::usage(format!("`{action}` needs the id of a task"))
+                .hint(format!("`{}` lists them", server.line("tasks", "list"))));
+        }
         _ => {
-            return Err(
-                Failed::usage("say what to do: list, or get, result or cancel and an id")
-                    .hint(format!("`{}` lists them", server.line("tasks", "list"))),
-            );
+            return Err(Failed::usage(
+                "the actions are `list`, `get ID`, `result ID` and `cancel ID`",
+            )
+            .hint(format!("`{}` lists them", server.line("tasks", "list"))));
         }
     }
     let work = async |session: Session| tasks.on(&session, &rest).await;

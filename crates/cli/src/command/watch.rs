@@ -74,17 +74,23 @@ impl Watch {
             // A server that tells of no changes may still keep a log.
             Err(CallError::NotOffered { .. }) if uris.is_empty() && keeps_log(connection) => None,
             Err(CallError::NotOffered { .. }) => {
-                let said = "the server tells of no changes, and keeps no log";
+                let said = "the server sends no updates and no log messages";
                 return Err(Failed::new(Code::Protocol, said));
             }
             Err(error) => return Err(error.into()),
         };
         let refused = changes.as_ref().map(ChangeStream::refused);
-        for uri in refused
-            .and_then(|it| it.resource_subscriptions)
-            .unwrap_or_default()
-        {
-            tell(&format!("the server does not tell of changes of `{uri}`"));
+        let refused = refused.and_then(|it| it.resource_subscriptions);
+        let refused = refused.unwrap_or_default();
+        if !uris.is_empty() && uris.iter().all(|uri| refused.contains(uri)) {
+            let said = format!(
+                "the server does not send updates for `{}`",
+                uris.join("`, `")
+            );
+            return Err(Failed::new(Code::Protocol, said));
+        }
+        for uri in refused {
+            tell(&format!("the server does not send updates for `{uri}`"));
         }
         let mut printed = 0;
         while self.count.is_none_or(|count| printed < count) {

@@ -16,4 +16,4 @@ pub(crate) use print::{all_printed, has_printed, help_printed, print, print_json
 pub(crate) use progress::ProgressLine;
 pub(crate) use rows::{cut, rows, wrapped};
 pub(crate) use table::Table;
-pub(crate) use tool::tool;
+pub(crate) use tool::{object_example, tool};

@@ -308,6 +308,16 @@ fn example_line(server: &Server, name: &str, schema: &Value) -> String {
     server.line("call", &words.collect::<Vec<_>>().join(" "))
 }
 
+/// Arguments that fit, as words of a command line, if one of them is an object: those are hard to guess.
+pub(crate) fn object_example(schema: &Value) -> Option<String> {
+    let Some(Value::Object(values)) = example(schema) else {
+        return None;
+    };
+    let is_hard =
+        values.values().any(Value::is_object) && !values.keys().any(|it| it.contains('='));
+    is_hard.then(|| example_words(&values).join(" "))
+}
+
 /// Arguments as words of a command line.
 fn example_words(values: &Map<String, Value>) -> Vec<String> {
     let words = values.iter().map(|(name, value)| {
@@ -383,7 +393,7 @@ mod tests {
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
         for wanted in [
-            "delivery? pickup|post",
+            "delivery? object (pickup|post)",
             "either pickup",
             "shop? string",
             "or post",

@@ -15,6 +15,35 @@ fn mistakes_are_named_and_nothing_is_called() {
             "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`? `--send-anyway` sends it as it is\n",
         ),
         (
+            &["call", "lab", "order", "delivery=pickup"],
+            "error: `delivery` must be an object, got `pickup`\nhint: the signature is order(items: object[], delivery: object (pickup|post), note?: string); for example: 'items:=[{\"article\":\"text\",\"count\":1}]' 'delivery:={\"by\":\"pickup\",\"shop\":\"text\"}'\n",
+        ),
+        (
+            &[
+                "read",
+                "lab",
+                "demo://stations/{city}/{number}",
+                "city=Oslo",
+            ],
+            "error: `demo://stations/{city}/{number}`: variable `number` is missing\nhint: add number=…\n",
+        ),
+        (
+            &["get", "lab", "summarise", "tex=x"],
+            "error: prompt `summarise` needs `text`\nhint: it has no argument `tex`: did you mean `text`?\n",
+        ),
+        (
+            &["get", "lab", "zzzzzzzz"],
+            "error: server `lab` has no prompt `zzzzzzzz`\nhint: `turnbuckle list lab prompts` shows what there is\n",
+        ),
+        (
+            &["tasks", "lab", "get"],
+            "error: `get` needs the id of a task\nhint: `turnbuckle tasks lab list` lists them\n",
+        ),
+        (
+            &["load", "lab", "add", "a=1", "b=2", "-n", "0"],
+            "error: invalid value '0' for '--calls <N>': it must be a number of calls, 1 or more\n",
+        ),
+        (
             &["load", "lab", "add", "a=1"],
             "error: the arguments do not fit: `b` is missing\nhint: the signature is add(a: ",
         ),
@@ -50,6 +79,42 @@ fn mistakes_are_named_and_nothing_is_called() {
     }
 }
 
+/// A parameter of the query may be left out.
+#[test]
+fn a_template_can_be_read_without_its_query() {
+    let place = Place::with_lab();
+    let output = place.run(&[
+        "read",
+        "lab",
+        "demo://timetables/{line}{?day}",
+        "line=north",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn files_and_options_that_are_wrong_are_explained() {
+    let place = Place::with_lab();
+    place.write("calls.yaml", "calls: 1\n");
+    for (words, wanted) in [
+        (
+            &["replay", "calls.yaml"][..],
+            "\nhint: make one with `turnbuckle record FILE SERVER`\n",
+        ),
+        (&["logout"], "error: no server was named\nhint: "),
+    ] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let said = stderr(&output);
+        assert!(said.contains(wanted), "{words:?}: {said}");
+    }
+    let output = place.run(&["test", "calls.yaml", "lab"]);
+    let said = stderr(&output);
+    // One line for the mistake, and one for the hint.
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
+}
+
 /// A name that is like no other is the server's to judge: its schema allows it.
 #[test]
 fn what_is_like_nothing_is_sent_with_a_warning() {
@@ -57,7 +122,7 @@ fn what_is_like_nothing_is_sent_with_a_warning() {
     let output = place.run(&["call", "lab", "echo", "text=hi", "colour=red"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(stdout(&output), "hi\n");
-    let wanted = "warning: tool `echo` names no argument `colour`; it is sent all the same\n";
+    let wanted = "warning: tool `echo` has no argument `colour`; sending it anyway\n";
     assert_eq!(stderr(&output), wanted);
     let words = [
         "call",
@@ -77,7 +142,7 @@ fn a_misspelt_argument_without_a_schema_is_a_warning_only() {
     for (words, wanted) in [
         (
             &["load", "-n", "1", "lab", "weather", "place=Oslo", "unti=x"][..],
-            "warning: tool `weather` names no argument `unti` (did you mean `unit`?); it is sent all the same\n",
+            "warning: tool `weather` has no argument `unti` (did you mean `unit`?); sending it anyway\n",
         ),
         (
             &[
@@ -88,7 +153,7 @@ fn a_misspelt_argument_without_a_schema_is_a_warning_only() {
                 "language=rust",
                 "framewrk=axum",
             ],
-            "warning: prompt `review` names no argument `framewrk` (did you mean `framework`?); it is sent all the same\n",
+            "warning: prompt `review` has no argument `framewrk` (did you mean `framework`?); sending it anyway\n",
         ),
     ] {
         let output = place.run(words);

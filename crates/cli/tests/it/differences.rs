@@ -83,7 +83,7 @@ fn what_changed_is_told_by_what_it_means() {
         breaking    tool  add   b: it is required now\n  \
         breaking    tool  gone  it is gone\n  \
         compatible  tool  add   c: there is a new argument\n  \
-        compatible  tool  more  it is new\n  \
+        compatible  tool  more  added\n  \
         wording     tool  add   description: from \"Adds.\" to \"Adds two.\"\n\
         3 breaking, 2 compatible, 1 wording\n";
     assert_eq!(stdout(&output), wanted);

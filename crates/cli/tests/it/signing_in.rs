@@ -80,7 +80,7 @@ fn what_was_signed_in_to_is_used_until_it_is_signed_out_of() {
     let server = Guarded::start(&place);
     let refused = run(&place, &["list", &server.url]);
     assert_eq!(refused.status.code(), Some(5), "{refused:?}");
-    let hint = format!("hint: `turnbuckle login {}` signs in\n", server.url);
+    let hint = format!("hint: run `turnbuckle login {}` to sign in\n", server.url);
     assert!(stderr(&refused).ends_with(&hint), "{refused:?}");
 
     let login = run(&place, &["login", "--allow-private-networks", &server.url]);

@@ -199,7 +199,7 @@ fn a_failed_connection_hints_at_the_doctor() {
     let wanted = "error: server `http://127.0.0.1:1/mcp` could not be reached
   because: cannot connect to http://127.0.0.1:1/mcp
   because: Connection refused (os error 111)
-hint: `turnbuckle doctor 'http://127.0.0.1:1/mcp?…'` looks for what is in the way
+hint: run `turnbuckle doctor 'http://127.0.0.1:1/mcp?…'` to find the cause
 ";
     assert_eq!(stderr(&output), wanted);
 }
@@ -213,7 +213,7 @@ fn a_hint_about_a_name_says_in_which_file_it_is() {
     let output = place.run(&["list", "--config", "my servers.json", "lab"]);
     let said = stderr(&output);
     let line = "turnbuckle doctor --config 'my servers.json' lab";
-    let hint = format!("hint: `{line}` looks for what is in the way\n");
+    let hint = format!("hint: run `{line}` to find the cause\n");
     assert!(said.ends_with(&hint), "{said}");
     assert!(stdout(&place.shell(line)).contains("lab"));
 }
@@ -236,7 +236,7 @@ fn a_response_that_is_not_from_a_server_is_explained() {
         assert_eq!(output.status.code(), Some(4), "{said}");
         assert!(said.contains(wanted), "{said}");
         assert!(!said.contains("error 0"), "{said}");
-        let hint = format!("hint: `turnbuckle doctor {url}` looks for what is in the way\n");
+        let hint = format!("hint: run `turnbuckle doctor {url}` to find the cause\n");
         assert!(said.ends_with(&hint), "{said}");
     }
 }

@@ -165,7 +165,7 @@ pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec
                     add(kind, name, Difference::Renamed, from, changes);
                 }
                 (None, None) => {
-                    let change = Change::whole(Effect::Compatible, word, name, "it is new");
+                    let change = Change::whole(Effect::Compatible, word, name, "added");
                     add(kind, name, Difference::New, None, vec![change]);
                 }
             }

@@ -84,7 +84,7 @@ impl ConfigFiles {
     /// [`ConfigError`] if the file cannot be used.
     pub fn only(path: &Path) -> Result<Self, ConfigError> {
         let place = Place {
-            host: "named here",
+            host: "--config",
             path: path.to_owned(),
             owner: PlaceOwner::Caller,
         };

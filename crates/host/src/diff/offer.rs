@@ -249,7 +249,7 @@ fn each(
             kind,
             name,
         };
-        of.say(Compatible, "", "it is new");
+        of.say(Compatible, "", "added");
     }
 }
 

@@ -56,7 +56,7 @@ pub enum SkillFault {
         problem: BadFrontmatter,
     },
     /// The directory has another name than the skill.
-    #[error("`{path}` holds skill `{name}`: a skill's directory has its name", path = path.display())]
+    #[error("the directory of skill `{name}` must have the name `{name}`, not `{path}`", path = path.display())]
     Misnamed {
         /// The directory.
         path: PathBuf,

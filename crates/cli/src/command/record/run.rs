@@ -20,6 +20,8 @@ use crate::runtime::block_on;
 /// file has the milliseconds since the beginning, the direction (`out` to the server, `in` from it)
 /// and the message, without secrets. `--record FILE` with any other command writes the same.
 #[derive(Args)]
+// The file is the first argument here.
+#[command(mut_arg("record", |argument| argument.hide(true)))]
 pub(crate) struct Record {
     /// The file to write, and the server, unless a command is given after `--`.
     #[arg(value_name = "FILE SERVER", required = true, num_args = 1..=2)]

@@ -12,7 +12,7 @@ use super::expectation::Expectation;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The smallest file that says something.
-const EXAMPLE: &str = r#"one is {"server": "lab", "calls": [{"tool": "echo", "arguments": {"text": "hi"}, "expect": [{"at": "$.content[0].text", "equals": "hi"}]}]}"#;
+const EXAMPLE: &str = r#"example: {"server": "lab", "calls": [{"tool": "echo", "arguments": {"text": "hi"}, "expect": [{"at": "$.content[0].text", "equals": "hi"}]}]}"#;
 
 /// Saved calls.
 #[derive(Debug, Deserialize)]
@@ -76,7 +76,7 @@ impl File {
 
     fn parse(text: &str, is_yaml: bool) -> Result<Self, String> {
         let file: Self = if is_yaml {
-            serde_saphyr::from_str(text).map_err(|error| error.to_string())?
+            serde_saphyr::from_str(text).map_err(|error| first_line(&error.to_string()))?
         } else {
             serde_json::from_str(text).map_err(|error| error.to_string())?
         };
@@ -92,6 +92,12 @@ impl File {
         }
         Ok(file)
     }
+}
+
+/// The message without the picture of the text below it.
+fn first_line(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 impl Case {

@@ -77,7 +77,7 @@ pub enum HeaderFault {
         path: String,
     },
     /// The header and the argument say different things.
-    #[error("header `{header}` does not say what argument `{path}` says")]
+    #[error("header `{header}` differs from argument `{path}`")]
     Mismatch {
         /// The name of the header, in lower case.
         header: String,

@@ -244,5 +244,5 @@ fn time_left(record: &TaskRecord) -> Duration {
 pub(crate) fn unknown(task: &str) -> Reject {
     let task: String = task.chars().take(64).collect();
     let task = name_in_message(&task);
-    Reject::invalid_params(format!("there is no task `{task}`, or its time is over"))
+    Reject::invalid_params(format!("unknown or expired task `{task}`"))
 }

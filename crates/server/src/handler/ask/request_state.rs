@@ -104,7 +104,7 @@ fn refused(bad: &BadState) -> Failure {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "what the call must remember takes {bytes} bytes of `requestState`, more than the {limit} allowed: \
-     keep a name in the memo and the thing itself elsewhere, or raise `Server::max_state`"
+     store the data elsewhere and keep only its id in the memo, or raise `Server::max_state`"
 )]
 struct TooLarge {
     bytes: usize,

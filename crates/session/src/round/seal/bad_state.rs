@@ -19,7 +19,8 @@ pub enum BadState {
     Foreign,
     /// Its key is not known, or no longer.
     #[error(
-        "the request state was sealed with key {0}, which is not on the ring; share or keep keys longer"
+        "the request state was encrypted with a secret that this server does not have (key {0}); \
+         give all replicas the same secrets, and keep old ones for a day"
     )]
     UnknownKey(KeyId),
     /// It is not as it was sealed.
