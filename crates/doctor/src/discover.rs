@@ -75,12 +75,12 @@ pub(crate) fn judge(connection: &Connection<'_>, exchange: Exchange) -> Verdict 
     Verdict::Broken
 }
 
-/// 2026-07-28 alone was asked for, and is not spoken.
+/// A modern revision alone was asked for, and is not spoken.
 pub(crate) fn missing(connection: &Connection<'_>, verdict: &Verdict) {
     if let Verdict::Not(exchange) = verdict {
         let said = format!(
             "the server does not speak {}: {}",
-            Revision::LATEST,
+            connection.spoken.revision(),
             exchange.came()
         );
         connection

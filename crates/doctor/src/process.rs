@@ -38,10 +38,11 @@ pub(crate) async fn examine(report: &Report, command: Command, scope: Scope, lim
         scope,
         limits,
     };
-    let Some(mut connection) = program.start(Spoken::Modern(Revision::LATEST)) else {
+    let spoken = Spoken::Modern(scope.modern.unwrap_or(Revision::LATEST));
+    let Some(mut connection) = program.start(spoken) else {
         return;
     };
-    if !scope.is_modern {
+    if scope.modern.is_none() {
         program.legacy(connection).await;
         return;
     }

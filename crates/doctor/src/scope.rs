@@ -15,8 +15,8 @@ pub enum Tools {
 /// What is to be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    /// Whether 2026-07-28 is spoken.
-    pub(crate) is_modern: bool,
+    /// Which modern revision is spoken, if one is.
+    pub(crate) modern: Option<Revision>,
     /// Which revision a session is asked for, if one is.
     pub(crate) legacy: Option<Revision>,
     /// Whether tools that only read are called.
@@ -25,16 +25,16 @@ pub(crate) struct Scope {
 
 impl Scope {
     pub(crate) fn new(options: &Options, tools: Tools) -> Self {
-        let newest = Some(Revision::LATEST_LEGACY);
-        let (is_modern, legacy) = match (options.revision, options.era) {
-            (Some(revision), _) if revision.is_modern() => (true, None),
-            (Some(revision), _) => (false, Some(revision)),
-            (None, Some(EraName::Modern)) => (true, None),
-            (None, Some(EraName::Legacy)) => (false, newest),
-            (None, None) => (true, newest),
+        let (newest, newest_legacy) = (Some(Revision::LATEST), Some(Revision::LATEST_LEGACY));
+        let (modern, legacy) = match (options.revision, options.era) {
+            (Some(revision), _) if revision.is_modern() => (Some(revision), None),
+            (Some(revision), _) => (None, Some(revision)),
+            (None, Some(EraName::Modern)) => (newest, None),
+            (None, Some(EraName::Legacy)) => (None, newest_legacy),
+            (None, None) => (newest, newest_legacy),
         };
         Self {
-            is_modern,
+            modern,
             legacy,
             is_calling: tools == Tools::Call,
         }

@@ -1,11 +1,14 @@
 //! What changes at a server while the page looks on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use turnbuckle::{Change, Connection, Listen};
+use turnbuckle::{CallError, Change, Connection, Listen};
 
 use super::inspector::Inspector;
+
+/// How long to wait before a server that could not be reached is asked again to tell of changes.
+const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// What the page wants to hear of.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -72,11 +75,17 @@ pub(super) fn listen(
 }
 
 async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, wish: Listen) {
-    let mut changes = match connection.listen(wish).await {
-        Ok(changes) => changes,
-        Err(error) => {
-            tracing::debug!(server = id, %error, "nothing is heard of changes");
-            return;
+    let mut changes = loop {
+        match connection.listen(wish.clone()).await {
+            Ok(changes) => break changes,
+            Err(error @ (CallError::Lost { .. } | CallError::Unsent { .. })) => {
+                tracing::debug!(server = id, %error, "trying again to listen");
+                tokio::time::sleep(LISTEN_AGAIN_AFTER).await;
+            }
+            Err(error) => {
+                tracing::debug!(server = id, %error, "nothing is heard of changes");
+                return;
+            }
         }
     };
     while let Some(Ok(change)) = changes.next().await {

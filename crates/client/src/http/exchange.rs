@@ -77,8 +77,9 @@ impl Http {
         let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
         self.ends.show(Direction::Out, &message);
+        let attempt = self.begin_attempt();
         let posted = self.agent.post(&self.post_to(), headers, message).await;
-        self.note_reach(&posted);
+        self.note_reach(attempt, &posted);
         let reply = match posted {
             Ok(reply) => reply,
             Err(error) if error.is_unanswered() => {

@@ -10,6 +10,7 @@ mod extension_names;
 mod fault;
 mod head;
 mod position;
+mod reachability;
 mod refusal;
 mod repeatable;
 mod session;

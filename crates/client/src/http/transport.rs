@@ -16,6 +16,7 @@ use super::{
     extension_names::ExtensionNames,
     head,
     position::jitter,
+    reachability::{AttemptNumber, Reachability},
     refusal::HttpRefusal,
     session::{Session, Sessions},
 };
@@ -46,7 +47,7 @@ pub(crate) struct Http {
     /// nothing else is asked.
     last_status: AtomicU16,
     /// Whether the server did not answer the last time it was tried.
-    is_down: AtomicBool,
+    reachability: Reachability,
     /// Whether the stream of the session is open.
     has_session_stream: AtomicBool,
     /// Takes what the server says. It holds the connection, which holds this, until it is closed.
@@ -86,7 +87,7 @@ impl Http {
             leftovers,
             post_to: RwLock::new(None),
             last_status: AtomicU16::new(0),
-            is_down: AtomicBool::new(false),
+            reachability: Reachability::default(),
             has_session_stream: AtomicBool::new(false),
             receiver: Mutex::new(None),
         }
@@ -167,25 +168,29 @@ impl Http {
             .store(reply.status().as_u16(), Ordering::Relaxed);
     }
 
+    /// Begins to try whether the server can be reached.
+    pub(crate) fn begin_attempt(&self) -> AttemptNumber {
+        self.reachability.begin()
+    }
+
     /// Records whether the server can be reached.
-    pub(crate) fn note_reach(&self, tried: &Result<Reply, HttpError>) {
-        let is_down = match tried {
-            Ok(_) => false,
-            Err(HttpError::Unreachable { .. }) => true,
+    pub(crate) fn note_reach(&self, attempt: AttemptNumber, tried: &Result<Reply, HttpError>) {
+        match tried {
+            Ok(_) => self.reachability.answered(attempt),
+            Err(HttpError::Unreachable { .. }) => self.reachability.failed(),
             // It was there, and something else went wrong.
-            Err(_) => return,
-        };
-        self.is_down.store(is_down, Ordering::Relaxed);
+            Err(_) => {}
+        }
     }
 
     /// Notes that the server does not answer.
     pub(crate) fn note_down(&self) {
-        self.is_down.store(true, Ordering::Relaxed);
+        self.reachability.failed();
     }
 
     /// Whether the server did not answer the last time it was tried.
     pub(crate) fn is_down(&self) -> bool {
-        self.is_down.load(Ordering::Relaxed)
+        self.reachability.is_down()
     }
 
     /// Says something that wants no answer, and waits until the server has it. Where the server asks
@@ -195,11 +200,12 @@ impl Http {
         loop {
             let headers = head::of_session(&self.ends, session);
             self.ends.show(Direction::Out, &message);
+            let attempt = self.begin_attempt();
             let posted = self
                 .agent
                 .post(&self.post_to(), headers, message.clone())
                 .await;
-            self.note_reach(&posted);
+            self.note_reach(attempt, &posted);
             let reply = posted?;
             if reply.status().is_success() {
                 return Ok(());

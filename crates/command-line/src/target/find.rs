@@ -256,7 +256,8 @@ fn unknown(word: &str, error: LookupError) -> Failed {
     let hint = match &error {
         LookupError::Unknown { .. } if is_bare_address(word) => {
             let word = word.split(['?', '#']).next().unwrap_or_default();
-            let scheme = if word.starts_with("localhost") || word.starts_with("127.") {
+            let host = word.split([':', '/']).next().unwrap_or_default();
+            let scheme = if turnbuckle_base::loopback::is_loopback(host) {
                 "http"
             } else {
                 "https"

@@ -167,8 +167,8 @@ impl<'r> Site<'r> {
             .step("waiting for an answer to the first request");
         let transport = Transport::Http(Box::new(transport.clone()));
         let limit = self.limits.opening;
-        if self.scope.is_modern {
-            let mut connection = self.connection(transport, Spoken::Modern(Revision::LATEST));
+        if let Some(revision) = self.scope.modern {
+            let mut connection = self.connection(transport, Spoken::Modern(revision));
             return connection
                 .ask_within("server/discover", json!({}), limit)
                 .await;
@@ -182,10 +182,10 @@ impl<'r> Site<'r> {
     async fn eras(&self, transport: HttpTransport, first: Exchange) {
         let mut modern = self.connection(
             Transport::Http(Box::new(transport.clone())),
-            Spoken::Modern(Revision::LATEST),
+            Spoken::Modern(self.scope.modern.unwrap_or(Revision::LATEST)),
         );
         let mut is_modern = false;
-        if self.scope.is_modern {
+        if self.scope.modern.is_some() {
             match discover::judge(&modern, first.clone()) {
                 Verdict::Modern(result) => {
                     is_modern = true;

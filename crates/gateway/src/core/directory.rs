@@ -28,6 +28,19 @@ impl Core {
         Err(Judged::outdated())
     }
 
+    /// Whether this is passed on although its server does not list it: the only server is asked for every name.
+    /// URIs of templates are never listed.
+    pub(crate) fn is_unlisted(&self, kind: EntryKind, name: &str) -> bool {
+        let kind = match kind {
+            EntryKind::Tool => Kind::Tools,
+            EntryKind::Prompt => Kind::Prompts,
+            EntryKind::Resource => return false,
+        };
+        let routes = self.routes();
+        let is_known = || self.only().is_some_and(|only| routes.knows(&only.id));
+        routes.find(kind, name).is_none() && is_known()
+    }
+
     /// What a policy may know about an entry.
     pub(crate) fn facts(&self, kind: EntryKind, name: &str) -> Option<EntryFacts> {
         let routes = self.routes();

@@ -83,6 +83,12 @@ impl Course {
             };
             let subject = subject.called(request.method(), arguments);
             match policy.judge(&subject, Moment::Call) {
+                // The words of its server would tell what does not exist from what is denied.
+                Verdict::Allow | Verdict::Ask(_)
+                    if self.operation.is_unlisted(caller, *kind, name) =>
+                {
+                    return Err(("error", absent(*kind, name)));
+                }
                 Verdict::Allow => {}
                 Verdict::Deny(rule) => {
                     tracing::info!(caller = caller.id(), name, rule, "denied a request");

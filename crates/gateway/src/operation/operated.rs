@@ -120,6 +120,12 @@ impl Operation {
         policy.needs_facts().then_some(&bound.directory)
     }
 
+    /// Whether a server would be asked for this entry although it does not list it.
+    pub(super) fn is_unlisted(&self, caller: &Caller, kind: EntryKind, name: &str) -> bool {
+        let bound = self.bound.get();
+        bound.is_some_and(|bound| bound.directory.is_unlisted(caller, kind, name))
+    }
+
     /// Puts the operation around a [`Relay`]. [`Gateway::operation`](crate::Gateway::operation)
     /// does this by itself, and also lets rules use expressions and ask the user, which this method
     /// does not.
@@ -294,7 +300,16 @@ impl Relay for Operated {
         self.inner.listen_tasks(request, ids)
     }
 
+    /// A tool that is denied is checked like one that does not exist.
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
+        let policy = Arc::clone(&self.operation.policy.read());
+        if !policy.is_empty() {
+            let directory = self.operation.directory(&policy);
+            let subject = Subject::entry(caller, EntryKind::Tool, tool, directory);
+            if matches!(policy.judge(&subject, Moment::List), Verdict::Deny(_)) {
+                return None;
+            }
+        }
         self.inner.param_headers(caller, tool)
     }
 

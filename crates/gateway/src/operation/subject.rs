@@ -53,6 +53,11 @@ pub(crate) trait Directory: Send + Sync {
     /// What is known about an entry, by the name that clients see.
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts>;
 
+    /// Whether it is known that the only server, which is asked for every name, does not list this.
+    fn is_unlisted(&self, _caller: &Caller, _kind: EntryKind, _name: &str) -> bool {
+        false
+    }
+
     /// Waits until it is known what this caller is offered; `None` if it is. Until then a call of an entry
     /// without facts must not be judged: the entry may appear before the call is made. An error says why it
     /// cannot become known.

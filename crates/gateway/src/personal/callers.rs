@@ -392,6 +392,19 @@ impl Directory for CallersDirectory {
         }
     }
 
+    fn is_unlisted(&self, caller: &Caller, kind: EntryKind, name: &str) -> bool {
+        let Some(callers) = self.0.upgrade() else {
+            return false;
+        };
+        if callers.share_all() {
+            return callers.shared.is_unlisted(kind, name);
+        }
+        let own = callers.known(caller).filter(|own| own.is_settled());
+        own.is_some_and(|own| {
+            sign_in::find(&callers.servers(), name).is_none() && own.core.is_unlisted(kind, name)
+        })
+    }
+
     fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let callers = self.0.upgrade()?;
         if callers.share_all() {

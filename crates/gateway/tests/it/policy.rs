@@ -15,7 +15,7 @@ use turnbuckle_gateway::{
     operation::{Operation, Policy, PolicyRule},
 };
 use turnbuckle_protocol::{ElicitResult, Revision, error::code};
-use turnbuckle_server::{LiveServer, Server, Tool};
+use turnbuckle_server::{LiveServer, RawArgs, Server, Tool};
 use turnbuckle_store::MemoryReplicas;
 
 use crate::{
@@ -330,6 +330,95 @@ async fn a_rule_knows_the_server_of_a_call_that_waits_for_its_start() {
         // The server is starting.
         let denied = ada.call(tool, serde_json::json!({})).await;
         assert!(denied.is_err(), "{naming:?}: {denied:?}");
+        gateway.close().await;
+    }
+}
+
+/// A call of a tool without the header that mirrors its argument: the status and the error.
+async fn post_call(url: &str, version: &str, tool: &str) -> (String, serde_json::Value) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let params = json!({
+        "name": tool,
+        "arguments": { "region": "north" },
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let body = body.to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         mcp-protocol-version: {version}\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = tokio::net::TcpStream::connect(address)
+        .await
+        .expect("it listens");
+    stream.write_all(head.as_bytes()).await.expect("it reads");
+    stream.write_all(body.as_bytes()).await.expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("UTF-8");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).expect("a status").to_owned();
+    let start = body.find('{').expect("JSON");
+    let end = body.rfind('}').expect("JSON");
+    let body: serde_json::Value = serde_json::from_str(&body[start..=end]).expect("JSON");
+    (status, body["error"].clone())
+}
+
+#[tokio::test]
+async fn a_tool_that_is_denied_cannot_be_told_from_one_that_does_not_exist() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "region": { "type": "string", "x-mcp-header": "Region" } },
+        "required": ["region"],
+    });
+    let tool = |name: &'static str| {
+        Tool::new(name, async |RawArgs(_): RawArgs| "done").input_schema(schema.clone())
+    };
+    let server = || {
+        Server::new("s", "1")
+            .tool(tool("secret"))
+            .tool(tool("open"))
+    };
+    for servers in [vec!["one"], vec!["one", "two"]] {
+        let prefix = if servers.len() == 1 { "" } else { "one__" };
+        let rule = PolicyRule::for_all().deny([format!("{prefix}secret")]);
+        let policy = Policy::new().rule(rule);
+        let mut gateway =
+            Gateway::new("gateway", "1").operation(Arc::new(Operation::new().policy(policy)));
+        for name in servers {
+            let url = listen(server().build().expect("a server")).await;
+            gateway = gateway.server(name, remote(&url));
+        }
+        let gateway = gateway.open().expect("a gateway");
+        gateway.settled().await;
+        let url = listen(gateway.server().clone()).await;
+        let post =
+            async |name: &str| post_call(&url, "2026-07-28", &format!("{prefix}{name}")).await;
+        let (status, open) = post("open").await;
+        assert_eq!((&*status, &open["code"]), ("400", &json!(-32020)), "{open}");
+        // A version that is not spoken comes before its headers.
+        let (_, unspoken) = post_call(&url, "2099-01-01", &format!("{prefix}open")).await;
+        assert_eq!(unspoken["code"], -32022, "{unspoken}");
+        let (denied, absent) = (post("secret").await, post("absent").await);
+        let alike = absent.1.to_string().replace("absent", "secret");
+        assert_eq!((&denied.0, denied.1.to_string()), (&absent.0, alike));
+        // Nor in a session.
+        let client = Client::new("front", "1").only(Revision::V2025_06_18);
+        let client = join(&client, &gateway, Door::Http).await;
+        let said = async |name: &str| {
+            let called = client.call(format!("{prefix}{name}"), json!({ "region": "north" }));
+            let error = called.await.expect_err("it is refused");
+            let error = error.rejection().expect("an error of JSON-RPC");
+            (error.code, error.message.replace("absent", "secret"))
+        };
+        assert_eq!(said("secret").await, said("absent").await);
         gateway.close().await;
     }
 }

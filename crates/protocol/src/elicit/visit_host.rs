@@ -1,5 +1,7 @@
 //! The host in the URL of a visit, and warnings for the user.
 
+use std::net::IpAddr;
+
 use super::ElicitRequestUrlParams;
 
 impl ElicitRequestUrlParams {
@@ -35,7 +37,7 @@ impl ElicitRequestUrlParams {
         if self.authority() != host {
             return Some(format!("the text before `@` is not the host: `{host}` is"));
         }
-        let is_here = matches!(host.split(':').next(), Some("localhost" | "127.0.0.1"));
+        let is_here = is_this_machine(host);
         let is_open = self.url.to_ascii_lowercase().starts_with("http://") && !is_here;
         is_open.then(|| "others can read what is sent there: it is not HTTPS".to_owned())
     }
@@ -46,6 +48,18 @@ impl ElicitRequestUrlParams {
         let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
         &rest[..end]
     }
+}
+
+/// Whether a host, with or without a port, is the machine of the user.
+fn is_this_machine(host: &str) -> bool {
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
+    let is_port = port.bytes().all(|digit| digit.is_ascii_digit());
+    let name = if is_port { name } else { host };
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -76,6 +90,10 @@ mod tests {
             ("https://example.com/pay?to=xn--a", None),
             ("http://localhost:8080/", None),
             ("http://127.0.0.1/", None),
+            ("http://LocalHost/", None),
+            ("http://[::1]:8080/", None),
+            ("http://127.0.0.1.evil.example/", Some("not HTTPS")),
+            ("http://[2001:db8::1]/", Some("not HTTPS")),
             ("https://XN--80ak6aa92e.example/", Some("Punycode")),
             (
                 "https://login.xn--pypal-4ve.example:8443/",

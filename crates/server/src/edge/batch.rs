@@ -30,6 +30,8 @@ pub(super) struct Batch {
     pub(super) ready: Vec<Response>,
     /// Requests whose responses come later.
     pub(super) begun: Vec<Begun>,
+    /// Whether the client said that it is initialized.
+    pub(super) is_initialized: bool,
 }
 
 /// What the members of a batch are served with.
@@ -65,6 +67,7 @@ impl BatchContext<'_> {
                 }
                 Ok(Message::Notification(notification)) => {
                     notification::take(self.shared, self.session, self.running, &notification);
+                    batch.is_initialized |= notification.method == "notifications/initialized";
                 }
                 Ok(Message::Response(response)) => {
                     self.session.answer(&response);

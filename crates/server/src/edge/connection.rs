@@ -271,6 +271,9 @@ impl Connection {
             unsent: unsent.as_ref(),
         };
         let batch = here.serve(members);
+        if batch.is_initialized {
+            self.keep_alive();
+        }
         if batch.begun.is_empty() {
             batch::push_array(batch.ready, &self.outbox);
         } else {
@@ -280,7 +283,9 @@ impl Connection {
 
     /// Answers all requests of a batch with one message, when the last of them is done.
     fn spawn_batch(&self, batch: Batch, charge: Charge) {
-        let Batch { mut ready, begun } = batch;
+        let Batch {
+            mut ready, begun, ..
+        } = batch;
         let (outbox, running) = (self.outbox.clone(), self.running.clone());
         let (runtime, unsent) = (self.runtime.clone(), self.unsent());
         self.runtime.spawn(async move {

@@ -215,6 +215,17 @@ async fn a_client_that_does_not_answer_pings_loses_its_session() {
 
 // rule: PG1
 #[tokio::test(start_paused = true)]
+async fn a_client_that_says_in_a_batch_that_it_is_initialized_is_pinged() {
+    let live = Server::new("s", "1").keep_alive(pings().on_pipes()).build();
+    let mut wire = Wire::open(&live.expect("a server"));
+    wire.initialize(Revision::V2025_03_26.as_str()).await;
+    wire.send(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }]))
+        .await;
+    assert_eq!(hear(&mut wire).await["method"], "ping");
+}
+
+// rule: PG1
+#[tokio::test(start_paused = true)]
 async fn pipes_and_modern_clients_are_left_alone() {
     let live = Server::new("s", "1").keep_alive(pings()).build();
     let live = live.expect("a server");

@@ -1,9 +1,6 @@
 //! Callers whose tokens are exchanged for tokens of a server (RFC 8693).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use futures_core::future::BoxFuture;
 use turnbuckle::{
@@ -16,6 +13,7 @@ use turnbuckle::{
     gateway::personal::{CallerAccess, SignIn},
     host::ServerSpec,
 };
+use turnbuckle_base::lock::Mutex;
 
 /// One server whose tokens are had for those of callers.
 pub(super) struct ExchangeAccess {
@@ -34,12 +32,6 @@ pub(super) struct NewestTokens(Mutex<HashMap<TokenHolder, Arc<SubjectToken>>>);
 /// A caller and what its token is good for.
 type TokenHolder = (Option<String>, Vec<String>);
 
-impl NewestTokens {
-    fn all(&self) -> MutexGuard<'_, HashMap<TokenHolder, Arc<SubjectToken>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 fn owner(caller: &Caller) -> TokenHolder {
     let mut scopes = caller.scopes().to_vec();
     scopes.sort_unstable();
@@ -51,7 +43,7 @@ impl CallerAccess for ExchangeAccess {
         Box::pin(async move {
             let token = Arc::new(caller.get::<SubjectToken>()?.deep_clone());
             {
-                let mut newest = self.newest.all();
+                let mut newest = self.newest.0.lock();
                 // Those that no session uses any more.
                 newest.retain(|_, token| Arc::strong_count(token) > 1);
                 newest.insert(owner(caller), Arc::clone(&token));
@@ -77,7 +69,7 @@ impl CallerAccess for ExchangeAccess {
         let Some(newer) = caller.get::<SubjectToken>() else {
             return;
         };
-        let known = self.newest.all().get(&owner(caller)).cloned();
+        let known = self.newest.0.lock().get(&owner(caller)).cloned();
         if let Some(known) = known {
             known.renew(newer);
         }

@@ -4,16 +4,13 @@
 //! caller that asked for the link. So a user who comes back is shown which caller will use the account
 //! at which server, and nothing is redeemed before the user confirms that.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use turnbuckle::{ExtraRoutes, TextResponse, auth::Secret, gateway::personal::SignInState};
+use turnbuckle_base::lock::Mutex;
 
 /// The path that authorization servers send users back to.
 const CALLBACK: &str = "/oauth/callback";
@@ -76,7 +73,7 @@ pub(super) struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        locked(&self.all.waiting).remove(&self.state);
+        self.all.waiting.lock().remove(&self.state);
     }
 }
 
@@ -94,12 +91,12 @@ impl PendingSignIns {
     /// Says where the gateway is, as a browser reaches it.
     pub(super) fn come_to(&self, base: &str) {
         let base = base.trim_end_matches('/');
-        *locked(&self.redirect) = Some(format!("{base}{CALLBACK}"));
+        *self.redirect.lock() = Some(format!("{base}{CALLBACK}"));
     }
 
     /// Where users come back to; `None` if no browser can reach the gateway.
     pub(super) fn redirect(&self) -> Option<String> {
-        locked(&self.redirect).clone()
+        self.redirect.lock().clone()
     }
 
     /// A place for one more sign-in, as long as it is kept; `None` if there are too many.
@@ -109,7 +106,7 @@ impl PendingSignIns {
 
     /// Waits for the user who comes back with this `state`, until the registration is dropped.
     pub(super) fn register(&self, state: &str, pending: PendingSignIn) -> Registration {
-        locked(&self.waiting).insert(state.to_owned(), pending);
+        self.waiting.lock().insert(state.to_owned(), pending);
         Registration {
             all: self.clone(),
             state: state.to_owned(),
@@ -136,7 +133,7 @@ impl PendingSignIns {
     fn come_back(&self, uri: &Uri) -> Option<TextResponse> {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if parameter(query, "error").is_some() {
             // The user refused, or the authorization server did: there is nothing to confirm.
             let pending = waiting.remove(&state)?;
@@ -159,7 +156,7 @@ impl PendingSignIns {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
         let given = Secret::new(parameter(query, "ticket")?);
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let visit = waiting.get(&state)?.visit.as_ref()?;
         if visit.ticket != given || !has_cookie(headers, &state, &visit.ticket) {
             return None;
@@ -276,10 +273,6 @@ pub(super) fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(key, _)| *key == name)?;
     Some(found.1.to_owned())
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! Callers that sign in to a server themselves (OAuth), each with tokens of its own.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use futures_core::future::BoxFuture;
 use tokio::{
@@ -20,8 +17,9 @@ use turnbuckle::{
     gateway::personal::{CallerAccess, SignIn, SignInState},
     host::ServerSpec,
 };
+use turnbuckle_base::lock::Mutex;
 
-use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, locked, parameter};
+use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, parameter};
 use crate::command::caller_tokens::CallerTokens;
 
 /// How many callers are remembered that have to sign in again. One more is told so by the server. Those
@@ -70,10 +68,7 @@ impl SignInAccess {
 
     /// What is known about the sign-ins of a caller.
     fn note_of(&self, store: &str) -> SignInNote {
-        locked(&self.sign_ins)
-            .get(store)
-            .cloned()
-            .unwrap_or_default()
+        self.sign_ins.lock().get(store).cloned().unwrap_or_default()
     }
 }
 
@@ -103,7 +98,7 @@ impl CallerAccess for SignInAccess {
 
     fn wants_more(&self, caller: &Caller) -> bool {
         // Most callers need nothing, and a name takes longer to make than this.
-        if locked(&self.sign_ins).is_empty() {
+        if self.sign_ins.lock().is_empty() {
             return false;
         }
         let note = self.note_of(self.place(caller).name());
@@ -163,7 +158,7 @@ impl SignInAccess {
     fn begin(&self, caller: &Caller) -> Result<BegunChannels, String> {
         let tokens = self.place(caller);
         let key = tokens.name().to_owned();
-        let mut begun = locked(&self.begun);
+        let mut begun = self.begun.lock();
         begun.retain(|_, begun| !begun.task.is_finished() && !is_ended(&begun.state.borrow()));
         if let Some(begun) = begun.get(&key) {
             return Ok((begun.url.clone(), begun.state.clone()));
@@ -202,7 +197,7 @@ impl SignInAccess {
             };
             let outcome = outcome.await;
             if outcome.is_ok() {
-                let mut sign_ins = locked(&sign_ins);
+                let mut sign_ins = sign_ins.lock();
                 let note = sign_ins.entry(name).or_default();
                 note.needed = None;
                 note.number += 1;
@@ -323,7 +318,7 @@ struct NoBrowser {
 
 impl NoBrowser {
     fn note(&self, needs: impl FnOnce(Option<Needed>) -> Needed) {
-        let mut sign_ins = locked(&self.sign_ins);
+        let mut sign_ins = self.sign_ins.lock();
         if sign_ins.len() >= MAX_NOTES && !sign_ins.contains_key(&self.store) {
             return;
         }

@@ -66,8 +66,9 @@ async fn follow(
         let begun = Instant::now();
         let mut headers = of_session(&link.ends, session);
         position.add_to(&mut headers);
+        let attempt = http.begin_attempt();
         let reply = http.agent.events(&http.address, headers).await;
-        http.note_reach(&reply);
+        http.note_reach(attempt, &reply);
         drop(opens.take());
         match reply {
             Ok(reply) if reply.status().is_success() && reply.is_events() => {

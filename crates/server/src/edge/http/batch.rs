@@ -12,7 +12,7 @@ use super::{
     event_id::Carries,
     reply, routed,
     session::HttpSession,
-    session_stream,
+    session_post, session_stream,
     site::Site,
 };
 use crate::{
@@ -74,6 +74,9 @@ pub(super) async fn serve(
         unsent: Some(&unsent),
     };
     let batch = here.serve(members);
+    if batch.is_initialized {
+        session_post::keep_alive(site, session);
+    }
     if batch.begun.is_empty() && outbox.pending_bytes() == 0 {
         // transports: what holds no request is answered with 202 and nothing more.
         let (array, paid) = batch::array(batch.ready);

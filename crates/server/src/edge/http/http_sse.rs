@@ -242,7 +242,12 @@ fn contradiction(site: &Arc<Site>, parts: &Parts, body: &[u8]) -> Option<Respons
     let closing = site.closing.clone();
     let peer = Arc::new(Peer::new(site.caller(parts), outbox, None, closing));
     let admitted = admission::admit(&site.shared, &peer, Era::Modern, &request);
-    let problem = mirror::check(&parts.headers, &request, admitted.as_ref().ok()).err()?;
+    let relay = site
+        .shared
+        .relay
+        .as_deref()
+        .map(|relay| (relay, peer.caller()));
+    let problem = mirror::check(&parts.headers, &request, admitted.as_ref().ok(), relay).err()?;
     let error = ErrorObject::header_mismatch(problem);
     Some(reply::error(
         StatusCode::BAD_REQUEST,

@@ -21,11 +21,13 @@ use crate::{
     relay::Relay,
 };
 
-/// Holds the headers against the body. `incoming` is the request as it was admitted, if it was.
+/// Holds the headers against the body. `incoming` is the request as it was admitted, if it was, and `relay`
+/// knows tools that the server does not have itself.
 pub(super) fn check(
     headers: &HeaderMap,
     request: &Request<'_>,
     incoming: Option<&Incoming<'_>>,
+    relay: Option<(&dyn Relay, &Caller)>,
 ) -> Result<(), Cow<'static, str>> {
     let meta = request.params.meta();
     let named = || meta.and_then(RequestMeta::version);
@@ -65,7 +67,20 @@ pub(super) fn check(
     }
     let target = incoming.and_then(|incoming| incoming.target.as_ref().ok());
     check_name(headers, request, target)?;
-    check_parameters(headers, request, target)
+    match (target, relay) {
+        (Some(Target::Tool(tool, _)), _) => match &tool.headers {
+            Some(mirrored) => check_arguments(headers, request, mirrored),
+            None => Ok(()),
+        },
+        (_, Some((relay, caller))) if incoming.is_some() && request.method == "tools/call" => {
+            let name = request.params.text("name").unwrap_or_default();
+            match relay.param_headers(caller, &name) {
+                Some(mirrored) => check_arguments(headers, request, &mirrored),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_name(
@@ -100,20 +115,6 @@ fn check_name(
 }
 
 /// Arguments that the tool wants mirrored.
-fn check_parameters(
-    headers: &HeaderMap,
-    request: &Request<'_>,
-    target: Option<&Target<'_>>,
-) -> Result<(), Cow<'static, str>> {
-    let Some(Target::Tool(tool, _)) = target else {
-        return Ok(());
-    };
-    let Some(mirrored) = &tool.headers else {
-        return Ok(());
-    };
-    check_arguments(headers, request, mirrored)
-}
-
 fn check_arguments(
     headers: &HeaderMap,
     request: &Request<'_>,
@@ -125,23 +126,6 @@ fn check_arguments(
     mirrored
         .check(arguments, lookup)
         .map_err(|fault| fault.to_string().into())
-}
-
-/// The same for a tool that a relay knows.
-pub(super) fn check_relayed(
-    headers: &HeaderMap,
-    request: &Request<'_>,
-    relay: &dyn Relay,
-    caller: &Caller,
-) -> Result<(), Cow<'static, str>> {
-    if request.method != "tools/call" {
-        return Ok(());
-    }
-    let name = request.params.text("name").unwrap_or_default();
-    let Some(mirrored) = relay.param_headers(caller, &name) else {
-        return Ok(());
-    };
-    check_arguments(headers, request, &mirrored)
 }
 
 /// A duplicate `Mcp-*` header. An intermediary that reads the other value would see another request.

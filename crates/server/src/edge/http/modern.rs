@@ -67,14 +67,12 @@ pub(super) fn serve(
     {
         return refused.into();
     }
-    if let Err(problem) = mirror::check(&parts.headers, request, admitted.as_ref().ok()) {
-        let error = ErrorObject::header_mismatch(problem);
-        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into();
-    }
-    if let Some(relay) = &site.shared.relay
-        && let Err(problem) =
-            mirror::check_relayed(&parts.headers, request, &**relay, peer.caller())
-    {
+    let relay = site
+        .shared
+        .relay
+        .as_deref()
+        .map(|relay| (relay, peer.caller()));
+    if let Err(problem) = mirror::check(&parts.headers, request, admitted.as_ref().ok(), relay) {
         let error = ErrorObject::header_mismatch(problem);
         return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into();
     }

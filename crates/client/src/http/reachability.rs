@@ -1,0 +1,75 @@
+//! Whether a server at a URL can be reached, as far as requests have shown it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What attempts to reach a server have shown. The last one decides: an answer to an older attempt may be
+/// noticed after a newer one has failed, and says nothing about the server as it is now.
+#[derive(Debug, Default)]
+pub(super) struct Reachability {
+    /// How many attempts have begun.
+    begun: AtomicU64,
+    /// How many had begun when one failed; 0 while the server can be reached.
+    failed_at: AtomicU64,
+}
+
+/// The number of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AttemptNumber(u64);
+
+impl Reachability {
+    /// Begins an attempt.
+    pub(super) fn begin(&self) -> AttemptNumber {
+        AttemptNumber(self.begun.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The server answered this attempt.
+    pub(super) fn answered(&self, attempt: AttemptNumber) {
+        let failed_at = self.failed_at.load(Ordering::Relaxed);
+        if failed_at != 0 && failed_at < attempt.0 {
+            // A failure that was noted meanwhile stays.
+            let _ =
+                self.failed_at
+                    .compare_exchange(failed_at, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// The server cannot be reached.
+    pub(super) fn failed(&self) {
+        let begun = self.begun.load(Ordering::Relaxed);
+        self.failed_at.store(begun.max(1), Ordering::Relaxed);
+    }
+
+    /// Whether the server could not be reached the last time it was tried.
+    pub(super) fn is_down(&self) -> bool {
+        self.failed_at.load(Ordering::Relaxed) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reachability;
+
+    #[test]
+    fn an_older_answer_says_nothing_about_a_server_that_failed_since() {
+        let reachability = Reachability::default();
+        let older = reachability.begin();
+        let _newer = reachability.begin();
+        reachability.failed();
+        reachability.answered(older);
+        assert!(reachability.is_down());
+        let newest = reachability.begin();
+        reachability.answered(newest);
+        assert!(!reachability.is_down());
+    }
+
+    #[test]
+    fn a_failure_before_the_first_attempt_counts() {
+        let reachability = Reachability::default();
+        reachability.failed();
+        assert!(reachability.is_down());
+        let _first = reachability.begin();
+        let second = reachability.begin();
+        reachability.answered(second);
+        assert!(!reachability.is_down());
+    }
+}
