@@ -163,7 +163,7 @@ impl Connection {
                 return batch::refuse_malformed(&malformed, unreadable, &mut self.outbox.clone());
             }
         };
-        let budget = &self.shared.budget;
+        let budget = &self.shared.allowances.budget;
         let charge = budget.message(paid, message.len(), nodes, || self.payer);
         match (frame, charge) {
             (Frame::One(message), Ok(charge)) => self.message(message, charge),
@@ -327,6 +327,7 @@ impl Receive for Connection {
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let (shared, wanted) = (&self.shared, self.shared.settings.limits.max_message_bytes);
         if shared
+            .allowances
             .budget
             .poll_room(self.payer, wanted, context)
             .is_ready()

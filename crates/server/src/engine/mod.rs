@@ -38,6 +38,6 @@ pub use rates::Rates;
 pub(crate) use relayed_tasks::RelayedTasks;
 pub(crate) use served::Served;
 pub(crate) use settings::Settings;
-pub(crate) use shared::Shared;
+pub(crate) use shared::{Allowances, Shared};
 pub(crate) use sink::{Response, Sink, Wrote};
 pub use task::TaskSettings;

@@ -52,7 +52,7 @@ pub(crate) fn serve(
         _ => None,
     };
     if let Some(counted) = counted
-        && let Err(reject) = shared.rates.check(counted, incoming.peer)
+        && let Err(reject) = shared.allowances.rates.check(counted, incoming.peer)
     {
         incoming.refuse(reject, out);
         return Some(Served::Done);

@@ -24,14 +24,7 @@ pub(crate) struct Shared {
     pub(crate) responder: Arc<Responder>,
     pub(crate) instructions: Option<String>,
     pub(crate) settings: Settings,
-    /// The memory for messages in flight.
-    pub(crate) budget: Arc<Budget>,
-    /// The memory for what is kept between messages.
-    pub(crate) kept: Arc<Quota>,
-    /// The memory for answers that are not sent yet.
-    pub(crate) unsent: Arc<Quota>,
-    /// How often callers have asked of late.
-    pub(crate) rates: RateTable,
+    pub(crate) allowances: Allowances,
     /// What is around every call.
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) context: Arc<CallContext>,
@@ -46,6 +39,18 @@ pub(crate) struct Shared {
     pub(crate) replicas: Option<Arc<crate::replica::Replicas>>,
     /// Asked first, if there is one.
     pub(crate) relay: Option<Arc<dyn Relay>>,
+}
+
+/// What callers may use up, in total and each of them.
+pub(crate) struct Allowances {
+    /// The memory for messages in flight.
+    pub(crate) budget: Arc<Budget>,
+    /// The memory for what is kept between messages.
+    pub(crate) kept: Arc<Quota>,
+    /// The memory for answers that are not sent yet.
+    pub(crate) unsent: Arc<Quota>,
+    /// How often callers have asked of late.
+    pub(crate) rates: RateTable,
 }
 
 impl Shared {

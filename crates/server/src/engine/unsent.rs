@@ -25,7 +25,7 @@ pub(crate) struct Unsent {
 impl Unsent {
     pub(crate) fn of(shared: &Shared, caller: CallerKey) -> Self {
         Self {
-            quota: Arc::clone(&shared.unsent),
+            quota: Arc::clone(&shared.allowances.unsent),
             caller,
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn pay(
 /// An outbox for one exchange or session over HTTP. Its caller pays for what waits in it.
 #[cfg(feature = "http")]
 pub(crate) fn outbox(shared: &Shared, caller: CallerKey) -> turnbuckle_transport::Outbox {
-    let budget: Arc<Quota> = Arc::clone(&shared.unsent);
+    let budget: Arc<Quota> = Arc::clone(&shared.allowances.unsent);
     turnbuckle_transport::Outbox::with_budget(shared.settings.limits, budget, caller.number())
 }
 

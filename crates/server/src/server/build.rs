@@ -8,7 +8,7 @@ use crate::engine::task::TaskStore;
 use crate::{
     Catalog, Changes, HandlerSet, Leniency, LiveServer, SetupError,
     catalog::{Offer, Snapshot, extension::Registry, live_catalog::LiveCatalog, setup},
-    engine::{Responder, Shared, budget::Budget, rates::RateTable, task::TaskHost},
+    engine::{Allowances, Responder, Shared, budget::Budget, rates::RateTable, task::TaskHost},
     handler::{
         CallContext, StateTypes,
         ask::{AskContext, AskSettings},
@@ -77,14 +77,16 @@ impl Server {
                 catalog.clone(),
             )),
             instructions: self.instructions,
-            // A relay keeps a request and writes a message of its own to the other server.
-            budget: Arc::new(Budget::new(
-                self.settings.memory,
-                1 + usize::from(self.relay.is_some()),
-            )),
-            kept,
-            unsent: self.settings.memory.unsent_quota(),
-            rates: rate_table,
+            allowances: Allowances {
+                // A relay keeps a request and writes a message of its own to the other server.
+                budget: Arc::new(Budget::new(
+                    self.settings.memory,
+                    1 + usize::from(self.relay.is_some()),
+                )),
+                kept,
+                unsent: self.settings.memory.unsent_quota(),
+                rates: rate_table,
+            },
             settings: self.settings,
             layers: self.layers,
             context: Arc::new(CallContext {

@@ -163,7 +163,7 @@ async fn look_for_lost(shared: Weak<Shared>) {
         if shared.tasks.is_closing() {
             return;
         }
-        shared.rates.count_replicas();
+        shared.allowances.rates.count_replicas();
         for node in replicas.nodes() {
             if seen.len() < MAX_SEEN {
                 seen.insert(node, 0);

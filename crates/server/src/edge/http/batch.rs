@@ -49,7 +49,7 @@ pub(super) async fn serve(
         Ok((Frame::One(_), _)) => return unknown(),
         Err(malformed) => return reply::malformed(&malformed, batch::unreadable(&session.peer)),
     };
-    let budget = &site.shared.budget;
+    let budget = &site.shared.allowances.budget;
     let charge = match budget.message(paid, body.len(), nodes, || site.key(parts)) {
         Ok(charge) => charge,
         Err(over) => return reply::over_budget(over, None),

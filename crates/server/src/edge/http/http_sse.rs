@@ -126,7 +126,7 @@ where
     }
     let (shared, parts) = (Arc::clone(site), parts.clone());
     let taking = async move { take(&shared, &parts, &connection, &body, paid) };
-    elsewhere::begin(&site.shared.budget, Box::pin(taking)).await
+    elsewhere::begin(&site.shared.allowances.budget, Box::pin(taking)).await
 }
 
 /// The id of a new session. Where there are replicas it says which of them has the stream.

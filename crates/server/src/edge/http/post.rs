@@ -50,7 +50,7 @@ where
     }
     let (shared, parts) = (Arc::clone(site), parts.clone());
     let serving = async move { serve_body(&shared, &parts, body, paid).await };
-    elsewhere::begin(&site.shared.budget, Box::pin(serving)).await
+    elsewhere::begin(&site.shared.allowances.budget, Box::pin(serving)).await
 }
 
 /// Serves a body that has arrived, of which this much was paid for.
@@ -82,7 +82,7 @@ async fn begin(
     charge: &mut Option<Charge>,
 ) -> RequestAnswer {
     let paid = charge.take();
-    let budget = &site.shared.budget;
+    let budget = &site.shared.allowances.budget;
     // Checked before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = named_session::check_repeated(parts, None) {

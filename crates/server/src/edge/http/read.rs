@@ -95,7 +95,7 @@ where
     if first.len() <= SMALL_BYTES && body.is_end_stream() {
         return Ok((first, None));
     }
-    let mut charge = site.shared.budget.of_caller(caller());
+    let mut charge = site.shared.allowances.budget.of_caller(caller());
     charge.check(announced)?;
     charge.grow_to(first.len())?;
     if body.is_end_stream() {

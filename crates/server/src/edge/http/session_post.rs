@@ -48,8 +48,8 @@ pub(super) async fn initialize(
 ) -> Response<HttpBody> {
     let (caller, key) = (site.caller(parts), site.key(parts));
     let kept = method::kept_bytes(&request.params);
-    let has_room = || site.shared.kept.has_room(key, kept);
-    if let Err(over) = site.shared.kept.check_part(kept) {
+    let has_room = || site.shared.allowances.kept.has_room(key, kept);
+    if let Err(over) = site.shared.allowances.kept.check_part(kept) {
         return NoSession::NoMemory(over).refuse(Some(&request.id));
     }
     if let Err(full) = site.sessions.make_room(key, has_room) {

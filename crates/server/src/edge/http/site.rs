@@ -113,7 +113,7 @@ impl Site {
         Payer {
             key: self.key(parts),
             counted: self.counted(parts),
-            kept: Arc::clone(&self.shared.kept),
+            kept: Arc::clone(&self.shared.allowances.kept),
         }
     }
 

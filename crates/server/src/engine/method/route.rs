@@ -69,7 +69,10 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
             run(shared, incoming, started, out)
         }
         Ok(Target::Completion(params, completable)) => {
-            let is_allowed = shared.rates.check(RatedMethod::Completions, incoming.peer);
+            let is_allowed = shared
+                .allowances
+                .rates
+                .check(RatedMethod::Completions, incoming.peer);
             let started = is_allowed
                 .map_err(Failure::from)
                 .and_then(|()| completion_complete::start(shared, incoming, params, completable));

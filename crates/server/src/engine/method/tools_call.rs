@@ -22,7 +22,11 @@ pub(super) fn serve(
     name: &str,
     out: &mut impl Sink,
 ) -> Served {
-    if let Err(reject) = shared.rates.check(RatedMethod::ToolCalls, incoming.peer) {
+    if let Err(reject) = shared
+        .allowances
+        .rates
+        .check(RatedMethod::ToolCalls, incoming.peer)
+    {
         // tools: servers MUST rate limit tool invocations.
         incoming.refuse(reject, out);
         return Served::Done;
