@@ -6,18 +6,14 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll, Waker},
+    sync::Arc,
+    task::{Context, Poll},
 };
 
 use futures_core::future::BoxFuture;
-use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::Limits;
 
-use super::memory_budget::MemoryBudget;
+use super::{memory_budget::MemoryBudget, room::Room};
 use crate::quota::{CallerCells, CallerKey};
 
 /// 16 KiB: a message of this length that has arrived at once pays only to the common budget.
@@ -58,12 +54,11 @@ pub(crate) struct Budget {
     limits: MemoryBudget,
     /// How often a message is there while it is served.
     copies: usize,
-    used: AtomicUsize,
+    /// What all messages take together.
+    room: Room,
     callers: CallerCells,
     /// What the small messages of each caller have taken, where they are counted.
     small_of_callers: CallerCells,
-    /// Those who wait until something was given back.
-    waiting: Mutex<Vec<Waker>>,
     /// Large messages that are parsed at the same time.
     #[cfg(feature = "http")]
     pub(crate) parsers: Arc<tokio::sync::Semaphore>,
@@ -80,10 +75,9 @@ impl Budget {
         Self {
             limits,
             copies,
-            used: AtomicUsize::new(0),
+            room: Room::new(),
             callers: CallerCells::new(),
             small_of_callers: CallerCells::new(),
-            waiting: Mutex::default(),
             #[cfg(feature = "http")]
             parsers,
         }
@@ -144,13 +138,8 @@ impl Budget {
 
     /// Takes from what is there for all, and gives how much of it is taken now.
     fn take(&self, bytes: usize, limit: usize) -> Result<usize, OverBudget> {
-        let before = self.used.fetch_add(bytes, Ordering::Relaxed);
-        let used = before.saturating_add(bytes);
-        if used <= limit {
-            return Ok(used);
-        }
-        self.give_back(bytes);
-        Err(OverBudget::Total(self.limits.total))
+        let taken = self.room.take(bytes, limit);
+        taken.ok_or(OverBudget::Total(self.limits.total))
     }
 
     fn take_of(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
@@ -160,28 +149,18 @@ impl Budget {
         Err(OverBudget::Caller(self.limits.per_caller))
     }
 
-    fn give_back(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Wakes all who wait, so that they look again.
-    fn wake_waiting(&self) {
-        let waiting = std::mem::take(&mut *self.waiting.lock());
-        waiting.into_iter().for_each(Waker::wake);
-    }
-
     /// Call this when the bytes of a refused message are given back: one that looked before saw less
     /// room than there is.
     #[cold]
     fn refused(&self, over: OverBudget) -> OverBudget {
-        self.wake_waiting();
+        self.room.wake_waiting();
         over
     }
 
     /// Whether a message of this size would be paid for now.
     fn has_room(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
         let limit = self.limit_of_large();
-        if self.used.load(Ordering::Relaxed).saturating_add(bytes) > limit {
+        if self.room.used().saturating_add(bytes) > limit {
             return Err(OverBudget::Total(self.limits.total));
         }
         if self.callers.used(caller).saturating_add(bytes) > self.limits.per_caller {
@@ -204,26 +183,14 @@ impl Budget {
         context: &Context<'_>,
     ) -> Poll<()> {
         // The usual case: nothing large has been sent.
-        if self.used.load(Ordering::Relaxed) <= self.limits.per_caller / 2 {
+        if self.room.used() <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
         let beside_small = self.limit_of_large() - self.limits.total / 2;
         let half = self.limits.per_caller.min(self.limit_of_large()) / 2;
         let bytes = bytes.min(half).min(beside_small);
-        if self.has_room(caller, bytes).is_ok() {
-            return Poll::Ready(());
-        }
-        let mut waiting = self.waiting.lock();
-        let is_known = |known: &Waker| known.will_wake(context.waker());
-        if !waiting.iter().any(is_known) {
-            waiting.push(context.waker().clone());
-        }
-        drop(waiting);
-        // What was given back meanwhile woke no one.
-        match self.has_room(caller, bytes) {
-            Ok(()) => Poll::Ready(()),
-            Err(_) => Poll::Pending,
-        }
+        self.room
+            .poll(context, || self.has_room(caller, bytes).is_ok())
     }
 }
 
@@ -231,7 +198,7 @@ impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Budget")
             .field("limits", &self.limits)
-            .field("used", &self.used)
+            .field("room", &self.room)
             .finish_non_exhaustive()
     }
 }
@@ -293,12 +260,12 @@ impl Charge {
         self.give_back(less);
         self.bytes = bytes;
         if !matches!(self.payer, ChargedTo::All) {
-            self.budget.wake_waiting();
+            self.budget.room.wake_waiting();
         }
     }
 
     fn give_back(&self, bytes: usize) {
-        self.budget.give_back(bytes);
+        self.budget.room.give_back(bytes);
         match self.payer {
             ChargedTo::All => {}
             ChargedTo::SmallOf(caller) => self.budget.small_of_callers.give_back(caller, bytes),
@@ -327,12 +294,14 @@ impl Drop for Charge {
         if matches!(self.payer, ChargedTo::All) {
             return;
         }
-        self.budget.wake_waiting();
+        self.budget.room.wake_waiting();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
     use super::*;
     use crate::Caller;
 
@@ -363,7 +332,7 @@ mod tests {
         let refused = budget.small(1, || key("bob")).unwrap_err();
         assert_eq!(refused, OverBudget::Total(800));
         drop((one, two, small));
-        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.room.used(), 0);
         assert!(budget.callers.is_empty());
     }
 
@@ -377,9 +346,9 @@ mod tests {
         assert_eq!(held.len(), 40 + 12);
         assert_eq!(small("ada").unwrap_err(), OverBudget::Caller(125));
         let other = small("eve").expect("there is room for others");
-        assert_eq!(budget.used.load(Ordering::Relaxed), 530);
+        assert_eq!(budget.room.used(), 530);
         drop((held, other));
-        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.room.used(), 0);
         assert!(budget.callers.is_empty() && budget.small_of_callers.is_empty());
         // Large messages do not take what is there for small ones of the same caller.
         let mut large = budget.of_caller(key("ada"));
@@ -395,9 +364,9 @@ mod tests {
         let context = Context::from_waker(Waker::noop());
         assert!(budget.poll_room(key("eve"), 500, &context).is_ready());
         assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
-        assert_eq!(budget.waiting.lock().len(), 1);
+        assert_eq!(budget.room.waiting(), 1);
         drop(held);
-        assert_eq!(budget.waiting.lock().len(), 0);
+        assert_eq!(budget.room.waiting(), 0);
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
 
@@ -434,7 +403,7 @@ mod tests {
             let looked = budget.poll_room(key("joe"), 250, &context);
             assert!(looked.is_pending(), "{name}");
             let over = refuse();
-            assert_eq!(budget.waiting.lock().len(), 0, "{name}: {over}");
+            assert_eq!(budget.room.waiting(), 0, "{name}: {over}");
         }
     }
 
@@ -447,7 +416,7 @@ mod tests {
         let context = Context::from_waker(Waker::noop());
         assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
         held.shrink_to(100);
-        assert_eq!(budget.waiting.lock().len(), 0);
+        assert_eq!(budget.room.waiting(), 0);
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
 

@@ -12,12 +12,14 @@ pub(crate) mod method;
 pub(crate) mod rates;
 pub(crate) mod relayed;
 mod relayed_tasks;
+mod room;
 pub(crate) mod served;
 pub(crate) mod settings;
 pub(crate) mod shared;
 #[cfg(feature = "http")]
 pub(crate) mod shared_rates;
 pub(crate) mod sink;
+mod sync;
 mod target;
 pub(crate) mod task;
 mod trace;

@@ -1,0 +1,122 @@
+//! Every order in which threads can run the code that other tests only run in some.
+//!
+//! The files are those of the crates, compiled with the atomics and locks of `loom` in place of the standard
+//! library's.
+#![cfg(test)]
+
+mod sync {
+    //! What the files take from a module of this name.
+
+    pub(super) use loom::sync::atomic::AtomicUsize;
+
+    pub(super) struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(super) fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        pub(super) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+            self.0.lock().expect("no thread panics")
+        }
+    }
+}
+
+#[path = "../../crates/server/src/engine/room.rs"]
+mod room;
+
+use std::future::poll_fn;
+
+use loom::{future::block_on, sync::Arc, thread};
+use room::Room;
+
+const LIMIT: usize = 5;
+
+/// Runs a test in every order in which threads are interrupted up to this often. Without a limit, three threads
+/// take hours; bugs that need more interruptions than this are rare.
+const INTERRUPTIONS: usize = 3;
+
+fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(INTERRUPTIONS);
+    model.check(test);
+}
+
+/// Waits until this much could be taken. A test in which nobody wakes it fails as a deadlock.
+fn wait_for(room: &Room, amount: usize) {
+    block_on(poll_fn(|context| {
+        room.poll(context, || room.used() + amount <= LIMIT)
+    }));
+}
+
+#[test]
+fn one_who_waits_is_woken_when_something_is_given_back() {
+    in_every_order(|| {
+        let room = Arc::new(Room::new());
+        room.take(4, LIMIT).expect("there is room");
+        let giver = {
+            let room = Arc::clone(&room);
+            thread::spawn(move || {
+                room.give_back(4);
+                room.wake_waiting();
+            })
+        };
+        wait_for(&room, 3);
+        giver.join().unwrap();
+        assert_eq!(room.used(), 0);
+    });
+}
+
+#[test]
+fn two_who_wait_are_both_woken() {
+    in_every_order(|| {
+        let room = Arc::new(Room::new());
+        room.take(4, LIMIT).expect("there is room");
+        let other = {
+            let room = Arc::clone(&room);
+            thread::spawn(move || wait_for(&room, 2))
+        };
+        let giver = {
+            let room = Arc::clone(&room);
+            thread::spawn(move || {
+                room.give_back(4);
+                room.wake_waiting();
+            })
+        };
+        wait_for(&room, 3);
+        other.join().unwrap();
+        giver.join().unwrap();
+    });
+}
+
+/// What is refused is in the sum for a moment, in which there seems to be no room.
+#[test]
+fn one_who_saw_the_bytes_of_a_refused_message_is_woken() {
+    in_every_order(|| {
+        let room = Arc::new(Room::new());
+        let refused = {
+            let room = Arc::clone(&room);
+            thread::spawn(move || {
+                assert_eq!(room.take(8, LIMIT), None);
+                room.wake_waiting();
+            })
+        };
+        wait_for(&room, 3);
+        refused.join().unwrap();
+        assert_eq!(room.used(), 0);
+    });
+}
+
+#[test]
+fn no_more_is_granted_than_the_limit() {
+    in_every_order(|| {
+        let room = Arc::new(Room::new());
+        let other = {
+            let room = Arc::clone(&room);
+            thread::spawn(move || room.take(3, LIMIT).is_some())
+        };
+        let one = room.take(3, LIMIT).is_some();
+        let both = one && other.join().unwrap();
+        assert!(!both, "6 were granted of {LIMIT}");
+    });
+}
