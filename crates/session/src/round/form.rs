@@ -270,7 +270,7 @@ mod tests {
             &[json!(9_007_199_254_740_993_u64), json!(u64::MAX)],
             &[
                 (json!(9_007_199_254_740_992_u64), "at least"),
-                (json!(0.5), "whole"),
+                (json!(0.5), "an integer"),
             ],
         );
     }
