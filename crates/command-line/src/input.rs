@@ -52,10 +52,11 @@ fn ask(server: &str, input: &Input) -> Outcome<String> {
     }
     let question = format!("server `{server}` needs {}", input.description);
     loop {
-        prompt(&format!("{question}\n{choices}  {}: ", input.id));
+        let question = format!("{question}\n{choices}  {}: ", input.id);
         let line = if input.is_secret {
-            hidden_line()
+            hidden_line(&question)
         } else {
+            prompt(&question);
             let mut line = String::new();
             let read = io::stdin().lock().read_line(&mut line);
             read.map(|count| (count > 0).then_some(line))
@@ -93,9 +94,9 @@ fn chosen(input: &Input, typed: &str) -> Option<String> {
     }
 }
 
-/// A line that is not shown. `None` at the end of the input, and after Ctrl-C.
+/// Asks for a line that is not shown. `None` at the end of the input, and after Ctrl-C.
 #[cfg(unix)]
-fn hidden_line() -> io::Result<Option<String>> {
+fn hidden_line(question: &str) -> io::Result<Option<String>> {
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
     /// Puts the terminal back.
@@ -112,6 +113,8 @@ fn hidden_line() -> io::Result<Option<String>> {
     // Ctrl-C is read as a character, so that the terminal is put back.
     hidden.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
     tcsetattr(io::stdin(), OptionalActions::Now, &hidden)?;
+    // Not before: what is typed at once would be shown.
+    prompt(question);
     let mut bytes = Vec::new();
     loop {
         let mut byte = [0];
@@ -136,7 +139,7 @@ fn hidden_line() -> io::Result<Option<String>> {
 }
 
 #[cfg(not(unix))]
-fn hidden_line() -> io::Result<Option<String>> {
+fn hidden_line(_question: &str) -> io::Result<Option<String>> {
     let reason = "a secret cannot be typed unseen here; set it in the environment";
     Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }

@@ -82,6 +82,14 @@ async fn a_master_that_is_made_a_replica_is_left_and_no_command_fails() {
     tokio::time::timeout(HEALED_WITHIN, switched)
         .await
         .expect("the sentinels make another one master");
+    // The old one takes writes for some seconds, and loses them when it becomes a replica.
+    let mut servers = sentinels.servers.iter();
+    let old = servers.find(|server| server.port == before).unwrap();
+    until("nobody but the sentinels uses the old master", || {
+        let clients = old.says(&["CLIENT", "LIST", "TYPE", "normal"]);
+        let mut clients = clients.lines();
+        clients.all(|it| it.contains("name=sentinel-") || it.contains("cmd=client|list"))
+    });
     pair.works().await;
     assert_ne!(sentinels.master().port, before);
 }
