@@ -98,24 +98,23 @@ async fn unauthorized(
         // RFC 9449, 9: the nonce was noted when the answer came.
         return Ok(Decision::Retry);
     }
-    if let Some(current) = session.usable() {
+    let seen = session.current();
+    let mut cause = Cause::Refused;
+    if let Some(current) = seen.as_ref().filter(|current| current.is_usable_now()) {
         if !current.were_sent(refusal.sent) {
             // Another request has brought it meanwhile.
             return Ok(Decision::Retry);
         }
         match current.state {
             TokenState::Tried => {}
-            TokenState::Renewed => {
-                session.get(Cause::RenewedInVain, wanted).await?;
-                return Ok(Decision::Retry);
-            }
+            TokenState::Renewed => cause = Cause::RenewedInVain,
             TokenState::New => {
                 session.drop_tokens().await;
                 return Err(still_refused(refusal));
             }
         }
     }
-    session.get(Cause::Refused, wanted).await?;
+    session.get(cause, wanted, seen.as_ref()).await?;
     Ok(Decision::Retry)
 }
 
@@ -134,8 +133,9 @@ async fn forbidden(
     if wanted.error.as_deref() != Some("insufficient_scope") {
         return Ok(Decision::GiveUp);
     }
-    let Some(current) = session.usable() else {
-        session.get(Cause::Refused, wanted).await?;
+    let seen = session.current();
+    let Some(current) = seen.as_ref().filter(|current| current.is_usable_now()) else {
+        session.get(Cause::Refused, wanted, seen.as_ref()).await?;
         return Ok(Decision::Retry);
     };
     if !current.were_sent(refusal.sent) {
@@ -162,6 +162,6 @@ async fn forbidden(
     if matches!(settings.grant, Grant::Code) && !settings.browser.allows_step_up(&scopes) {
         return Err(needs_more(wanted.error).hint("the user has to sign in again for these scopes"));
     }
-    session.get(Cause::TooNarrow, wanted).await?;
+    session.get(Cause::TooNarrow, wanted, Some(current)).await?;
     Ok(Decision::Retry)
 }

@@ -312,7 +312,8 @@ impl OAuth {
         };
         let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
         let wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
-        session.get(Cause::Refused, wanted).await?;
+        let seen = session.current();
+        session.get(Cause::Refused, wanted, seen.as_ref()).await?;
         Ok(SignIn::Done)
     }
 
@@ -343,7 +344,8 @@ impl OAuth {
             None => Wanted::default(),
         };
         wanted.scope = Some(wanted.scope.unwrap_or_default().union(&scopes));
-        session.get(Cause::TooNarrow, wanted).await?;
+        let seen = session.current();
+        session.get(Cause::TooNarrow, wanted, seen.as_ref()).await?;
         Ok(SignIn::Done)
     }
 

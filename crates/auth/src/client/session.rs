@@ -39,9 +39,12 @@ pub(crate) struct Current {
     pub(crate) state: TokenState,
 }
 
+/// The outcome of getting tokens, when it is there.
+type Attempt = watch::Receiver<Option<Result<(), AuthError>>>;
+
 /// Tokens are being got.
 struct Running {
-    outcome: watch::Receiver<Option<Result<(), AuthError>>>,
+    outcome: Attempt,
     task: AbortHandle,
 }
 
@@ -59,7 +62,7 @@ impl Session {
     pub(crate) fn usable(&self) -> Option<Current> {
         let state = self.state.lock();
         let current = state.current.as_ref()?;
-        current.is_usable(Timestamp::now()).then(|| current.clone())
+        current.is_usable_now().then(|| current.clone())
     }
 
     pub(crate) fn current(&self) -> Option<Current> {
@@ -74,7 +77,8 @@ impl Session {
             && self.is_renewable(&current.tokens)
         {
             let wanted = self.state.lock().wanted.clone();
-            if let Err(error) = self.get(Cause::Expired, wanted).await {
+            let got = self.get(Cause::Expired, wanted, Some(&current)).await;
+            if let Err(error) = got {
                 // The server is asked without them, and says what it wants.
                 tracing::debug!(server = %self.engine.server, %error, "tokens were not renewed");
                 self.state.lock().current = None;
@@ -117,10 +121,18 @@ impl Session {
         Some(current.tokens)
     }
 
-    /// Gets tokens. Concurrent calls share one attempt. It runs in a task of its own, so that a
-    /// call which is dropped does not end the user's sign-in.
-    pub(crate) async fn get(&self, cause: Cause, wanted: Wanted) -> Result<(), AuthError> {
-        let mut outcome = self.join(cause, wanted);
+    /// Gets tokens in place of those that the caller has `seen`. Concurrent calls share one attempt,
+    /// and a call that comes after it finds other tokens than it has seen and starts none. The
+    /// attempt runs in a task of its own, so that dropping a call does not end the user's sign-in.
+    pub(crate) async fn get(
+        &self,
+        cause: Cause,
+        wanted: Wanted,
+        seen: Option<&Current>,
+    ) -> Result<(), AuthError> {
+        let Some(mut outcome) = self.join(cause, wanted, seen) else {
+            return Ok(());
+        };
         let done = outcome.wait_for(Option::is_some).await;
         if let Ok(Some(outcome)) = done.as_deref() {
             return outcome.clone();
@@ -129,7 +141,8 @@ impl Session {
         Err(AuthError::new(Step::Authorization, problem).at(&self.engine.server))
     }
 
-    fn join(&self, cause: Cause, wanted: Wanted) -> watch::Receiver<Option<Result<(), AuthError>>> {
+    /// The attempt under way, or a new one. Nothing if there are other tokens than `seen` by now.
+    fn join(&self, cause: Cause, wanted: Wanted, seen: Option<&Current>) -> Option<Attempt> {
         let mut running = self.running.lock();
         // An attempt that has its outcome is over, even if its task has not ended yet: joining it would
         // give a refusal that came later the tokens that were refused.
@@ -137,11 +150,19 @@ impl Session {
             && running.outcome.borrow().is_none()
             && !running.task.is_finished()
         {
-            return running.outcome.clone();
+            return Some(running.outcome.clone());
+        }
+        // The tokens of an attempt are there before its outcome is. One that ended after the caller
+        // looked is noticed here, under the lock that starts the next one.
+        let current = self.current();
+        if let Some(current) = &current
+            && seen.is_none_or(|seen| !Arc::ptr_eq(&seen.tokens, &current.tokens))
+        {
+            return None;
         }
         let (done, outcome) = watch::channel(None);
         let (engine, state) = (self.engine.clone(), self.state.clone());
-        let old = self.current().map(|current| current.tokens);
+        let old = current.map(|current| current.tokens);
         let task = tokio::spawn(async move {
             let got = engine.obtain(cause, &wanted, old.as_deref()).await;
             let current = got.and_then(|(tokens, state)| Current::new(tokens, state));
@@ -161,7 +182,7 @@ impl Session {
             outcome: outcome.clone(),
             task: task.abort_handle(),
         });
-        outcome
+        Some(outcome)
     }
 }
 
@@ -177,6 +198,10 @@ impl Current {
     /// What was just got is tried once, however short its life: others would live no longer.
     fn is_usable(&self, now: Timestamp) -> bool {
         self.state != TokenState::Tried || !self.tokens.is_expired(now)
+    }
+
+    pub(crate) fn is_usable_now(&self) -> bool {
+        self.is_usable(Timestamp::now())
     }
 
     pub(crate) fn were_sent(&self, sent: &HeaderMap) -> bool {
@@ -197,5 +222,46 @@ impl fmt::Debug for Session {
         f.debug_struct("Session")
             .field("server", &self.engine.server)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Secret;
+
+    fn tokens(access: &str) -> Current {
+        let kept = format!(
+            r#"{{"access_token": "{access}", "requested": "", "issuer": "http://127.0.0.1:1"}}"#
+        );
+        let tokens = Tokens::from_secret(&Secret::new(kept)).expect("tokens as they are kept");
+        Current::new(tokens, TokenState::Tried).expect("a token that fits a header")
+    }
+
+    /// A session with a server that cannot be reached, so that every attempt to get tokens fails.
+    fn session(current: Option<Current>) -> Session {
+        let server = Address::parse("http://127.0.0.1:1/mcp").expect("an address");
+        let session = Session::new(Arc::new(Settings::new("test".to_owned())), server);
+        session.state.lock().current = current;
+        session
+    }
+
+    #[tokio::test]
+    async fn tokens_that_came_after_a_look_are_not_replaced() {
+        let wanted = Wanted::default;
+        let (old, new) = (tokens("old"), tokens("new"));
+        let renewed = session(Some(new.clone()));
+        for seen in [Some(&old), None] {
+            let got = renewed.get(Cause::Refused, wanted(), seen).await;
+            assert!(got.is_ok(), "{got:?}");
+        }
+        let again = renewed.get(Cause::Refused, wanted(), Some(&new)).await;
+        assert!(
+            again.is_err(),
+            "tokens that were refused have to be replaced"
+        );
+        let dropped = session(None);
+        let got = dropped.get(Cause::Refused, wanted(), Some(&old)).await;
+        assert!(got.is_err(), "tokens that are gone have to be replaced");
     }
 }
