@@ -100,7 +100,7 @@ pub struct UpstreamSettings {
     pub revision: Option<Revision>,
     /// Which callers share a session. Defaults to [`Isolation::Shared`].
     pub isolation: Isolation,
-    /// Whether its tools keep their own names, whatever [`Naming`] says.
+    /// Whether the tools of this server keep their own names, regardless of [`Naming`].
     pub is_bare: bool,
     /// How many processes of it may run at a time; 8 if `None`. One of them is for the lists, and a
     /// caller has at most half of the others.

@@ -156,7 +156,7 @@ impl ResourceTemplateReference {
     }
 }
 
-/// An argument, as far as it is typed.
+/// The argument to complete, with the text that the user has typed so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteArgument {

@@ -29,7 +29,7 @@ pub enum ContentBlock {
 }
 
 impl ContentBlock {
-    /// Text, with nothing said about it.
+    /// Text without annotations.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
@@ -167,7 +167,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// Text, with nothing said about it.
+    /// Text without annotations.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),

@@ -17,7 +17,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// Nothing but what the connection adds.
+    /// An empty value. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,7 +42,7 @@ pub struct NotificationParams {
 }
 
 impl NotificationParams {
-    /// Nothing but what the connection adds.
+    /// An empty value. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,7 +67,7 @@ pub struct EmptyResult {
 }
 
 impl EmptyResult {
-    /// Nothing but what the connection adds.
+    /// An empty value. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }

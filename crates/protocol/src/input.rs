@@ -19,7 +19,7 @@ pub type InputRequests = IndexMap<String, InputRequest>;
 /// The answers of a client, by the keys of the requests.
 pub type InputResponses = IndexMap<String, InputResponse>;
 
-/// One thing a server needs.
+/// A question in an `input_required` result: elicitation, sampling or roots.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
@@ -32,7 +32,7 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
-    /// The method it would be in a session.
+    /// The method of the request that asks the same question in a session.
     pub fn method(&self) -> &'static str {
         match self {
             Self::CreateMessage(_) => "sampling/createMessage",

@@ -73,7 +73,7 @@ pub struct PromptArgument {
     /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether it must be filled.
+    /// Whether the argument is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
 }

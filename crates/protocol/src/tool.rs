@@ -29,7 +29,7 @@ pub struct Tool {
     /// Hints about its effects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
-    /// How it may be run. Only in 2025-11-25.
+    /// Whether the tool may run as a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Pictures for it.

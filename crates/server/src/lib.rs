@@ -68,7 +68,8 @@ pub use subscription::{Changes, ListenerLimits};
 pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};
 pub use turnbuckle_transport::KeepAlive;
 
-/// What needs the feature `ask`: without it nothing is sealed, so that this would not work.
+/// Items that need the feature `ask`. Without it `requestState` is not encrypted, so they must not
+/// be used.
 #[cfg(not(feature = "ask"))]
 #[doc(hidden)]
 pub mod unavailable {

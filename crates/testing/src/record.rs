@@ -8,7 +8,7 @@ use turnbuckle_base::lock::Mutex;
 use turnbuckle_server::LiveServer;
 use turnbuckle_transport::{Duplex, duplex};
 
-/// Who sent a message.
+/// The sender of a message: client or server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The client.
@@ -17,7 +17,7 @@ pub enum Side {
     Server,
 }
 
-/// One message that passed.
+/// One message between client and server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Who sent it.
@@ -26,7 +26,7 @@ pub struct Line {
     pub message: Value,
 }
 
-/// What has passed so far. Cheap to clone; all clones see the same.
+/// The messages that have passed so far. Cheap to clone; all clones see the same messages.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(Arc<Mutex<Vec<Line>>>);
 

@@ -34,7 +34,7 @@ enum Outgoing {
 pub struct Differences(Arc<Mutex<Vec<String>>>);
 
 impl Differences {
-    /// What was found so far.
+    /// The problems that were found so far.
     pub fn list(&self) -> Vec<String> {
         self.0.lock().clone()
     }

@@ -46,7 +46,7 @@ pub struct Transcript(Vec<Line>);
 pub struct TranscriptError {
     /// The line, counted from one.
     pub number: usize,
-    /// What is wrong with it.
+    /// The problem with this line.
     pub problem: String,
 }
 
@@ -56,9 +56,9 @@ pub struct TranscriptError {
 pub struct Mismatch {
     /// How many lines of the transcript had passed.
     pub after: usize,
-    /// What the server said; empty if nothing.
+    /// The message that the server sent; empty if it sent none.
     pub said: String,
-    /// What it should have said.
+    /// The message that was expected.
     pub expected: String,
     /// The JSON pointer of the first difference.
     pub at: Option<String>,

@@ -10,9 +10,9 @@ const DUPLEX_BYTES: usize = 64 * 1024;
 /// Dropping both halves, or shutting down the writer, is the end of input for the other end.
 #[derive(Debug)]
 pub struct Duplex {
-    /// What the other end writes.
+    /// Reads the bytes that the other end writes.
     pub reader: ReadHalf<DuplexStream>,
-    /// What the other end reads.
+    /// Writes bytes that the other end reads.
     pub writer: WriteHalf<DuplexStream>,
 }
 

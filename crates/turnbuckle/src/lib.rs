@@ -130,7 +130,7 @@ pub mod __private {
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit, is_outcome};
 
-    /// What [`server!`](crate::server) makes.
+    /// The implementation of [`server!`](crate::server).
     #[cfg(feature = "server")]
     pub fn server_of_crate(name: &str, version: &str, description: Option<&str>) -> crate::Server {
         let server = crate::Server::new(name, version);

@@ -21,7 +21,7 @@ pub enum LockKind {
     Instructions,
 }
 
-/// How it differs.
+/// The kind of a difference between a server and the lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -43,11 +43,11 @@ pub enum Difference {
 pub struct LockDifference {
     /// The server.
     pub server: String,
-    /// What part of it.
+    /// The kind of the entry: tool, prompt or instructions.
     pub kind: LockKind,
     /// The server's own name for it; empty for instructions.
     pub name: String,
-    /// How it differs.
+    /// The kind of the difference.
     pub what: Difference,
     /// The name it had.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,12 +56,12 @@ pub struct LockDifference {
     pub effect: Effect,
     /// Every change, described as `turnbuckle diff` does.
     pub changes: Vec<Change>,
-    /// Whether it is withheld from clients until it is approved.
+    /// Whether the entry is withheld from clients until it is approved.
     pub is_withheld: bool,
-    /// What was approved: the definition, or the text of instructions.
+    /// The approved definition, or the approved text of instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// What the server offers now.
+    /// The current definition or text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }

@@ -20,7 +20,7 @@ use super::{
     pin::Pin,
 };
 
-/// What a gateway does with tools, prompts and instructions that differ from what was approved.
+/// What a gateway does with tools, prompts and instructions that differ from the approved ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -323,7 +323,7 @@ impl Recorder {
         view.retry_in = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
     }
 
-    /// What was counted: requests over this period, calls by revision, callers and denials.
+    /// Returns the counters: requests over this period, calls by revision, callers and denials.
     pub fn traffic(&self, period: Period) -> Traffic {
         let now = Instant::now();
         let newest = self.newest();

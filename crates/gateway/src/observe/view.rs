@@ -21,12 +21,12 @@ pub struct Overview {
     pub waiting: Vec<WaitingView>,
     /// How many calls may wait for answers.
     pub max_waiting: usize,
-    /// What was counted.
+    /// The counters.
     #[serde(flatten)]
     pub traffic: Traffic,
 }
 
-/// What a recorder has counted.
+/// The counters of a recorder.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub struct Traffic {
     pub cells: Vec<RevisionPairView>,
     /// Callers, the newest first.
     pub callers: Vec<CallerView>,
-    /// What was denied, the newest first.
+    /// Denied requests, newest first.
     pub denials: Vec<DenialView>,
     /// The number of the newest request.
     pub newest: u64,
@@ -58,7 +58,7 @@ pub struct RevisionPairView {
     pub asked: u64,
 }
 
-/// A caller with one client.
+/// The requests of a caller with one client.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -102,7 +102,7 @@ pub struct DenialView {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WaitingView {
-    /// What is asked, in words.
+    /// The text of the question.
     pub message: String,
     /// `elicitation`, `url`, `sampling` or `roots`.
     pub kind: &'static str,
@@ -126,17 +126,17 @@ pub struct WaitingView {
     pub exchange: Option<u64>,
 }
 
-/// One server.
+/// The state and counters of one server.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerView {
     /// Its id.
     pub id: String,
-    /// What it calls itself.
+    /// The server's own name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How it is reached, without secrets.
+    /// The command or URL of the server, without secrets.
     pub target: String,
     /// `idle`, `disabled`, `starting`, `ready`, `restarting`, `failed` or `removed`.
     pub state: &'static str,

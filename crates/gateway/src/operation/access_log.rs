@@ -25,7 +25,7 @@ pub struct AccessLog {
     lost: Arc<AtomicU64>,
 }
 
-/// What happened to one request.
+/// One line of the access log: a request and its result.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

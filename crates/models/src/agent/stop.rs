@@ -25,12 +25,12 @@ impl Stop {
         self.0.send_replace(true);
     }
 
-    /// Whether it was stopped.
+    /// Whether the run was stopped.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until it is stopped.
+    /// Waits until the run is stopped.
     pub async fn stopped(&self) {
         let mut receiver = self.0.subscribe();
         // The sender is here, so it cannot be gone.

@@ -21,19 +21,19 @@ pub struct ClientCapabilities {
     /// Capabilities that are not in any specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<JsonObject>,
-    /// It can list roots.
+    /// The capability `roots`: the client answers `roots/list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<RootsCapability>,
-    /// It can ask a model.
+    /// The capability `sampling`: the client can ask a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
-    /// It can ask a user.
+    /// The capability `elicitation`: the client can ask the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
-    /// It can run what it is asked as a task. Only in 2025-11-25.
+    /// The requests that the client can run as tasks. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ClientTasksCapability>,
-    /// The extensions it knows, each with its settings.
+    /// The extensions that the client supports, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
     /// Unknown members, kept as they came.
@@ -42,24 +42,24 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// Nothing at all.
+    /// No capabilities.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// It can list roots.
+    /// Declares roots: the client answers `roots/list`.
     pub fn with_roots(mut self) -> Self {
         self.roots.get_or_insert_default();
         self
     }
 
-    /// It can ask a model.
+    /// Declares sampling: the client can ask a model.
     pub fn with_sampling(mut self) -> Self {
         self.sampling.get_or_insert_default();
         self
     }
 
-    /// It can ask a model that may call tools.
+    /// Declares sampling with tools: the client can ask a model that calls tools.
     pub fn with_sampling_tools(mut self) -> Self {
         self.sampling
             .get_or_insert_default()
@@ -68,7 +68,8 @@ impl ClientCapabilities {
         self
     }
 
-    /// It can give the model context of this server, or of all of them.
+    /// Declares sampling with context: the client can give the model context from this server, or
+    /// from all servers (`includeContext`).
     pub fn with_sampling_context(mut self) -> Self {
         self.sampling
             .get_or_insert_default()
@@ -77,7 +78,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// It can show a user a form.
+    /// Declares elicitation in form mode: the client can show forms to the user.
     pub fn with_form_elicitation(mut self) -> Self {
         self.elicitation
             .get_or_insert_default()
@@ -86,7 +87,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// It can send a user to a URL.
+    /// Declares elicitation in URL mode: the client can send the user to a URL.
     pub fn with_url_elicitation(mut self) -> Self {
         self.elicitation
             .get_or_insert_default()
@@ -95,7 +96,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// It knows an extension.
+    /// Declares an extension with its settings.
     pub fn with_extension(mut self, id: impl Into<String>, settings: JsonObject) -> Self {
         self.extensions
             .get_or_insert_default()
@@ -103,28 +104,29 @@ impl ClientCapabilities {
         self
     }
 
-    /// Whether it can show a user a form: also when elicitation is declared without any mode.
+    /// Whether the client can show forms to the user. Elicitation without any mode means form mode.
     pub fn has_form_elicitation(&self) -> bool {
         self.elicitation
             .as_ref()
             .is_some_and(ElicitationCapability::has_form)
     }
 
-    /// Whether it can send a user to a URL.
+    /// Whether the client can send the user to a URL.
     pub fn has_url_elicitation(&self) -> bool {
         self.elicitation
             .as_ref()
             .is_some_and(|elicitation| elicitation.url.is_some())
     }
 
-    /// Whether it can ask a model that may call tools.
+    /// Whether the client can ask a model that calls tools.
     pub fn has_sampling_tools(&self) -> bool {
         self.sampling
             .as_ref()
             .is_some_and(|sampling| sampling.tools.is_some())
     }
 
-    /// The settings of an extension, if it knows it; wherever its revision declares it.
+    /// The settings of an extension, or `None` if the client does not declare it. Looks into
+    /// `extensions` and `experimental`, because older revisions have no `extensions`.
     pub fn extension(&self, id: &str) -> Option<&Value> {
         extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)
     }
@@ -137,12 +139,12 @@ setters! {
     }
 }
 
-/// It can list roots.
+/// The capability `roots`: the client answers `roots/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RootsCapability {
-    /// It says when they change. Until 2025-11-25.
+    /// Whether the client sends `notifications/roots/list_changed`. Until 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Unknown members, kept as they came.
@@ -156,18 +158,18 @@ setters! {
     }
 }
 
-/// It can ask a model.
+/// The capability `sampling`: the client can ask a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingCapability {
-    /// It can add context from servers.
+    /// The client can add context from servers (`includeContext`).
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub context: Option<JsonObject>,
-    /// Its model can call tools.
+    /// The client's model can call tools.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
@@ -179,18 +181,18 @@ pub struct SamplingCapability {
     pub other: JsonObject,
 }
 
-/// It can ask a user.
+/// The capability `elicitation`: the client can ask the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
-    /// With a form.
+    /// Form mode: the user fills in a form.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub form: Option<JsonObject>,
-    /// By sending them to a URL.
+    /// URL mode: the user visits a web page.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
@@ -203,7 +205,7 @@ pub struct ElicitationCapability {
 }
 
 impl ElicitationCapability {
-    /// Whether forms are meant: named, or no mode named at all.
+    /// Whether form mode is supported: it is declared, or no mode is declared.
     pub fn has_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
@@ -213,14 +215,14 @@ impl ElicitationCapability {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientTasksCapability {
-    /// It answers `tasks/list`.
+    /// The client answers `tasks/list`.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub list: Option<JsonObject>,
-    /// It answers `tasks/cancel`.
+    /// The client answers `tasks/cancel`.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
@@ -247,10 +249,10 @@ setters! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientTaskRequests {
-    /// Asking a model.
+    /// Sampling requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingTasks>,
-    /// Asking a user.
+    /// Elicitation requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
     /// Unknown members, kept as they came.

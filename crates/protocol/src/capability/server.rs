@@ -13,33 +13,33 @@ pub struct ServerCapabilities {
     /// Capabilities that are not in any specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<JsonObject>,
-    /// It sends log messages.
+    /// The server sends log messages.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub logging: Option<JsonObject>,
-    /// It completes arguments.
+    /// The server answers `completion/complete`.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub completions: Option<JsonObject>,
-    /// It offers prompts.
+    /// The server has prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PromptsCapability>,
-    /// It offers resources.
+    /// The server has resources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
-    /// It offers tools.
+    /// The server has tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsCapability>,
-    /// It can run what it is asked as a task. Only in 2025-11-25.
+    /// The requests that the server can run as tasks. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ServerTasksCapability>,
-    /// The extensions it knows, each with its settings.
+    /// The extensions that the server supports, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
     /// Unknown members, kept as they came.
@@ -48,12 +48,12 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// Nothing at all.
+    /// No capabilities.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// It knows an extension.
+    /// Declares an extension with its settings.
     pub fn with_extension(mut self, id: impl Into<String>, settings: JsonObject) -> Self {
         self.extensions
             .get_or_insert_default()
@@ -61,18 +61,19 @@ impl ServerCapabilities {
         self
     }
 
-    /// The settings of an extension, if it knows it; wherever its revision declares it.
+    /// The settings of an extension, or `None` if the server does not declare it. Looks into
+    /// `extensions` and `experimental`, because older revisions have no `extensions`.
     pub fn extension(&self, id: &str) -> Option<&Value> {
         extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)
     }
 
-    /// It sends log messages.
+    /// Declares logging: the server sends log messages.
     pub fn with_logging(mut self) -> Self {
         self.logging.get_or_insert_default();
         self
     }
 
-    /// It completes arguments.
+    /// Declares completion: the server answers `completion/complete`.
     pub fn with_completions(mut self) -> Self {
         self.completions.get_or_insert_default();
         self
@@ -89,12 +90,12 @@ setters! {
     }
 }
 
-/// It offers prompts.
+/// The capability `prompts`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PromptsCapability {
-    /// It says when the list changes.
+    /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Unknown members, kept as they came.
@@ -108,15 +109,15 @@ setters! {
     }
 }
 
-/// It offers resources.
+/// The capability `resources`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// It says when a resource changes.
+    /// Whether clients can subscribe to changes of single resources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
-    /// It says when the list changes.
+    /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Unknown members, kept as they came.
@@ -131,12 +132,12 @@ setters! {
     }
 }
 
-/// It offers tools.
+/// The capability `tools`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolsCapability {
-    /// It says when the list changes.
+    /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Unknown members, kept as they came.

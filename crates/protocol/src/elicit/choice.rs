@@ -24,7 +24,7 @@ pub struct UntitledSingleSelectEnumSchema {
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// One of these values.
+    /// A choice between these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),
@@ -81,7 +81,7 @@ pub struct TitledSingleSelectEnumSchema {
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// One of these values.
+    /// A choice between these values.
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             one_of: options,
@@ -260,7 +260,7 @@ pub struct LegacyTitledEnumSchema {
 }
 
 impl LegacyTitledEnumSchema {
-    /// One of these values.
+    /// A choice between these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),

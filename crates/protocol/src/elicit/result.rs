@@ -13,9 +13,9 @@ use crate::{Meta, OtherMembers, setter::setters};
 pub enum ElicitAction {
     /// They answered, or agreed to visit the URL.
     Accept,
-    /// They said no.
+    /// The user declined.
     Decline,
-    /// They closed it without a choice.
+    /// The user closed the question without a choice.
     Cancel,
 }
 
@@ -57,7 +57,7 @@ impl ElicitResult {
         }
     }
 
-    /// They agreed to visit the URL.
+    /// The user agreed to visit the URL.
     pub fn accept_visit() -> Self {
         Self {
             action: ElicitAction::Accept,
@@ -67,7 +67,7 @@ impl ElicitResult {
         }
     }
 
-    /// They said no.
+    /// The user declined.
     pub fn decline() -> Self {
         Self {
             action: ElicitAction::Decline,
@@ -77,7 +77,7 @@ impl ElicitResult {
         }
     }
 
-    /// They closed it without a choice.
+    /// The user closed the question without a choice.
     pub fn cancel() -> Self {
         Self {
             action: ElicitAction::Cancel,

@@ -257,7 +257,7 @@ open_words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    /// Whether it must be whole.
+    /// Whether the number must be an integer.
     #[serde(rename = "type")]
     pub kind: NumberKind,
     /// The name for people.
@@ -302,7 +302,7 @@ setters! {
     }
 }
 
-/// Whether a number must be whole.
+/// Whether a number must be an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -26,12 +26,12 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    /// Whether it is an object.
+    /// Whether the value is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }

@@ -8,7 +8,7 @@ use super::{
     text_of,
 };
 
-/// What `params._meta` of a request says to the protocol. Everything else stays in the raw text.
+/// The members of `params._meta` that the protocol uses. All others stay unparsed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestMeta<'a> {
@@ -73,7 +73,7 @@ impl<'a> RequestMeta<'a> {
         self.progress_token.and_then(IdRef::from_raw)
     }
 
-    /// Whether it says anything about a trace.
+    /// Whether `_meta` has a trace context.
     pub fn has_trace(&self) -> bool {
         self.traceparent.is_some() || self.baggage.is_some()
     }

@@ -31,7 +31,7 @@ impl ListKind {
         Self::ALL.into_iter().find(|kind| kind.method() == method)
     }
 
-    /// The method that reads it.
+    /// The method that returns this list.
     pub const fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
@@ -51,7 +51,7 @@ impl ListKind {
         }
     }
 
-    /// The capability that offers it.
+    /// The capability that declares this list.
     pub const fn capability(self) -> &'static str {
         match self {
             Self::Templates => "resources",
@@ -59,7 +59,7 @@ impl ListKind {
         }
     }
 
-    /// What one entry is called.
+    /// The noun for one entry, such as `tool`.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Tools => "tool",

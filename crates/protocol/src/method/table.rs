@@ -30,7 +30,7 @@ pub enum MethodKind {
 pub struct Entry {
     /// The name on the wire.
     pub name: &'static str,
-    /// Whether it is answered.
+    /// Whether the method is a request, which is answered, and not a notification.
     pub kind: MethodKind,
     /// The revisions in which clients send it.
     pub to_server: Option<RangeInclusive<Revision>>,

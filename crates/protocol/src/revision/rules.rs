@@ -49,7 +49,7 @@ pub struct Rules {
     pub era: Era,
     /// Whether several messages may travel as one JSON array.
     pub batches: bool,
-    /// What an error response has as its id if the id of the request could not be read.
+    /// The id of an error response if the id of the request could not be read.
     pub unreadable_id: UnreadableId,
     /// Where arguments of a tool that do not fit are reported.
     pub argument_errors: ArgumentErrors,

@@ -35,7 +35,7 @@ pub enum SamplingContent {
 }
 
 impl SamplingContent {
-    /// Text, with nothing said about it.
+    /// Text without annotations.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }

@@ -7,7 +7,7 @@ use crate::{
     JsonObject, Meta, OtherMembers, Tool, json, setter::setters, task_metadata::TaskMetadata,
 };
 
-/// What `sampling/createMessage` takes.
+/// The params of `sampling/createMessage`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub struct CreateMessageRequestParams {
     /// Which model the server would like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
-    /// What the model is told first.
+    /// The system prompt for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Whose context the client adds.
@@ -35,7 +35,7 @@ pub struct CreateMessageRequestParams {
     /// Sequences to stop at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
-    /// What the provider of the model takes besides.
+    /// Additional settings for the provider of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
     /// Tools the model may call. Since 2025-11-25.

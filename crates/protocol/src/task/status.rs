@@ -21,7 +21,7 @@ open_words! {
 }
 
 impl TaskStatus {
-    /// Whether it will not change any more.
+    /// Whether the status is terminal: it never changes again.
     pub const fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }

@@ -1,4 +1,4 @@
-//! How long clients may keep what they were given, and who may share it.
+//! Cache hints: how long clients may cache a result, and who may share it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Adding and removing while the server runs.
+//! `Catalog`: adding and removing entries while the server runs.
 
 use std::sync::Arc;
 
@@ -134,8 +134,8 @@ impl Catalog {
         self.edit().add_tool(tool).apply()
     }
 
-    /// Adds a tool, and replaces the one with its name if there is one. There is no moment without
-    /// the tool; calls in progress finish with the old one.
+    /// Adds a tool, or replaces the tool that has the same name. Clients can call the name at any
+    /// time: calls in progress finish with the old tool, and later calls use the new one.
     ///
     /// # Errors
     /// If the tool cannot be served; the catalog is unchanged then.
@@ -168,7 +168,7 @@ impl Catalog {
         self.edit().add_prompt(prompt).apply()
     }
 
-    /// Adds a prompt, and replaces the one with its name if there is one.
+    /// Adds a prompt, or replaces the prompt that has the same name.
     ///
     /// # Errors
     /// If the prompt cannot be served; the catalog is unchanged then.
@@ -189,7 +189,7 @@ impl Catalog {
         self.edit().add_resource(resource).apply()
     }
 
-    /// Adds a resource or a template, and replaces the one with its URI if there is one.
+    /// Adds a resource or a template, or replaces the one that has the same URI.
     ///
     /// # Errors
     /// If the resource cannot be served; the catalog is unchanged then.

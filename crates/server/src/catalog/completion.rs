@@ -1,4 +1,4 @@
-//! Completion: what an argument could be, while the user types it.
+//! Completion: suggestions for an argument while the user types it.
 
 use std::{collections::HashMap, future::Future};
 

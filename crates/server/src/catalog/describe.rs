@@ -1,4 +1,4 @@
-//! How functions with attributes describe themselves.
+//! The descriptions of functions with attributes.
 //!
 //! `#[tool]` leaves a function callable as it was; only the future that it returns gets a name,
 //! [`Described`], whose first type parameter leads `server.tool(book)` to the description.
@@ -14,7 +14,8 @@ use crate::{Prompt, Resource, Tool};
 pin_project_lite::pin_project! {
     /// The future of a function with `#[tool]`, `#[prompt]` or `#[resource]`.
     ///
-    /// Awaiting it returns what the function returns; by `M` the server finds the description.
+    /// Awaiting it returns the value that the function returns. `M` is a type that the attribute
+/// generates; it implements the trait with the function's description.
     pub struct Described<M, F> {
         #[pin]
         running: F,

@@ -1,4 +1,4 @@
-//! Several changes of the catalog as one.
+//! `CatalogEdit`: several changes of the catalog that are applied together.
 
 use std::sync::Arc;
 
@@ -9,9 +9,8 @@ use crate::{IntoPrompt, IntoResource, IntoTool};
 
 /// Several changes of a [catalog](crate::Catalog) that take effect together.
 ///
-/// They become visible all at once, and clients are told once of each list that
-/// changed. Changes are made in the order in which they were added; nothing happens before
-/// [`apply`](Self::apply).
+/// [`apply`](Self::apply) makes all changes at the same moment, in the order in which they were
+/// added, and notifies clients once for each list that changed. Nothing happens before that.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -82,8 +81,8 @@ impl CatalogEdit {
         self.step(tool.map(EditStep::Add))
     }
 
-    /// Adds a tool, in the place of the one with its name if there is one. Calls in progress finish
-    /// with the old one.
+    /// Adds a tool, or replaces the tool that has the same name. Calls in progress finish with the
+    /// old tool.
     pub fn replace_tool<X>(self, tool: impl IntoTool<X>) -> Self {
         let tool = setup::tool(
             tool.into_tool(),
@@ -114,7 +113,7 @@ impl CatalogEdit {
         self.step(prompt.map(EditStep::Add))
     }
 
-    /// Adds a prompt, in the place of the one with its name if there is one.
+    /// Adds a prompt, or replaces the prompt that has the same name.
     pub fn replace_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
         let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
         self.step(prompt.map(EditStep::Replace))
@@ -131,7 +130,7 @@ impl CatalogEdit {
         self.step(resource.map(EditStep::Add))
     }
 
-    /// Adds a resource or a template, in the place of the one with its URI if there is one.
+    /// Adds a resource or a template, or replaces the one that has the same URI.
     pub fn replace_resource<X>(self, resource: impl IntoResource<X>) -> Self {
         let resource = setup::resource(resource.into_resource(), &self.catalog.states);
         self.step(resource.map(EditStep::Replace))
@@ -145,8 +144,8 @@ impl CatalogEdit {
     /// Makes all the changes at once, and notifies clients once of each list that changed.
     ///
     /// # Errors
-    /// [`SetupError`] if a name or URI that is added is taken, or something cannot be served as it
-    /// was written. The catalog is unchanged then.
+    /// [`SetupError`] if an added name or URI exists already, or if an added entry is invalid. The
+    /// catalog is unchanged then.
     pub fn apply(self) -> Result<(), SetupError> {
         self.commit().map(drop)
     }

@@ -14,8 +14,8 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Paging {
-    /// What the callback gave as the start of the next page; `None` for the first. It comes from the
-    /// client, which may have changed it.
+    /// The cursor of this page: the text that the callback returned as the start of the next page,
+    /// or `None` for the first page. It comes from the client, so treat it as untrusted input.
     pub cursor: Option<String>,
     /// How many entries are wanted, from [`Server::page_size`](crate::Server::page_size). Fewer are
     /// fine, and so are a few more.

@@ -1,4 +1,4 @@
-//! The catalog of a running server, and what it takes to change it.
+//! The catalog of a running server, and the steps of a change.
 
 use std::sync::Arc;
 

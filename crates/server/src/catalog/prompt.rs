@@ -1,4 +1,4 @@
-//! Prompts: what a user can start from.
+//! `Prompt`, the builder of a prompt.
 
 use std::sync::Arc;
 

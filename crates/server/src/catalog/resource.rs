@@ -1,4 +1,4 @@
-//! Resources: what can be read, at one URI or at all URIs of a template.
+//! `Resource`, the builder of a resource or a resource template.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! From what the author wrote to what is served, with every mistake found on the way.
+//! Turns the builders of the author into entries, and reports every mistake.
 
 use std::{any::TypeId, sync::Arc};
 

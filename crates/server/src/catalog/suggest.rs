@@ -1,4 +1,4 @@
-//! Suggestions from a list, best first: what the user probably means by what they have typed.
+//! Sorting a list of suggestions by how well they fit the text that the user typed.
 
 /// Characters of a candidate or of what was typed that are compared letter by letter. Longer texts
 /// are found by what they contain.

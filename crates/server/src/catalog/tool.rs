@@ -1,4 +1,4 @@
-//! Tools: what a model can call.
+//! `Tool`, the builder of a tool.
 
 use std::{sync::Arc, time::Duration};
 
@@ -56,7 +56,7 @@ impl Tool {
     /// [`Args`](crate::Args), and its output schema that of [`Json`](crate::Json) if the handler
     /// returns it.
     ///
-    /// What is wrong with it, such as an invalid name, is reported when the server is built.
+    /// Mistakes, such as an invalid name, are reported when the server is built.
     pub fn new<X, H: Handler<X, CallToolResult>>(name: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -93,8 +93,8 @@ impl Tool {
     }
 
     /// Marks the tool as possibly destructive (`destructiveHint`): it may overwrite or delete
-    /// things. Clients may ask the user first. It is what they must assume of a tool that is not
-    /// read-only.
+    /// things. Clients may ask the user first. Clients assume it of every tool that is not marked
+    /// as read-only or additive.
     pub fn destructive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(true))
     }
@@ -178,8 +178,7 @@ impl Tool {
 
     /// Restricts the tool to callers for whom this returns true. For others it does not exist.
     ///
-    /// A caller that sees no tools at all is not told of the tools capability: capabilities and
-    /// methods are those that this caller sees.
+    /// The server declares the tools capability only to callers that see at least one tool.
     ///
     /// ```
     /// use turnbuckle_server::Tool;

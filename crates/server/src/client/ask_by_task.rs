@@ -1,4 +1,4 @@
-//! Asking a client by tasks of its own, in sessions of 2025-11-25.
+//! Asking a client with tasks of the client, in sessions of 2025-11-25.
 //!
 //! The client answers at once that it will see to it, and the answer is fetched when it is there.
 //! A question that takes a person hours is then no request that hangs for hours.

@@ -107,8 +107,7 @@ impl Caller {
         self.request.as_deref()
     }
 
-    /// An attribute that was added with [`with`](Self::with), by its type; `None` if the caller has
-    /// none of this type.
+    /// The attribute of this type that was added with [`with`](Self::with), or `None`.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.attributes.get(&TypeId::of::<T>())?.downcast_ref()
     }

@@ -1,4 +1,4 @@
-//! Who pays: by its id, or by where it calls from if it is not identified.
+//! The key of a caller for quotas: its id, or its address if it is not identified.
 
 use super::Caller;
 #[cfg(feature = "http")]

@@ -1,4 +1,4 @@
-//! Cancellation, seen from inside a handler.
+//! The cancellation of a call, as the handler sees it.
 //!
 //! A cancelled call is dropped: most handlers need nothing more. [`Cancelled`](crate::Cancelled)
 //! is for work that a drop does not reach, such as a blocking thread or a remote job.

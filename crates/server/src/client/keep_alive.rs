@@ -1,4 +1,4 @@
-//! Asking the client of a session for a sign of life now and then.
+//! Pings the client of a session at an interval.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 

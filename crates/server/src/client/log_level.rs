@@ -1,4 +1,4 @@
-//! The level that a session has set.
+//! The log level of a session.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

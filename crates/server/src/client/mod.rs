@@ -1,4 +1,4 @@
-//! The client at the other end: who it is, its session, and how it is told and asked things.
+//! The client: its identity, its session, and messages to it.
 
 pub(crate) mod ask_by_task;
 pub(crate) mod caller;

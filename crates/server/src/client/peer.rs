@@ -1,4 +1,4 @@
-//! The other end of a connection: who it is, how far its session has come, how to tell it things.
+//! The other end of a connection: its description, session state and outbox.
 
 use std::{
     any::Any,

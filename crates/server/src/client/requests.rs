@@ -1,4 +1,4 @@
-//! Requests that we sent to a legacy client, and who waits for their answers.
+//! Open requests to a legacy client, and the tasks that wait for their answers.
 
 use std::{collections::HashMap, sync::Arc};
 

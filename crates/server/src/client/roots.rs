@@ -1,4 +1,4 @@
-//! Roots of a session that have changed: the client says so, and the server's callback asks again.
+//! Changed roots of a session: calls the server's callback with the new list.
 //!
 //! Until 2025-11-25. Later clients are asked for their roots when a call needs them, and say
 //! nothing in between.

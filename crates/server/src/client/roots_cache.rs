@@ -1,4 +1,4 @@
-//! The roots of a session as the client listed them last.
+//! The most recent list of roots of a session.
 
 use serde_json::value::RawValue;
 use turnbuckle_base::lock::Mutex;

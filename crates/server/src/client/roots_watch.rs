@@ -1,4 +1,4 @@
-//! Whether the roots of a session are being looked at.
+//! Whether the roots of a session are being fetched.
 
 use turnbuckle_base::lock::Mutex;
 

@@ -1,4 +1,4 @@
-//! A legacy session, on whichever transport it was opened.
+//! A session of a legacy client, for all transports.
 
 use std::{
     any::Any,

@@ -1,4 +1,4 @@
-//! The trace that a request of ours belongs to.
+//! The trace context of requests to the client.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Batches, which only sessions of 2025-03-26 know.
+//! Batches, which exist only in sessions of 2025-03-26.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     quota::Share,
 };
 
-/// What those who cannot send batches are told.
+/// The error message for batches in a revision without batches.
 pub(super) const UNKNOWN: &str =
     "batches exist only in sessions of 2025-03-26: send the messages one by one";
 

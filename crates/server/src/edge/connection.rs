@@ -1,4 +1,4 @@
-//! One connection that carries messages as lines: both eras, interleaved, and all that runs on it.
+//! One connection on a line transport, with requests of both eras.
 
 use std::{
     future::Future as _,

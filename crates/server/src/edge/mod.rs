@@ -1,4 +1,4 @@
-//! Where messages come in and answers leave: connections that carry lines, and HTTP.
+//! Incoming messages: connections of lines, and HTTP.
 
 mod batch;
 pub(crate) mod connection;

@@ -1,4 +1,4 @@
-//! Notifications of clients, on whichever transport they come.
+//! Notifications from clients, for all transports.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which request it was that was too long to be read.
+//! Finds the id of a request that was too long to be read.
 
 use std::{borrow::Cow, fmt};
 

@@ -1,4 +1,4 @@
-//! Admission: what is decided about a request before its method sees it.
+//! Admission: determines the revision, caller and target of a request.
 //!
 //! A transport knows the era of a request, from the request itself and from what it was sent on.
 //! All that follows is decided here, once: the revision to serve it at, and what it means to its

@@ -1,4 +1,4 @@
-//! Outcomes on their way out: what this revision may see of them, as bytes.
+//! Writes outcomes as results of the client's revision.
 
 use std::{
     collections::BTreeSet,

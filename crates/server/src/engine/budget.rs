@@ -1,4 +1,4 @@
-//! The memory that messages in flight may take, of everybody together and of one caller.
+//! The memory budget for messages in flight, in total and for each caller.
 //!
 //! Bodies pay while they arrive, and requests for the values that are made of them until they are
 //! answered. What a small message takes is counted with one addition, while less than half of the

@@ -1,4 +1,4 @@
-//! What authors put into results, held against the grammar of the specification before it leaves.
+//! Checks results of handlers against the grammar of the specification.
 //!
 //! Text needs no check, so a result of text costs nothing here.
 

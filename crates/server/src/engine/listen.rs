@@ -1,4 +1,4 @@
-//! One `subscriptions/listen`: acknowledged first, then told of changes until it ends.
+//! One `subscriptions/listen`: the acknowledgement, then notifications until it ends.
 
 use std::{
     any::Any,

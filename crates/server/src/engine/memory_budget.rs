@@ -1,4 +1,4 @@
-//! How much memory a server may take for its callers.
+//! Settings for the memory that a server may use for its callers.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ const UNSENT_BYTES: usize = 64 * 1024 * 1024;
 /// 32 MiB: half of it, so that one caller leaves the other half to the others.
 const CALLER_UNSENT_BYTES: usize = 32 * 1024 * 1024;
 
-/// How much memory messages may take while they are read, parsed and served, and what is kept
-/// between them.
+/// Limits on the memory of messages while they are read, parsed and served, and on the memory that
+/// is kept between messages. Pass it to [`Server::memory_budget`](crate::Server::memory_budget).
 ///
 /// ```
 /// use turnbuckle_server::{MemoryBudget, Server};
@@ -44,11 +44,10 @@ pub struct MemoryBudget {
     /// Bytes of the messages of one caller; 40 MiB unless set. A caller without an identity is the
     /// address that it calls from.
     pub per_caller: usize,
-    /// Bytes of what is kept between messages: what clients said of themselves when they opened
-    /// their sessions, what they listen to, events for those who come back to a stream, and the
-    /// arguments of tasks that run; 64 MiB unless set.
+    /// Bytes that may be kept between messages: the `initialize` params of sessions, subscriptions,
+    /// events of streams that clients may resume, and arguments of running tasks. Defaults to 64 MiB.
     pub kept: usize,
-    /// Bytes of what is kept between messages for one caller; 16 MiB unless set.
+    /// Bytes that may be kept between messages for one caller. Defaults to 16 MiB.
     pub kept_per_caller: usize,
     /// Bytes of answers over HTTP that are made and not sent yet, because clients read slowly or not
     /// at all; 64 MiB unless set.

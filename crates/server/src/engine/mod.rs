@@ -1,4 +1,4 @@
-//! Requests served: admitted, led to their methods, run, and answered.
+//! Serving requests: admission, methods, running handlers, answers.
 
 pub(crate) mod admission;
 pub(crate) mod answer;

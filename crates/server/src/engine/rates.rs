@@ -1,4 +1,4 @@
-//! How often a caller may ask for work.
+//! Settings for the rates of callers and calls.
 
 #[cfg(feature = "http")]
 use std::sync::Arc;
@@ -51,12 +51,12 @@ pub struct Rates {
     /// The rate of `completion/complete` of one caller. Defaults to 200 at once and 50 in a second.
     /// A request beyond it is rejected.
     pub completions: Rate,
-    /// Reports of progress of one call; 200 at once and 50 in a second unless set. What comes too soon
-    /// is sent a moment later, or not at all if something newer has come meanwhile. The last report is
-    /// always sent.
+    /// The rate of progress reports of one call. Defaults to 200 at once and 50 in a second. A report
+    /// beyond it is sent a moment later, or dropped if there is a newer report by then. The last
+    /// report is always sent.
     pub progress: Rate,
-    /// Log messages of one call; 1,000 at once and 200 in a second unless set. What is beyond is
-    /// dropped, and the client is told how much.
+    /// The rate of log messages of one call. Defaults to 1,000 at once and 200 in a second. Messages
+    /// beyond it are dropped, and the client is told how many.
     pub log_messages: Rate,
 }
 

@@ -1,4 +1,4 @@
-//! How much of something limited is in use, and those who wait until there is room.
+//! A limited amount that is in use, and the waiters for the rest of it.
 //!
 //! The order of operations matters here, so `loom/` explores all orders in which threads can run this file.
 

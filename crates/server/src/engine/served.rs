@@ -1,4 +1,4 @@
-//! How far a request has come when its transport gets it back.
+//! The result of serving a request: answered, still running, or a subscription.
 
 use std::sync::Arc;
 

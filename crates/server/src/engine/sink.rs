@@ -1,4 +1,4 @@
-//! Where whole messages are written: straight into the queue of a connection, or into a buffer.
+//! The destination of messages: the queue of a connection, or a buffer.
 
 use std::convert::Infallible;
 

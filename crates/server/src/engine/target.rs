@@ -1,4 +1,4 @@
-//! What a request means: the entry of the catalog that it names, as its caller sees it.
+//! The entry of the catalog that a request names, if its caller may see it.
 //!
 //! An entry that the caller may not see is not there: from here on nothing tells it from one that
 //! does not exist.

@@ -1,4 +1,4 @@
-//! The memory for answers that are made and not sent yet.
+//! The memory of answers that are not sent yet.
 //!
 //! A client that does not read keeps its answers in the server's memory. Answers over HTTP pay for
 //! theirs from the moment they are made until the last byte has left the process. So do notifications

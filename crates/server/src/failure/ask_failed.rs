@@ -1,4 +1,4 @@
-//! Asks that get no answer.
+//! Errors of questions to the client.
 
 use turnbuckle_session::round::{AskError, Impossible};
 
@@ -7,9 +7,9 @@ use crate::{Failure, Fault, Reject, ToolError};
 
 /// Why a question to the client got no answer.
 ///
-/// `?` converts it into the right error for the caller: a client that cannot be asked is told which
-/// capability is missing, a model reads that the user could not be reached, and mistakes of the
-/// handler are faults.
+/// `?` converts it into the right error for the caller: a client without the capability gets an error
+/// that names it, a model reads that the user could not be reached, and mistakes of the handler are
+/// faults.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskFailed {

@@ -1,4 +1,4 @@
-//! What clients and models see of unexpected errors.
+//! The text of unexpected errors that clients and models see.
 
 use std::{error::Error, fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Internal errors: ours. The peer gets a number, the log gets the story.
+//! `Fault`: internal errors. The peer gets a number, and the log has the text.
 
 use std::{
     error::Error,
@@ -18,9 +18,9 @@ use super::{Reject, error_texts::ErrorTexts};
 
 /// An internal error of the server.
 ///
-/// It is logged once, with all its sources, under a number. The peer sees only the number, so that
-/// nothing internal leaks and the log entry can still be found. Numbers begin with some digits that
-/// differ from one process to the next, so that those of replicas can be told apart.
+/// It is logged once, with all its sources, under a number. The peer sees only the number, which
+/// reveals nothing internal and leads to the log entry. A number begins with digits that are random
+/// for each process, so that the numbers of replicas differ.
 ///
 /// The log is that of `tracing`; in a program that has set no subscriber it is stderr.
 ///

@@ -1,4 +1,4 @@
-//! Answers that fit their form and not their type.
+//! Form answers that are valid but cannot be converted to the Rust type.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Protocol errors: the peer's fault.
+//! `Reject`: JSON-RPC errors for the peer's program.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Errors as people write them: what each becomes when a handler returns it or uses `?` on it.
+//! Converts the errors that handlers return.
 //!
 //! One conversion takes every error type, `String`, `&'static str`, `Box<dyn Error + Send + Sync>`,
 //! and the error types of `anyhow` and `eyre`: all of them become a boxed error. Words that the

@@ -1,4 +1,4 @@
-//! Arguments: from what a model sent to what a function takes.
+//! Parses and checks the arguments of a call.
 //!
 //! The common case costs one typed parse: where the schema says nothing that serde does not
 //! enforce anyway, a value that deserialises is valid. Everything else (coercion, validation, an

@@ -71,7 +71,8 @@ impl Call<'_> {
         &self.name
     }
 
-    /// The arguments as they came: a JSON object, unparsed and unchecked; `None` if there are none.
+    /// The arguments as the client sent them: a JSON object, neither parsed nor checked; `None` if
+    /// the request has no arguments.
     pub fn raw_arguments(&self) -> Option<&RawValue> {
         self.input.as_ref().map(|input| input.raw().value())
     }
@@ -82,7 +83,7 @@ impl Call<'_> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())
     }
 
-    /// The caller: who sent the request, as far as it is known.
+    /// The caller of the request, as the transport or the guard identified it.
     pub fn caller(&self) -> &Caller {
         self.origin.peer.caller()
     }

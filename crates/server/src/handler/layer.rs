@@ -1,4 +1,4 @@
-//! Layers: code around calls.
+//! Layers: middleware around calls.
 //!
 //! A layer sees the call before the handler and the reply after it; around the whole server with
 //! [`Server::layer`](crate::Server::layer), around one tool with [`Tool::layer`](crate::Tool::layer).
@@ -67,8 +67,8 @@ where
     }
 }
 
-/// The rest of the layers, and the handler at the end. A layer calls [`run`](Self::run) to go on,
-/// or returns early.
+/// The remaining layers and the handler. A layer calls [`run`](Self::run) to continue the call, or
+/// returns its own reply or error.
 pub struct Next {
     layers: std::vec::IntoIter<Arc<dyn Layer>>,
     endpoint: Endpoint,

@@ -1,4 +1,4 @@
-//! Whether clients may be sent log messages.
+//! Whether log messages are enabled, and so the logging capability declared.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

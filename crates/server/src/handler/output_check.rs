@@ -1,4 +1,4 @@
-//! Structured results, checked against the output schema of their tool.
+//! Checks structured results against the output schema of their tool.
 
 use std::sync::OnceLock;
 

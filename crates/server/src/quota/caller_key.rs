@@ -1,4 +1,4 @@
-//! Callers told apart for quotas, whether they are identified or not.
+//! The key under which the usage of a caller is counted.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! How much each caller has taken, in a table of fixed size.
+//! Counts the usage of each caller, in a table of fixed size.
 //!
 //! A caller has a place in each of two rows by its digest, so that there is nothing to look up and
 //! nothing to forget: two callers count for each other only if they share both of their cells.

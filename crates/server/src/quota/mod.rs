@@ -1,4 +1,4 @@
-//! What one caller may take of something that all share, and what all may take together.
+//! Quotas: limits on shared amounts, for one caller and in total.
 
 mod caller_key;
 mod cells;

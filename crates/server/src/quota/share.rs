@@ -1,4 +1,4 @@
-//! Something of which there is so much for all, and so much for one caller.
+//! An amount with a limit in total and a limit for each caller.
 
 use std::{
     fmt,

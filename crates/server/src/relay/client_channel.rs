@@ -1,4 +1,4 @@
-//! The way back to the client of one request.
+//! Sends notifications and questions to the client of a relayed request.
 
 use std::{any::Any, sync::Arc};
 
@@ -47,9 +47,9 @@ impl ClientChannel {
             .is_some()
     }
 
-    /// Why the request was cancelled whose future is being dropped on this thread; `None` if its client
-    /// gave no reason, or nothing was cancelled. It is for the `drop` of what the future of a
-    /// [`Relay`](super::Relay) holds.
+    /// The reason of the cancellation that is dropping a future on this thread; `None` if the client
+    /// gave no reason, or if no request is being cancelled. Call it in the `drop` of a value that the
+    /// future of a [`Relay`](super::Relay) holds.
     pub fn cancelled_because() -> Option<Arc<str>> {
         CancelFlag::dropped_because()
     }

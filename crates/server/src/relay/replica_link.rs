@@ -1,4 +1,4 @@
-//! The way to other replicas, for a relay whose work belongs to one of them.
+//! Passes requests on to other replicas, for relays.
 
 use std::{sync::Arc, time::Duration};
 
@@ -49,15 +49,15 @@ impl ReplicaLink {
         self.0.node.number()
     }
 
-    /// The numbers of the other replicas that are there, as far as is known here.
+    /// The numbers of the other replicas that this replica knows to be alive.
     pub fn others(&self) -> Vec<u64> {
         let nodes = self.0.nodes().into_iter().map(NodeId::number);
         nodes.filter(|number| *number != self.node()).collect()
     }
 
-    /// Has another replica serve a request of a client of 2026-07-28, with what that one tells the
-    /// client on the way. `None` if that replica has ended; one that cannot be reached or is busy gives an
-    /// error that says to try again.
+    /// Has another replica serve a request of a client of 2026-07-28, and passes the notifications
+    /// of that replica on to the client. Returns `None` if that replica has ended. If it cannot be
+    /// reached or is busy, returns an error that tells the client to try again.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the request there.

@@ -82,7 +82,7 @@ pub trait Relay: Send + Sync + 'static {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOffer {
-    /// The capabilities that the client is told, together with those of the server's own entries.
+    /// The capabilities to declare, in addition to those of the server's own entries.
     pub capabilities: ServerCapabilities,
     /// The description of the server that clients see; that of the server itself if `None`.
     pub info: Option<Implementation>,
@@ -117,9 +117,10 @@ impl RelayOffer {
 #[derive(Default)]
 #[non_exhaustive]
 pub struct RelayListen {
-    /// The accepted part, which the client is told.
+    /// The accepted part of the subscription, which the server acknowledges to the client.
     pub accepted: SubscriptionFilter,
-    /// A value that is dropped when the subscription ends, to end what the relay has opened for it.
+    /// A value that is dropped when the subscription ends. Its `drop` can end the relay's own
+    /// subscriptions at other servers.
     pub guard: Option<Box<dyn Any + Send>>,
 }
 

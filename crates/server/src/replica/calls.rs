@@ -1,4 +1,4 @@
-//! Messages to other replicas, and what they answer.
+//! Messages to other replicas, and their answers.
 
 use std::{
     collections::{HashMap, HashSet},

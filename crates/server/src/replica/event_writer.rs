@@ -1,4 +1,4 @@
-//! Writes the events of streams down, behind what goes out to clients.
+//! Stores the events of streams in the background.
 
 use std::{
     collections::HashMap,

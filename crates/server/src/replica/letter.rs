@@ -1,4 +1,4 @@
-//! What replicas tell each other.
+//! The messages between replicas.
 //!
 //! A letter is JSON in a sealed box. A replica of another version may send what this one does not
 //! know: an unknown message is answered so, and unknown members are passed over.

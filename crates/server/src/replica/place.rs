@@ -1,4 +1,4 @@
-//! Where something is that a client may come back to on another replica.
+//! The place of a session on a replica, with which the ids of its requests and events begin.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! This replica among the others.
+//! This replica: its node id, its store, and the other replicas.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,4 @@
-//! Which letters came already: each is taken once, also if it was sent twice or played back.
+//! The messages that arrived already: a repeated or replayed message is dropped.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! What a server is made of when it begins to run.
+//! Building a `LiveServer` from a `Server`.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use crate::{
 };
 
 impl Server {
-    /// Checks everything and makes it ready to be served, on one transport or on several. Nothing
-    /// is opened or started. [`Server::serve`] does this by itself.
+    /// Checks all settings and entries and returns a [`LiveServer`], which can be served on one or
+    /// several transports. No port is opened and no task is started. [`Server::serve`] calls it
+    /// itself.
     ///
     /// # Errors
-    /// [`SetupError`]: the first thing that cannot be served as it was written, such as a duplicate
-    /// name, a missing state, a schema that is not an object, or a secret that is too short. The
-    /// message says what to change.
+    /// [`SetupError`]: the first mistake that was found, such as a duplicate name, a missing state,
+    /// a schema that is not an object, or a secret that is too short. The message says what to
+    /// change.
     pub fn build(self) -> Result<LiveServer, SetupError> {
         #[cfg(feature = "http")]
         super::replicas::check(self.replicas.as_ref(), self.keys.is_some())?;

@@ -1,4 +1,4 @@
-//! The server as it is written: what it serves, and how.
+//! `Server`, the builder of a server: its entries and settings.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,9 +24,9 @@ use crate::{
     handler::{LogOffer, ReadsHttp, StateMap, ask::AskSettings},
 };
 
-/// A server being written: give it tools, prompts and resources, then serve it.
+/// The builder of a server: add tools, prompts and resources, then serve it.
 ///
-/// One server speaks every revision on every transport; there is nothing to choose.
+/// A server speaks every revision on every transport without any setting.
 /// [`serve`](Self::serve) runs it on one transport. [`build`](Self::build) makes a
 /// [`LiveServer`](crate::LiveServer), which can be served on several, nested in a router, tested in
 /// memory and changed while it runs.
@@ -79,8 +79,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with this name and version, which clients are told. `turnbuckle::server!()` takes
-    /// both from your crate. It has no tools, prompts and resources yet.
+    /// Begins a server with this name and version, which clients see. It has no tools, prompts and
+    /// resources yet. `turnbuckle::server!()` takes the name and version from your crate.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// The name, version, title and so on that clients are told.
+    /// The server's description of itself that clients see: name, version, title and so on.
     pub fn implementation(&self) -> &Implementation {
         &self.info
     }
@@ -223,7 +223,7 @@ impl Server {
     }
 
     /// Sets how long clients of 2026-07-28 may cache results, and whether caches may share them,
-    /// for every result that has no hint of its own. By default they ask each time.
+    /// for every result that has no hint of its own. By default clients may not cache results.
     ///
     /// Results that only some callers may see are private, whatever is set here. Nothing is fresh
     /// for more than a year.
@@ -248,9 +248,10 @@ impl Server {
         self
     }
 
-    /// Seals what a handler knows between rounds with keys made of this secret, of at least 16
-    /// random bytes. Unless set, keys are random: a retry that lands on another process, or on this
-    /// one after a restart, is refused. Give all replicas the same.
+    /// Encrypts `requestState` (the journal of a call between rounds of questions) with keys that
+    /// are derived from this secret of at least 16 random bytes. Without it the keys are random for
+    /// each process, and a retry that reaches another process, or this process after a restart, is
+    /// refused. Give all replicas the same secret.
     pub fn secret(self, secret: &[u8]) -> Self {
         self.secrets([secret])
     }
@@ -270,19 +271,19 @@ impl Server {
         self
     }
 
-    /// How long a client may take to answer what it was asked; an hour unless set. A retry that
-    /// comes later is refused, and the client starts over. The clocks of replicas must agree.
+    /// Sets how long a client may take to answer questions. Defaults to an hour. A later retry is
+    /// refused, and the client has to start the call again. The clocks of replicas must agree.
     ///
-    /// Where it is set, answers that come without their `requestState`, which tell no time, are asked
-    /// for again.
+    /// If it is set, answers without a `requestState` are not accepted, because they contain no
+    /// time; the questions are asked again.
     pub fn answer_within(mut self, limit: Duration) -> Self {
         self.asks.answer_within = limit;
         self.asks.needs_state = true;
         self
     }
 
-    /// How long a `requestState` may be, in bytes; 1.4 MB unless set. A call that must remember
-    /// more fails, and its log entry says what to do.
+    /// Sets how long a `requestState` may be, in bytes. Defaults to 1.4 MB. A call that needs a
+    /// longer one fails, and its log entry says what to do.
     pub fn max_state(mut self, bytes: usize) -> Self {
         self.asks.max_state_bytes = bytes.min(MAX_STATE_BYTES);
         self
@@ -404,12 +405,12 @@ impl Server {
         self
     }
 
-    /// Pings clients now and then, in sessions of 2024-11-05 to 2025-11-25; there is no way to ask a
-    /// modern client anything outside of a call. Off unless it is set.
+    /// Pings clients at an interval, in sessions of 2024-11-05 to 2025-11-25; 2026-07-28 has no
+    /// requests from the server. Off by default.
     ///
-    /// A client that leaves so many pings in a row without an answer has failed, which is logged: its
-    /// session ends, and a client that is still there opens another. A session at a URL is pinged while
-    /// its client listens, and a pipe only with
+    /// When a client leaves several pings in a row unanswered ([`KeepAlive`]), this is logged and
+    /// its session ends. A client that still runs can open a new session. A session at a URL is
+    /// pinged while its client listens, and a pipe only with
     /// [`KeepAlive::on_pipes`](turnbuckle_transport::KeepAlive::on_pipes).
     pub fn keep_alive(mut self, pings: KeepAlive) -> Self {
         self.settings.keep_alive = Some(pings);
@@ -420,8 +421,7 @@ impl Server {
     /// ends when the client closes its end; HTTP when [`Http::until`](crate::Http::until) says so.
     ///
     /// # Errors
-    /// - [`ServeError::Setup`] if something cannot be served as it is written: the message names
-    ///   it.
+    /// - [`ServeError::Setup`] if an entry or a setting is invalid; the message names it.
     /// - [`ServeError::Bind`] if the address of [`Http`](crate::Http) cannot be bound.
     /// - [`ServeError::Transport`] and [`ServeError::Listen`] if the transport breaks.
     ///

@@ -17,7 +17,7 @@ impl Server {
     /// use turnbuckle_server::{Server, Tool};
     ///
     /// let server = Server::new("plugins", "1.0.0").dynamic_tools().build()?;
-    /// // Clients that are connected by then hear of it.
+    /// // Clients that are connected are notified.
     /// server.catalog().add_tool(Tool::new("lint", async || "no warnings"))?;
     /// # Ok::<(), turnbuckle_server::SetupError>(())
     /// ```
@@ -26,15 +26,15 @@ impl Server {
         self
     }
 
-    /// Declares prompts even if there are none yet, so that clients hear of those that are added
-    /// later; see [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares prompts even if the server has no prompts yet, so that clients are notified when
+    /// some are added; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_prompts(mut self) -> Self {
         self.lists.prompts = true;
         self
     }
 
-    /// Declares resources even if there are none yet, so that clients hear of those that are added
-    /// later; see [`dynamic_tools`](Self::dynamic_tools).
+    /// Declares resources even if the server has no resources yet, so that clients are notified
+    /// when some are added; see [`dynamic_tools`](Self::dynamic_tools).
     pub fn dynamic_resources(mut self) -> Self {
         self.lists.resources = true;
         self

@@ -1,4 +1,4 @@
-//! What clients see of unexpected errors.
+//! Settings for the text of unexpected errors that clients and models see.
 
 use std::{error::Error, sync::Arc};
 

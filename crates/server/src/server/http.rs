@@ -1,4 +1,4 @@
-//! Listening: an address, and the server behind it.
+//! `Http`, the transport: an address to listen at, with TLS, a guard and settings.
 
 #[cfg(unix)]
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The keys that seal what clients carry.
+//! The keys that encrypt `requestState`, session ids and task ids.
 
 use turnbuckle_session::round::{
     Key, KeyRing,

@@ -1,4 +1,4 @@
-//! The server as it runs.
+//! `LiveServer`: a server that has been built and can be served.
 
 use std::sync::Arc;
 
@@ -127,13 +127,13 @@ impl LiveServer {
         HttpService::new(self.shared(), settings, None)
     }
 
-    /// Changes the [secrets](crate::Server::secrets) while the server runs: the first seals from now
-    /// on, and all of them open.
+    /// Changes the [secrets](crate::Server::secrets) while the server runs: from now on the first
+    /// secret encrypts, and all of them decrypt.
     ///
-    /// No call is lost if the new secret comes second on every replica first, then first on every
-    /// replica, and the old one goes when the last `requestState` made with it has
-    /// [expired](crate::Server::answer_within). One that became known is left out at once: calls that
-    /// were asked with it start over.
+    /// To change a secret without losing a call, take three steps, each on every replica: add the
+    /// new secret as the second; make it the first; remove the old secret when the last
+    /// `requestState` that it encrypted has [expired](crate::Server::answer_within). Remove a leaked
+    /// secret immediately: calls that wait for answers then have to start again.
     ///
     /// ```
     /// # let (new, old) = ([1; 32], [2; 32]);
@@ -155,11 +155,12 @@ impl LiveServer {
         Ok(())
     }
 
-    /// The catalog, to add and remove while the server runs.
+    /// Returns the catalog, with which entries are added and removed while the server runs.
     ///
     /// From now on the server declares tools, prompts and resources to clients that connect, so that
-    /// they hear of what is added, unless [`Server::dynamic_tools`](crate::Server::dynamic_tools) or
-    /// one of its siblings chose what to declare. Call it before the server is served.
+    /// they are notified of additions, unless
+    /// [`Server::dynamic_tools`](crate::Server::dynamic_tools) or one of its siblings chose the lists
+    /// to declare. Call it before the server is served.
     pub fn catalog(&self) -> Catalog {
         self.0.catalog.handed_out()
     }

@@ -1,4 +1,4 @@
-//! The server as it is written, as it runs, and where it is served.
+//! `Server`, the builder; `LiveServer`, a server that is ready; and the transports that serve it.
 
 mod build;
 mod builder;

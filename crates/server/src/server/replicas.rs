@@ -74,8 +74,9 @@ impl Server {
     /// was sent before, and the result if there was one. For clients of revisions up to 2025-11-25;
     /// later revisions do not resume streams.
     ///
-    /// It costs a command of the store for each group of events. As much of a stream is kept as
-    /// `HttpSettings` says of replays, encrypted with the [secret](Self::secret).
+    /// It costs one command of the store for each group of events. The limits for replays in
+    /// `HttpSettings` apply to the stored events, which are encrypted with the
+    /// [secret](Self::secret).
     #[cfg(feature = "replicas")]
     pub fn durable_streams(mut self) -> Self {
         self.streams = StreamLife::Durable;

@@ -3,7 +3,8 @@
 /// Completes when the process is asked to end: SIGTERM, with which service managers and containers do so,
 /// or Ctrl-C. Signals count from this call on, also before the future is polled.
 ///
-/// From then on these signals do not end the process by themselves, so what it awaits has to end it:
+/// From then on these signals do not end the process by themselves, so the program must end after
+/// this future completes:
 ///
 /// ```no_run
 /// use turnbuckle_server::{Http, Server, stop_signal};

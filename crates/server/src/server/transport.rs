@@ -1,4 +1,4 @@
-//! Where a server is served: stdio, memory, any pair of byte streams.
+//! The transports stdio, memory, and any pair of byte streams.
 
 use std::future::Future;
 
@@ -11,7 +11,7 @@ use crate::{Caller, LiveServer, SetupError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// It cannot be served as it was written. Nothing was opened.
+    /// An entry or a setting of the server is invalid. No transport was opened.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The transport broke, such as a pipe that cannot be read or written.

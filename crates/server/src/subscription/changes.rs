@@ -1,4 +1,4 @@
-//! Saying that something changed, from anywhere.
+//! `Changes`: announces changes to listeners.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ const MAX_UPDATE_BYTES: usize = 4096;
 
 /// Notifies clients that something changed.
 ///
-/// It notifies sessions (up to 2025-11-25), which hear of changed lists and of the resources that
-/// they subscribed to with `resources/subscribe`, and open `subscriptions/listen` requests (since
-/// 2026-07-28), which hear of what they asked for; on this process and on all that share its
-/// [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A slow
-/// listener gets one notification for many changes.
+/// Sessions (up to 2025-11-25) are notified of changed lists and of the resources that they
+/// subscribed to with `resources/subscribe`. Open `subscriptions/listen` requests (since 2026-07-28)
+/// are notified of the changes that they asked for. This includes clients of other processes that
+/// share the [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A
+/// slow listener gets one notification for many changes.
 ///
 /// A handler gets it as an extractor, the rest of the program from
 /// [`LiveServer::changes`](crate::LiveServer::changes).

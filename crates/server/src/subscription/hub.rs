@@ -1,4 +1,4 @@
-//! Who listens to what, on this machine.
+//! All listeners of this process, by topic.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -1,4 +1,4 @@
-//! How many may listen, and to how much.
+//! Limits on the number of listeners and on their resources.
 
 use std::sync::Arc;
 

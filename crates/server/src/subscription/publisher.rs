@@ -1,4 +1,4 @@
-//! Where changes are handed in, and where those of all replicas arrive.
+//! Publishes changes to this process and to the fan-out, and receives them from it.
 
 use std::sync::Arc;
 

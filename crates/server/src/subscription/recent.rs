@@ -1,4 +1,4 @@
-//! Resources that changed a moment ago.
+//! Recently changed resources.
 //!
 //! A client can subscribe at one replica and listen at another. What it subscribed to and the changes
 //! travel on different ways, so a change can arrive at the other replica before the subscription. That

@@ -1,4 +1,4 @@
-//! One thing that can change: how its listeners are told of it, and who they are.
+//! One thing that can change, and its listeners.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -17,7 +17,7 @@ pub enum Recipient {
     All,
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// It was handed over. Whether it arrives is not known until its recipient says so.

@@ -73,7 +73,7 @@ pub enum TaskEnd {
     },
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// The task was changed.

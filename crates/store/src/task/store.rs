@@ -83,13 +83,13 @@ pub struct TaskPage {
     pub next: Option<String>,
 }
 
-/// What became of a task.
+/// The result of changing a task.
 #[derive(Clone, Debug)]
 pub enum Changed {
-    /// This. If the change changed nothing, it is the task as it was.
+    /// The task after the change. If the change had no effect, it is the unchanged task.
     Now(Arc<TaskRecord>),
-    /// Nothing: it had ended before.
+    /// The task had ended before, so it was not changed.
     Over(Arc<TaskRecord>),
-    /// Nothing: it is not there.
+    /// There is no such task.
     Unknown,
 }

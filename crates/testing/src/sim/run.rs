@@ -62,7 +62,7 @@ impl Sim {
         self
     }
 
-    /// How bad the network is.
+    /// Sets the faults of the network: delays, cut and stalled connections.
     pub fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
         self
@@ -222,7 +222,7 @@ async fn all_ended(run: &SimulationRun) {
     }
 }
 
-/// What a simulation did.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -250,9 +250,9 @@ impl fmt::Display for Report {
 pub struct Failure {
     /// The seed. Run it again with `SIM_SEED`.
     pub seed: u64,
-    /// What went wrong, in the order in which it was noticed.
+    /// The failed checks, in the order in which they were noticed.
     pub problems: Vec<String>,
-    /// Everything that happened.
+    /// The trace of all events.
     pub trace: String,
     command: String,
 }

@@ -25,7 +25,7 @@ const LONGEST_GRACE: Duration = Duration::from_hours(24);
 pub struct Ended {
     /// Its exit status, if it exited and the system told.
     pub status: Option<ExitStatus>,
-    /// What it took.
+    /// The step that ended the process.
     pub by: EndedBy,
 }
 

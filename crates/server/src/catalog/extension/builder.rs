@@ -1,4 +1,4 @@
-//! An extension as it is written.
+//! `Extension`, the builder of an extension.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,9 +10,9 @@ use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
 /// An extension: capabilities, methods and notifications beyond the core, with the tools, prompts
 /// and resources that belong to them.
 ///
-/// It often comes from a crate of its own. Give it to
-/// [`Server::extension`](crate::Server::extension); before that nothing of it exists. Its methods
-/// are async functions of extractors, like tools; their types are those of
+/// Extensions are often separate crates. Pass an extension to
+/// [`Server::extension`](crate::Server::extension) to add it to a server. Its methods
+/// are async functions of extractors, like tools. Their params and results are the types of a
 /// [`Method`](turnbuckle_protocol::method::Method).
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The extensions of a server, as they are served.
+//! The extensions of a running server.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What a session has where there are replicas.
+//! The state of a session that exists only if the server has replicas.
 
 use std::{
     sync::{

@@ -17,8 +17,8 @@ const MAX_TOKEN_BYTES: usize = 16 * 1024;
 
 /// Lets in callers whose bearer token a function of yours accepts.
 ///
-/// The function gets the token and gives the caller: `Some` or `None`, or a `Result` with a
-/// [refusal](HttpRefusal) of its own. Requests without a token, or with one that the function does
+/// The function gets the token and returns the caller as an `Option`, or as a `Result` whose error
+/// is a [refusal](HttpRefusal). Requests without a token, or with a token that the function does
 /// not accept, get 401 and a challenge. Compare secrets in constant time, or look them up by their
 /// hash.
 ///

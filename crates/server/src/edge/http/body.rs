@@ -1,4 +1,4 @@
-//! What answers are made of: bytes, or a stream of events.
+//! The bodies of HTTP answers: bytes, or a stream of events.
 
 use std::{
     convert::Infallible,

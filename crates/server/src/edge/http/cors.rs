@@ -1,4 +1,4 @@
-//! What browsers are told about pages of other origins, where the settings say so.
+//! The headers that let browsers read answers from pages of other origins (CORS).
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use turnbuckle_protocol::http::header::PARAM_PREFIX;

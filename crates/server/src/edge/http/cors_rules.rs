@@ -1,4 +1,4 @@
-//! What browsers are told about pages of other origins, as the author sets it.
+//! The settings for cross-origin requests of browsers (CORS).
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ const RESPONSE_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authen
 /// nearly every question and let a change of settings through soon.
 const MAX_AGE: Duration = Duration::from_mins(10);
 
-/// What browsers are told about pages of the allowed origins.
+/// The methods, headers and credentials that pages of the allowed origins may use (CORS).
 ///
-/// The methods and headers of the protocol are always allowed; these rules add to them. What is
-/// allowed is written once, here, and not for each request.
+/// The methods and headers of the protocol are always allowed; these rules add to them. They are the
+/// same for all requests. Pass them to [`HttpSettings::cors_with`](crate::HttpSettings::cors_with).
 ///
 /// ```
 /// use http::HeaderName;
@@ -98,7 +98,8 @@ impl CorsRules {
         self
     }
 
-    /// Sets how long a browser may remember what it was told. Defaults to ten minutes.
+    /// Sets how long a browser may cache the answer to a preflight request
+    /// (`Access-Control-Max-Age`). Defaults to ten minutes.
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = HeaderValue::from(age.as_secs());
         self

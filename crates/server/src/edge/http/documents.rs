@@ -1,4 +1,4 @@
-//! Small public documents: that we are there, and what a guard publishes.
+//! Small public documents: health, and the metadata of a guard.
 
 use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 

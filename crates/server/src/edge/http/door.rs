@@ -1,4 +1,4 @@
-//! The door: whose requests are let in.
+//! The checks of `Host` and `Origin`.
 //!
 //! A page from anywhere can make a browser send requests to a server on the same machine, and with
 //! DNS rebinding it can even read the answers. The names in `Host` and `Origin` tell such requests

@@ -1,4 +1,4 @@
-//! A stream of a session: messages on their way to a client, over one connection after another.
+//! A stream of a session, which one connection after another can read.
 
 use std::{
     future::poll_fn,

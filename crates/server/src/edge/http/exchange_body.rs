@@ -1,4 +1,4 @@
-//! The answer to one modern request as a stream: what the handler sends, then its response.
+//! The answer to a modern request as a stream: notifications, then the response.
 //!
 //! The stream owns the running handler and drives it, so there is no task to spawn, no channel to
 //! cross, and nothing left when the client hangs up.

@@ -1,4 +1,4 @@
-//! The guard of a protected server, asked about a request.
+//! Calls the guard of a protected server for a request.
 
 use http::{HeaderName, HeaderValue, Response, request::Parts};
 use turnbuckle_protocol::{ErrorObject, IdRef, error::code};

@@ -1,4 +1,4 @@
-//! How many sessions a caller has opened at all replicas together.
+//! The number of sessions that a caller has on all replicas together.
 //!
 //! As long as a caller has few sessions here, the store is not asked: so few that all replicas together
 //! have half of what the caller may have at the most. Beyond that this replica says in the store

@@ -1,4 +1,4 @@
-//! Comments on a quiet stream, so that no proxy takes the connection for dead.
+//! Comments on a quiet stream, so that proxies do not close the connection.
 
 use std::{
     future::Future as _,

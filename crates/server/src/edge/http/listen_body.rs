@@ -1,4 +1,4 @@
-//! A modern `subscriptions/listen` as a stream: nothing but what the hub has for it.
+//! The answer to a modern `subscriptions/listen` as a stream of notifications.
 //!
 //! The stream itself is the listener. Nothing runs for it while nothing changes; a change wakes the
 //! connection, which then takes what is due.

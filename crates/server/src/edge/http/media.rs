@@ -1,4 +1,4 @@
-//! The media types that a request has and wants.
+//! The media types in `Content-Type` and `Accept`.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 

@@ -1,4 +1,4 @@
-//! Modern requests: headers held against the body, then served inside the connection's own task.
+//! Modern requests: compares the headers with the body, then serves the request.
 //!
 //! Nothing outlives the exchange. The answer is JSON unless something was sent before it; only
 //! then is it a stream, which itself drives the handler. A client that hangs up drops the answer,

@@ -1,4 +1,4 @@
-//! What the headers of a request say of its session.
+//! The session and the revision that the headers of a request name.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a client changes in its session, for all replicas that serve it.
+//! Changes of a session by its client, stored for all replicas that serve it.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! Whose quotas count for what comes in.
+//! The caller or address whose quotas a request counts against.
 
 use std::sync::Arc;
 

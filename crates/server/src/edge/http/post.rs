@@ -1,4 +1,4 @@
-//! `POST <endpoint>`: a message comes in, and its era is read off it.
+//! `POST <endpoint>`: reads the message and determines its era.
 
 use std::sync::Arc;
 

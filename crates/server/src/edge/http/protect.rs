@@ -8,11 +8,12 @@ use crate::Caller;
 
 /// Guards an HTTP server: identifies the caller of each request, or refuses it.
 ///
-/// It is asked about every request to the endpoint, whatever session the request names: a session
-/// id opens nothing by itself. `turnbuckle_auth::server::Guard` is one that understands OAuth.
+/// The server calls it for every request to the endpoint, also for requests of a session: a session
+/// id alone grants nothing. `turnbuckle_auth::server::Guard` implements it for OAuth, and
+/// [`Bearer`](crate::Bearer) for tokens that a function checks.
 ///
-/// An async function from the head of a request to its caller is one, too; it must have a deadline of
-/// its own. [`Bearer`](crate::Bearer) checks tokens.
+/// An async function from the head of a request to its caller implements it too. The function must
+/// end in bounded time, because the server sets no deadline for it.
 ///
 /// ```
 /// use http::{StatusCode, request::Parts};
@@ -102,8 +103,8 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
     }
 }
 
-/// Whether a request is admitted: known at once, or after a question to another service.
-/// [`Protect::admit`] returns it.
+/// Whether a request is admitted. [`Protect::admit`] returns it: as a result, or as a future if
+/// another service has to be asked.
 pub enum AuthDecision {
     /// The decision is known at once.
     Now(Result<Authorized, HttpRefusal>),
@@ -168,7 +169,7 @@ impl HttpRefusal {
         &self.headers
     }
 
-    /// What the client reads.
+    /// The message in the body of the answer, which the client reads.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,4 +1,4 @@
-//! A stream that is at another replica, read by a client that came back here.
+//! Resuming a stream whose call runs on another replica.
 //!
 //! This replica asks that one for the next events, again and again, each time for those after the last
 //! that it has. So an answer that is lost on the way is asked for again, and a client that reads slowly

@@ -1,4 +1,4 @@
-//! What a stream keeps of the past, for a client that comes back: bounded in number, bytes and age.
+//! The past events of a stream, for clients that resume it. Bounded in count, bytes and age.
 
 use std::collections::VecDeque;
 

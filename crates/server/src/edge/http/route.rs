@@ -1,4 +1,4 @@
-//! Which of our places a path names.
+//! The route that the path of a request names.
 
 /// A place of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Requests that clients sent to other replicas, and whose work is here.
+//! Requests that clients sent to another replica and that run on this one.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -1,4 +1,4 @@
-//! The server card and the catalog of the site: who we are, for those who look before they connect.
+//! The server card, and the AI catalog that says where the card is.
 //!
 //! Both are public documents of the extension for server cards (SEP-2127). A card names the server, its
 //! address and its revisions; what the server offers is listed after connecting.

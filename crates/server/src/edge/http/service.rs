@@ -41,13 +41,13 @@ impl HttpService {
         Self(Site::open(shared, settings, endpoint, None, None))
     }
 
-    /// Says where a router serves this: a path such as `/api/mcp`, or the whole URL that clients
-    /// use. The server card names it, and every other path below it is 404. Without this the service
-    /// cannot know, and takes every path for its endpoint.
+    /// Sets the path at which a router serves this service, such as `/api/mcp`, or the whole URL
+    /// that clients use. The server card names it, and every other path below it is 404. Without
+    /// this, the service treats every path as its endpoint.
     ///
-    /// It does not matter whether the router strips the path, as `nest_service` of axum does, or
-    /// leaves it, as `route_service` does. Sessions that were opened before are not part of what this
-    /// returns.
+    /// It works with routers that strip the path, such as `nest_service` of axum, and with those
+    /// that keep it, such as `route_service`. The returned service does not have the sessions that
+    /// were opened before.
     ///
     /// ```
     /// # fn run(server: turnbuckle_server::LiveServer) {
@@ -67,9 +67,9 @@ impl HttpService {
     }
 
     /// Serves a whole site, with the endpoint at this path, as [`Http`](crate::Http) does: the server
-    /// card names the path, and `/.well-known/ai-catalog.json` is answered too. For a server that hands
-    /// on requests with the path that clients sent. Sessions that were opened before are not part of
-    /// what this returns.
+    /// card names the path, and `/.well-known/ai-catalog.json` is answered too. Use it if your HTTP
+    /// server passes on all requests with the path that clients sent. The returned service does not
+    /// have the sessions that were opened before.
     ///
     /// ```
     /// # fn run(server: turnbuckle_server::LiveServer) {
@@ -88,8 +88,8 @@ impl HttpService {
         ))
     }
 
-    /// Lets in only callers that the guard accepts. Sessions that were opened before are not part
-    /// of what this returns.
+    /// Lets in only callers that the guard accepts. The returned service does not have the sessions
+    /// that were opened before.
     ///
     /// `/healthz`, the server card and the guard's own documents stay public. A service that is
     /// nested under a path does not see `/.well-known/`: route that to a clone of it too.
@@ -109,8 +109,8 @@ impl HttpService {
     /// Ends streams that would stay open, so that connections can close: subscriptions are ended,
     /// `GET` streams of sessions end, and no new session is opened. Running requests finish.
     ///
-    /// [`Http`](crate::Http) does this when it is told to stop. Call it where another server
-    /// carries the service, before that server waits for its connections.
+    /// [`Http`](crate::Http) does this when it stops. If another HTTP server, such as axum, carries
+    /// the service, call it before that server waits for its connections.
     pub fn begin_shutdown(&self) {
         self.0.closing.set();
         self.0.sessions.begin_shutdown();

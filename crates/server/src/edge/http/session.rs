@@ -1,4 +1,4 @@
-//! One session of 2025-03-26 to 2025-11-25: its handshake, what runs in it, its streams.
+//! One session of 2025-03-26 to 2025-11-25: its handshake, calls and streams.
 
 use std::{
     sync::{

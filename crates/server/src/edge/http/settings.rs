@@ -1,4 +1,4 @@
-//! The settings of the HTTP door, with their defaults and the reasons for them.
+//! The settings of HTTP, with their defaults and the reasons for them.
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -66,17 +66,18 @@ pub struct HttpSettings {
     pub hosts: AllowList,
     /// Origins, besides loopback, whose pages may call. See [`Self::allow_origin`].
     pub origins: AllowList,
-    /// Whether browsers are told that the allowed origins may read answers. Defaults to
-    /// [`Cors::Disabled`].
+    /// Whether the server sends CORS headers, so that pages of the allowed origins may read answers.
+    /// Defaults to [`Cors::Disabled`].
     pub cors: Cors,
     /// Which methods, headers and credentials pages of the allowed origins may use, if CORS is on.
     pub cors_rules: CorsRules,
-    /// Sessions that may be open at once. Defaults to 10,000. One more takes the place of the one
-    /// that has been silent for longest, of the caller who has most.
+    /// The number of sessions that may be open at the same time. Defaults to 10,000. A session
+    /// beyond the limit replaces the longest silent session of the caller with the most sessions.
     pub max_sessions: usize,
-    /// Sessions that one caller may have open at once. Defaults to 1000. One more replaces the
-    /// session that has been silent for longest. A caller without an identity is its address:
-    /// behind a proxy that is the proxy, unless a layer sets the caller.
+    /// The number of sessions that one caller may have open at the same time. Defaults to 1000. A
+    /// session beyond the limit replaces the caller's longest silent session. Callers without an
+    /// identity are counted by address. Behind a proxy this is the proxy's address, unless a layer
+    /// sets the caller.
     pub max_sessions_per_caller: usize,
     /// How long a client may be silent before it has sent `notifications/initialized`. Defaults to
     /// one minute.
@@ -136,12 +137,14 @@ pub enum AllowList {
     These(Vec<String>),
 }
 
-/// Whether browsers are told that pages of other origins may read answers (CORS).
+/// Whether the server lets pages of other origins read its answers (CORS). Set it with
+/// [`HttpSettings::cors`] or [`HttpSettings::cors_with`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cors {
-    /// They are told nothing, so they let no page of another origin read an answer. The default.
+    /// The server sends no CORS headers, so browsers let no page of another origin read an answer.
+    /// The default.
     Disabled,
-    /// They are told that pages of the allowed origins may read answers.
+    /// The server sends CORS headers, so that pages of the allowed origins may read answers.
     Enabled,
 }
 

@@ -1,4 +1,4 @@
-//! What all requests to one HTTP service share.
+//! The state that all requests to one HTTP service share.
 
 use std::sync::{Arc, Weak};
 

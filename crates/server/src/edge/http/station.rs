@@ -1,4 +1,4 @@
-//! What other replicas say to this one.
+//! Handles messages from other replicas.
 
 use std::{
     future::{Future as _, poll_fn, ready},

@@ -1,4 +1,4 @@
-//! Whose turn it is: one queue of messages, and the connections that wait for them.
+//! One queue of messages for several connections, of which one at a time reads it.
 //!
 //! A message travels on one stream only, so of several connections that read the same queue the
 //! newest gets everything; when it goes, the next newest takes over.

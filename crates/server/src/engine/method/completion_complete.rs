@@ -1,4 +1,4 @@
-//! `completion/complete`: what an argument could be.
+//! `completion/complete`: suggests values for an argument.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `initialize`: a legacy session opens.
+//! `initialize`: opens a session.
 
 use turnbuckle_protocol::{
     InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION,

@@ -1,4 +1,4 @@
-//! The methods of the protocol, one file each, and the way to them.
+//! The methods of the protocol, one file for each, and the router.
 
 mod completion_complete;
 mod extension;

@@ -1,4 +1,4 @@
-//! `prompts/get`: a prompt is filled in.
+//! `prompts/get`: fills in a prompt.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! `resources/read`: a resource is read.
+//! `resources/read`: reads a resource.
 
 use std::{borrow::Cow, sync::Arc};
 

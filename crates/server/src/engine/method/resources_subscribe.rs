@@ -1,4 +1,4 @@
-//! `resources/subscribe` and `resources/unsubscribe`: a session hears when a resource changes.
+//! `resources/subscribe` and `resources/unsubscribe`: subscriptions of sessions.
 //!
 //! Until 2025-11-25; then `subscriptions/listen` took their place.
 

@@ -1,4 +1,4 @@
-//! The way from an admitted request to its method.
+//! The router: from an admitted request to its method.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `server/discover`: what we speak and can do.
+//! `server/discover`: the supported revisions and the capabilities.
 
 use turnbuckle_protocol::{
     CacheScope, Cacheable as _, DiscoverResult, JsonObject, Revision, TASKS_EXTENSION, envelope,

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: a client hears of changes, for as long as the request is open.
+//! `subscriptions/listen`: notifies a client of changes while the request is open.
 
 use std::collections::HashSet;
 

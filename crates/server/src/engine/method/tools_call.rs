@@ -1,4 +1,4 @@
-//! `tools/call`: a tool runs.
+//! `tools/call`: calls a tool.
 
 use std::{borrow::Cow, sync::Arc};
 

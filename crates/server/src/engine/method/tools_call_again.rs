@@ -1,4 +1,4 @@
-//! `tools/call` once more: a call whose task another replica began.
+//! Runs a `tools/call` again that became a task on another replica.
 
 use std::sync::{Arc, Weak};
 

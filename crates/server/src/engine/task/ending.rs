@@ -1,4 +1,4 @@
-//! How a call that ran as a task ends.
+//! The result with which a task ends.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, Revision};

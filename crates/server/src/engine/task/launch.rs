@@ -1,4 +1,4 @@
-//! A call becomes a task.
+//! Starts a task for a call.
 
 use std::{
     future::{Future as _, poll_fn},

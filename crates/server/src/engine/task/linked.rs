@@ -1,4 +1,4 @@
-//! What runs tasks, as it is linked into a program with a tool that may run as one.
+//! The code that runs tasks, linked only into programs with a tool that may run as a task.
 
 use std::sync::{Arc, atomic::Ordering};
 

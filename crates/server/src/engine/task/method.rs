@@ -1,4 +1,4 @@
-//! What the methods of tasks have in common: the task that is named, and how they are answered.
+//! Common parts of the task methods: finding the task, and answering.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! Tasks: calls that go on after they were answered.
+//! Tasks: calls that continue after they were answered.
 //!
 //! A tool that may run as a task is the same function as one that may not. Where the client can
 //! wait, the call is answered with the task's id at once; the work goes on here, and its questions,

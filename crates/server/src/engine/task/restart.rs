@@ -1,4 +1,4 @@
-//! Tasks that other replicas may go on with: what is kept for them, and how it is sealed.
+//! The encrypted data that other replicas need to continue a task.
 
 use std::{
     collections::HashSet,

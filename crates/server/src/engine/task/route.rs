@@ -1,4 +1,4 @@
-//! The way to the methods of tasks, for those who may call them.
+//! The router for the methods of tasks.
 
 use std::sync::Arc;
 

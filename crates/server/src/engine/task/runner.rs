@@ -1,4 +1,4 @@
-//! How the rest of the server reaches tasks.
+//! `TaskRunner`: the trait by which the rest of the server uses tasks.
 //!
 //! What runs tasks is a quarter of a small server. Only a tool that may run as a task mentions it,
 //! with `link`, so a program without such a tool is linked without it.

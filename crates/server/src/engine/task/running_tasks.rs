@@ -1,4 +1,4 @@
-//! Where tasks run: the store that keeps them, the slots that there are, and their end.
+//! `RunningTasks`: the store of tasks, the limits on running tasks, and shutdown.
 
 use std::{
     collections::{BTreeSet, HashMap},

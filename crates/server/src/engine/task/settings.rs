@@ -106,9 +106,10 @@ impl TaskSettings {
         self
     }
 
-    /// Asks clients by tasks of theirs, in sessions of 2025-11-25 with clients that can. A question
-    /// is then answered at once with a promise, and no request hangs while a person thinks. Off
-    /// unless set, because it takes a request more.
+    /// Sends questions to clients as tasks, in sessions of 2025-11-25 with clients that support it.
+    /// The client then answers immediately with a task id, and the server fetches the answer later,
+    /// so no request stays open while a person thinks. Off by default, because it needs one more
+    /// request for each question.
     pub fn asks_by_tasks(mut self) -> Self {
         self.asks_by_tasks = true;
         self

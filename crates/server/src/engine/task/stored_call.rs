@@ -1,4 +1,4 @@
-//! A call as it is kept for other replicas, which go on with its task if this one ends.
+//! A call in the form in which it is stored for other replicas.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! Going on with a task whose replica has ended, or has handed it over.
+//! Continues a task whose replica has ended or has handed it over.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `tasks/cancel`: a task is given up, and its work stops.
+//! `tasks/cancel`: cancels a task.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `tasks/result`: what a task returned, when it has. Only in 2025-11-25.
+//! `tasks/result`: waits for the result of a task. Only in 2025-11-25.
 
 use std::sync::Arc;
 

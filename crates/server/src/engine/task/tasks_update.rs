@@ -1,4 +1,4 @@
-//! `tasks/update`: a client answers what a task asked.
+//! `tasks/update`: the client answers the questions of a task.
 
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@ use super::{linked, runner};
 use crate::Tool;
 
 impl Tool {
-    /// Runs the tool as a task where the client supports tasks: the client gets the task's id at
-    /// once, and the tool goes on when the client is gone. For other clients it is an ordinary
-    /// call. A handler that takes [`Background`](crate::Background) chooses the moment at which it
-    /// becomes a task.
+    /// Runs the tool as a task if the client supports tasks: the client gets the task's id
+    /// immediately, and the tool continues when the client disconnects. For other clients it is an
+    /// ordinary call. A handler that takes [`Background`](crate::Background) chooses the moment at
+    /// which the call becomes a task.
     pub fn task(self) -> Self {
         self.runs_as_task(TaskSupport::Optional)
     }
@@ -20,15 +20,15 @@ impl Tool {
         self.runs_as_task(TaskSupport::Required)
     }
 
-    /// Lets another replica go on with a task of this tool if the process that runs it ends: the
+    /// Lets another replica continue a task of this tool if the process that runs it ends: the
     /// handler is run again there, from the start, and the task keeps its id. Without it such a task
     /// fails, and the client has to call again. It needs [`task`](Self::task) or
     /// [`task_only`](Self::task_only), and [`Server::replicas`](crate::Server::replicas).
     ///
-    /// A question that was answered is not asked again, and what a [`memo`](crate::Asker::memo) has
-    /// stored is not computed again. All other code of the handler runs once more, so it must be
-    /// safe to repeat. Only the id and the scopes of the caller are known there: no attributes, and
-    /// nothing of the HTTP request.
+    /// A question that was answered is not asked again, and a value that a
+    /// [`memo`](crate::Asker::memo) has stored is not computed again. All other code of the handler
+    /// runs once more, so it must be safe to repeat. The other replica knows only the id and the
+    /// scopes of the caller, without its attributes and the HTTP request.
     ///
     /// ```
     /// use turnbuckle_server::{Ask, Tool, ToolError};

@@ -1,4 +1,4 @@
-//! What clients see of a task.
+//! Tasks as clients see them, in each revision.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{

@@ -1,4 +1,4 @@
-//! Asking, as a handler does it.
+//! `Asker`: the methods with which handlers ask.
 
 use std::{future::Future, sync::Arc};
 
@@ -16,10 +16,10 @@ use crate::AskFailed;
 /// get it from the extractor [`Ask`](crate::Ask).
 ///
 /// The handler awaits the answer. With clients of 2024-11-05 to 2025-11-25 a request travels to the
-/// client and back while the handler waits. With clients of 2026-07-28 the handler is dropped, the
-/// client is told what is missing, and its retry runs the handler again from the start, with every
-/// earlier answer at hand. So there is one rule: **code above a question may run again**. What must
-/// happen once goes into [`memo`](Self::memo).
+/// client and back while the handler waits. With clients of 2026-07-28 the handler is dropped and
+/// the client gets the question. The client's retry runs the handler again from the start, and
+/// questions that were answered return their answers. So there is one rule: **code above a question
+/// may run again**. Put effects that must happen once into [`memo`](Self::memo).
 ///
 /// ```
 /// use turnbuckle_server::{Answer, Ask, ToolError};
@@ -140,9 +140,8 @@ impl Asker {
     /// the next run tries again.
     ///
     /// In a task of a [restartable](crate::Tool::restartable) tool the value is stored for other
-    /// replicas before this returns. A process that is killed between the effect and its storing
-    /// leaves nothing behind, so that the effect happens again: give it a key of its own that the
-    /// other side knows, such as an idempotency key.
+    /// replicas before this returns. If a process is killed after the effect and before its value
+    /// is stored, the effect happens again. Use an idempotency key to make this harmless.
     ///
     /// # Errors
     /// The error of the effect, and [`AskFailed`] if the value cannot be kept.

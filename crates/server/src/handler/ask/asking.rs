@@ -1,4 +1,4 @@
-//! The asks of one call: what is known, what is open, and how the client is reached.
+//! The state of the questions of one call.
 
 use std::{
     borrow::Cow,

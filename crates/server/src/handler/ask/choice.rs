@@ -1,4 +1,4 @@
-//! Choices of a form: one of several values, or some of them.
+//! Form fields for one or several values of a list.
 
 use std::{
     collections::{BTreeSet, HashSet},

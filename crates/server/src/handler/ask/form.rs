@@ -1,4 +1,4 @@
-//! Forms: a Rust type, the fields that a client shows for it, and the way back.
+//! Forms: from a Rust type to form fields, and from the answer to the type.
 
 use std::{any::type_name, borrow::Cow, collections::BTreeMap};
 

@@ -1,4 +1,4 @@
-//! The fields of a form, and the Rust types that they are.
+//! The fields of a form, and the Rust types of their values.
 
 use std::marker::PhantomData;
 

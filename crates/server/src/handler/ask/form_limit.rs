@@ -1,4 +1,4 @@
-//! What a field of a form can be told to hold: bounds, lengths, formats, counts, a value at first.
+//! Limits of form fields: bounds, lengths, formats, counts and defaults.
 //!
 //! Each limit is a trait of the fields that have it, so that `#[derive(Form)]` leaves it to the
 //! compiler to find a length on a number.

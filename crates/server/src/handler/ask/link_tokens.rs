@@ -1,4 +1,4 @@
-//! Link tokens: only the user who was sent to a page may use it.
+//! Link tokens, which bind a link to the user that it was made for.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! Asks: what a handler needs from the client in the middle of its work.
+//! Questions of handlers to the client: elicitation, sampling and roots.
 //!
 //! A form to fill in, a URL to visit, a model's answer, the user's roots. How that works in each
 //! revision is told by [`Asker`].

@@ -1,4 +1,4 @@
-//! Asks of a call that is a task: written down on it, and answered there.
+//! Questions of a call that runs as a task: stored on the task, and answered there.
 
 use std::sync::Arc;
 

@@ -17,9 +17,9 @@ use crate::failure::AskFailed;
 
 /// A question to the client. Await it for the answer; join several to ask them at once.
 ///
-/// Not every client can be asked everything: before 2025-06-18 there are no forms, before
+/// Some clients do not support some questions: before 2025-06-18 there are no forms, before
 /// 2025-11-25 no URLs, and a client may lack the capability. Set a fallback with [`or`](Self::or);
-/// without one the caller gets an error that names what is missing.
+/// without one the caller gets an error that names the missing capability.
 ///
 /// # Cancel safety
 /// Dropping it withdraws the question.

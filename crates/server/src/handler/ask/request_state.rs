@@ -1,4 +1,4 @@
-//! `requestState`: what a call knows between two rounds, on its way through the client.
+//! `requestState`: the encrypted journal of a call between two rounds.
 
 use std::{
     sync::Arc,

@@ -1,4 +1,4 @@
-//! The state of earlier rounds in a request, and the questions for its driver.
+//! The journal of earlier rounds in a request, and the questions of this round.
 
 use std::{
     borrow::Cow,

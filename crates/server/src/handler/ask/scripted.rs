@@ -1,4 +1,4 @@
-//! Answers that are written down beforehand, for tests of handlers that ask.
+//! Scripted answers, for tests of handlers that ask.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! A visit to a URL, as a handler asks for it.
+//! `Visit`: the options of a visit to a URL.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use turnbuckle_protocol::ElicitRequestUrlParams;

@@ -1,4 +1,4 @@
-//! Asking the client, from inside a handler.
+//! `Ask`: questions to the client.
 
 use std::sync::Arc;
 

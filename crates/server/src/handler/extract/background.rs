@@ -1,4 +1,4 @@
-//! Going to the background in the middle of a call.
+//! `Background`: lets a handler choose when its call becomes a task.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::{
 /// Lets a tool with `task` decide when it becomes a task: at [`begin`](Self::begin) and not when it
 /// is called.
 ///
-/// Work before it, including questions to the user, is part of the call itself, so that the client
-/// sees an error or a question at once. If the client started the call as a task, or does not
-/// support tasks, `begin` does nothing.
+/// Work before it, including questions to the user, is part of the call itself, so the client gets
+/// an error or a question as the answer to its call. If the client started the call as a task, or
+/// does not support tasks, `begin` does nothing.
 ///
 /// ```
 /// use turnbuckle_server::{Background, Tool, ToolError};

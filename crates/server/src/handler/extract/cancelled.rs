@@ -1,4 +1,4 @@
-//! Whether the call was cancelled.
+//! `Cancelled`: whether the call was cancelled, and why.
 
 use super::Extract;
 use crate::{Call, Failure, client::CancelFlag};

@@ -1,4 +1,4 @@
-//! Changes, said from inside a handler.
+//! The extractor for `Changes`.
 
 use super::Extract;
 use crate::{Call, Changes, Failure};

@@ -1,4 +1,4 @@
-//! Letting the client of a long call hang up.
+//! `Detach`: closes the connection of a long call early.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the request says of the client, and which resource it names.
+//! Extractors for the client's description of itself and for the URI of a resource.
 
 use super::Extract;
 use crate::{Call, ClientInfo, Failure};

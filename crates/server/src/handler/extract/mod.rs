@@ -1,4 +1,4 @@
-//! Extractors: what a handler's parameters may be.
+//! Extractors: the types that parameters of handlers can have.
 //!
 //! An extractor takes its value from the [`Call`] and describes what it needs of the caller, so that
 //! one trait gives the value and the schema.

@@ -1,4 +1,4 @@
-//! The log of the call that runs on this thread now, for events that come without one.
+//! The log of the call that runs on the current thread, for `tracing` events.
 
 use std::{
     cell::RefCell,

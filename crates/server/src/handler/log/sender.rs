@@ -1,4 +1,4 @@
-//! What a handler says to the client's log.
+//! `Log`: sends log messages of handlers to clients.
 
 use std::sync::{
     Arc,
@@ -24,8 +24,8 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Who speaks when messages were lost.
 const OWN_LOGGER: &str = "turnbuckle";
 
-/// Sends log messages to a client that asked for them; costs nothing where none did. It is for the
-/// client's user; use `tracing` for the log of your server.
+/// Sends log messages to a client that asked for them. If the client did not ask, a message costs
+/// almost nothing. The messages are for the client's user; use `tracing` for the log of your server.
 ///
 /// A message may be any JSON. It is sent if it is at least as severe as the client wants: a session
 /// sets its level with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and
