@@ -1,4 +1,4 @@
-//! Where an authorization server says what it can do. Clients and guards look at the same places.
+//! The URLs of the metadata of an authorization server, for clients and guards.
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 

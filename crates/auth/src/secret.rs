@@ -1,4 +1,4 @@
-//! Text that must not be seen.
+//! `Secret`: text that is never printed.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The token of a caller, to be exchanged for tokens of other servers.
+//! The token of a caller, for token exchange.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! An open connection to one server.
+//! `Connection`: an open connection to one server.
 
 use std::{fmt, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The two ends of one connection: this client, and the server as far as it is known.
+//! The two ends of one connection: this client, and the server.
 
 use std::sync::{Arc, OnceLock};
 

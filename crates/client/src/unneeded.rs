@@ -1,4 +1,4 @@
-//! Messages of a server that nothing waits for: when there are too many, the server has to wait.
+//! Messages of a server that nothing waits for. If there are too many, reading is slowed down.
 
 use std::time::Duration;
 

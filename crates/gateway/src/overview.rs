@@ -1,4 +1,4 @@
-//! The gateway as people see it, put together.
+//! The overview of the gateway for the inspector.
 
 use std::{sync::Arc, time::Instant};
 

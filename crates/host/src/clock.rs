@@ -1,4 +1,4 @@
-//! Times as people and programs read them.
+//! Times as text.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Why the host could not do what it was asked to.
+//! `HostError`: why the host could not do what it was asked to do.
 
 use std::sync::Arc;
 

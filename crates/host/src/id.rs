@@ -1,4 +1,4 @@
-//! The ids that the host gives: to servers, and to conversations.
+//! The ids of servers and conversations.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! The host: many servers, one application, the user in control.
+//! The host of an application: many servers, one catalog, and the user in control.
 //!
 //! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from the
 //! config files that people have or from code, keeps them running, and shows what they offer as one

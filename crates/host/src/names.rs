@@ -1,4 +1,4 @@
-//! The names that tools and prompts of several servers have in one list.
+//! The names of tools and prompts in the merged catalog.
 //!
 //! With one server its own names are used; with several, `server__name`. Model providers allow
 //! letters, digits, `_` and `-`, and at most 64 of them, so other characters become `_`, and a

@@ -1,4 +1,4 @@
-//! Roots whose folders are there.
+//! Roots whose folders exist.
 
 use std::path::PathBuf;
 

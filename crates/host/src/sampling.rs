@@ -1,4 +1,4 @@
-//! The model that servers may ask, by sampling.
+//! `SamplingModel`: the model that answers the sampling requests of servers.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! URIs as they may be shown and written down: without passwords, and without what follows the path.
+//! URIs for display and logs: without passwords, queries and fragments.
 
 /// A URI without its user, its query and its fragment, any of which may hold a secret. Text that is
 /// not a URI stays as it is, up to the first `?` or `#`.

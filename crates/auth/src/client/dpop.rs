@@ -1,4 +1,4 @@
-//! DPoP, RFC 9449: tokens that are bound to a key, and proofs of having it.
+//! DPoP (RFC 9449): tokens that are bound to a key, and proofs of possession.
 
 use std::collections::HashMap;
 use std::fmt;

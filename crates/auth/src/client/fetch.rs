@@ -1,4 +1,4 @@
-//! Requests to authorization servers: within time, of bounded size, only to where we may go.
+//! Requests to authorization servers, with limits on time, size and target addresses.
 
 use std::sync::OnceLock;
 use std::time::Duration;

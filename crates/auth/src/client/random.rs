@@ -1,4 +1,4 @@
-//! Text that cannot be guessed.
+//! Random text that cannot be guessed.
 
 use ring::rand::{SecureRandom, SystemRandom};
 

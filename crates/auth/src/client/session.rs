@@ -1,4 +1,4 @@
-//! The tokens for one server, and getting others when they do not do any more.
+//! The tokens for one server, and getting new ones when they are refused.
 
 use std::fmt;
 use std::sync::Arc;

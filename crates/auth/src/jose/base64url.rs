@@ -1,4 +1,4 @@
-//! The alphabet of everything in JOSE: base64 for URLs, without padding.
+//! The base64 alphabet of JOSE: for URLs, without padding.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

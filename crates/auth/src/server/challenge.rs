@@ -1,4 +1,4 @@
-//! Challenges: the `WWW-Authenticate` that tells a client what is wanted (RFC 6750, RFC 9449).
+//! The header `WWW-Authenticate`, which tells clients what is required (RFC 6750, RFC 9449).
 
 use std::fmt::Write as _;
 

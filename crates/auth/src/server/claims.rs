@@ -1,4 +1,4 @@
-//! The rules that the claims of every token are held to, however it was verified.
+//! The checks of the claims of every token, however it was verified.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The time, as tokens tell it.
+//! The current time, in seconds as in tokens.
 
 use std::{
     fmt,

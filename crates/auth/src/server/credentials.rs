@@ -1,4 +1,4 @@
-//! The credentials that a request brings.
+//! The credentials in a request.
 
 use http::{HeaderMap, Method, header, request::Parts};
 

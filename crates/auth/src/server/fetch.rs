@@ -1,4 +1,4 @@
-//! Requests to issuers: within time, of bounded size, by TLS.
+//! Requests to issuers, over TLS, with limits on time and size.
 
 use std::{sync::OnceLock, time::Duration};
 

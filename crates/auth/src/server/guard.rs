@@ -1,4 +1,4 @@
-//! The guard as it is written: which server, whose tokens, which scopes.
+//! `Guard`, the builder: the server's URL, the issuers and the required scopes.
 
 use std::{sync::Arc, time::SystemTime};
 

@@ -1,4 +1,4 @@
-//! Why a guard cannot be built.
+//! `GuardError`: why a guard cannot be built.
 
 /// Bytes of a secret for nonces, at the least.
 pub(super) const MIN_SECRET_BYTES: usize = 16;

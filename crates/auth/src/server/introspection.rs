@@ -1,4 +1,4 @@
-//! Introspection: the issuer says what a token is (RFC 7662).
+//! Introspection: asks the issuer about a token (RFC 7662).
 
 use std::{fmt, time::Duration};
 

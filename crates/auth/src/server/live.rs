@@ -1,4 +1,4 @@
-//! The built guard, which checks the requests to a server.
+//! `LiveGuard`: the built guard, which checks the requests to a server.
 
 use std::{fmt, sync::Arc};
 

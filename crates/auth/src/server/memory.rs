@@ -1,4 +1,4 @@
-//! Tokens that were verified a moment ago.
+//! A cache of tokens that were verified recently.
 
 use std::{collections::HashMap, sync::Arc};
 

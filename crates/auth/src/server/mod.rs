@@ -1,4 +1,4 @@
-//! Servers that are protected: tokens are verified, and clients told where to get them.
+//! The guard of a server: verifies tokens, and tells clients where to get them.
 //!
 //! A [`Guard`] is configured by the server's author: the resource, the issuers of its tokens, the
 //! scopes that every request needs. Built, it protects a server over HTTP.

@@ -1,4 +1,4 @@
-//! Nonces for proofs: made of the time and a key, so that nothing has to be kept (RFC 9449, 8).
+//! Nonces for proofs, derived from the time and a key, so that none has to be stored (RFC 9449, 8).
 
 use ring::hmac;
 

@@ -1,4 +1,4 @@
-//! Why a request is not let in, and what its client is told.
+//! Why a request is refused, and the answer to the client.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use turnbuckle_server::HttpRefusal;

@@ -1,4 +1,4 @@
-//! Proofs that were used, so that none is used twice (RFC 9449, 11.1).
+//! Used proofs, so that each proof is accepted only once (RFC 9449, 11.1).
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The resource: the URL that clients know the server by, and what follows from it.
+//! The resource: the URL that clients use for the server, and URLs derived from it.
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 

@@ -1,4 +1,4 @@
-//! Which scopes a token is good for: those that were granted, and those that they imply.
+//! The scopes of a token: those that were granted, and those that they imply.
 
 /// Which scope implies which others.
 #[derive(Clone, Debug, Default)]

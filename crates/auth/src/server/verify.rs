@@ -1,4 +1,4 @@
-//! Verifying a token in a way of one's own.
+//! Verifying tokens with a function of the application.
 
 use std::{fmt, future::Future, pin::Pin};
 

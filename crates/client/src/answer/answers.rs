@@ -1,4 +1,4 @@
-//! The set of answers a client gives, and what it may offer because of them.
+//! `Answers`: the handlers for questions of servers, and the capabilities that they allow.
 
 use std::{fmt, future::Future, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! One thing a server asks, and how not to answer it.
+//! A question of a server, and the ways to refuse it.
 
 use std::{error::Error, fmt, ops::Deref, sync::Arc};
 

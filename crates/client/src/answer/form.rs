@@ -1,4 +1,4 @@
-//! Whether what was filled into a form is what the form asked for.
+//! Checks the answer to a form against the form.
 
 use turnbuckle_protocol::{ElicitAction, ElicitResult, ElicitSchema};
 use turnbuckle_schema::Schema;

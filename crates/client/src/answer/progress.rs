@@ -1,4 +1,4 @@
-//! Progress with something that a server asked, told to the server.
+//! Progress of an answer, reported to the server.
 
 use std::{
     fmt,

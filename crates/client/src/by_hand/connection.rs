@@ -1,4 +1,4 @@
-//! Calling by hand, and resuming.
+//! `Connection::by_hand` and `Connection::resume`.
 
 use std::future::IntoFuture;
 

@@ -1,4 +1,4 @@
-//! A call that waits for answers, as data.
+//! `Pending`: a call that waits for answers, as data.
 
 use std::marker::PhantomData;
 

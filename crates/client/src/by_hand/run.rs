@@ -1,4 +1,4 @@
-//! The course of a call whose questions are answered by hand.
+//! The steps of a call whose questions are answered by hand.
 
 use std::time::Duration;
 

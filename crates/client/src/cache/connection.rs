@@ -1,4 +1,4 @@
-//! The cache of one connection: for whom its results are kept, and what makes them go.
+//! The part of the cache that one connection uses: its keys, and invalidation by notifications.
 
 use std::sync::{
     Arc, OnceLock,

@@ -1,4 +1,4 @@
-//! The cache, as applications have it.
+//! `Cache`: the handle to the cache that applications have.
 
 use std::{fmt, sync::Arc, time::Duration};
 

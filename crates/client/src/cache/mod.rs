@@ -1,4 +1,4 @@
-//! Results that servers say may be kept: lists, resources, what they can do.
+//! A cache of results that servers allow to be kept: lists, resources and `server/discover`.
 //!
 //! [`Cache`] is the handle that applications have, [`store`] the bounded table behind it, [`hint`]
 //! what a server says about keeping a result. [`ConnectionCache`] is the part of one connection and

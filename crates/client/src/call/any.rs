@@ -1,4 +1,4 @@
-//! Any request, typed or raw.
+//! Requests with any method, typed or raw.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{

@@ -1,4 +1,4 @@
-//! Calls that become tasks.
+//! Calls that became tasks.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A call before it is sent: what is asked, and how.
+//! `ClientCall`: the builder of a call.
 
 use std::{borrow::Cow, future::IntoFuture, time::Duration};
 

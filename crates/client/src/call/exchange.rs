@@ -1,4 +1,4 @@
-//! The course of a call: checked, sent, asked about, answered.
+//! The steps of a call: checks, cache, request, questions, answer.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! Extensions: what a server offers beyond the core.
+//! Requests and notifications of extensions.
 
 use std::fmt;
 use turnbuckle_protocol::{

@@ -1,4 +1,4 @@
-//! The four lists of a server: all at once, or as a stream that fetches pages as they are wanted.
+//! The four lists of a server, as a whole or as a stream that fetches pages on demand.
 
 use std::{
     collections::{HashSet, VecDeque},

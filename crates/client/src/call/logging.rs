@@ -1,4 +1,4 @@
-//! How much of a server's log to hear.
+//! `logging/setLevel`: the log level of a server.
 
 use turnbuckle_protocol::{LoggingLevel, SetLevelRequestParams};
 

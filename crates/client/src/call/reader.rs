@@ -1,4 +1,4 @@
-//! Reading the answer to a call.
+//! Reads the answer to a call.
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! A server of 2025-11-25 may answer a call with the visits that have to be made first.
+//! Calls that a server of 2025-11-25 refuses until the user has visited a URL (-32042).
 
 use std::time::Duration;
 

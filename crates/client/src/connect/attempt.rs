@@ -1,4 +1,4 @@
-//! The attempt to connect, as its caller sees it.
+//! `Connect`: the attempt to connect, which applications await.
 
 use std::{future::IntoFuture, sync::Arc};
 

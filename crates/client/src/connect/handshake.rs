@@ -1,4 +1,4 @@
-//! The two questions that open a connection, and their answers as events of the search.
+//! `server/discover` and `initialize`, and their answers as events of the probe.
 
 use std::{io, sync::Arc, time::Duration};
 

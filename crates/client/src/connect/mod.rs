@@ -1,4 +1,4 @@
-//! Finding the way to a server, and finding out what it speaks.
+//! Connecting to a server, and detecting its revision.
 
 mod attempt;
 mod handshake;

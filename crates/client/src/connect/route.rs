@@ -1,4 +1,4 @@
-//! How a search gets to the server, and gets there again.
+//! How a probe opens a connection to the server, and opens another.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Carries out what the [`Probe`] wants done, and tells it what came of it.
+//! Performs the actions of the [`Probe`], and reports their results to it.
 
 use std::{
     future::poll_fn,

@@ -1,4 +1,4 @@
-//! Where a server is, and how to get there.
+//! `Target`: what a client connects to.
 
 use std::{
     fmt,

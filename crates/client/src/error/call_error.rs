@@ -1,4 +1,4 @@
-//! Why a call has no result.
+//! `CallError`: why a call has no result.
 
 use std::{sync::Arc, time::Duration};
 

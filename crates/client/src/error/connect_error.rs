@@ -1,4 +1,4 @@
-//! Why there is no connection.
+//! `ConnectError`: why a connection could not be opened.
 
 use std::{io, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What can go wrong: while connecting, and during a call; and how a connection ended.
+//! Errors of connecting and of calls, and how a connection ended.
 
 mod call_error;
 mod connect_error;

@@ -1,4 +1,4 @@
-//! Which failures may be over in a moment.
+//! Which errors are temporary.
 
 use turnbuckle_protocol::error::code;
 

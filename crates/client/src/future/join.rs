@@ -1,4 +1,4 @@
-//! Waiting for several things of one kind, in one task.
+//! Waits for several futures of one type, in one task.
 
 use std::{
     future::{Future, poll_fn},

@@ -1,4 +1,4 @@
-//! Waiting for the first of two things.
+//! Waits for the first of two futures.
 
 use std::{
     future::{Future, poll_fn},

@@ -1,4 +1,4 @@
-//! One POST, and all that comes of it.
+//! One POST and its answer.
 
 use std::task::Poll;
 

@@ -1,4 +1,4 @@
-//! Why a POST brought no answer.
+//! Why a POST has no answer.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Messages to a server at a URL: one POST, and what comes back.
+//! Messages to a server at a URL: one POST, and its answer.
 //!
 //! A request is one POST, driven by the future of its call: what comes back is read there, and
 //! dropping the call closes its stream ([`exchange`]). [`Http`] is what the requests of a connection

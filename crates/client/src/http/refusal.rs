@@ -1,4 +1,4 @@
-//! An answer with an error status, and what it means.
+//! The errors that HTTP error statuses become.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which requests may run twice.
+//! Which requests may be sent a second time.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Answering several questions of a server at once, as a result or a task asks them.
+//! Answers several questions of a server at the same time, from a result or a task.
 
 use tokio::time::Instant;
 use turnbuckle_protocol::{

@@ -1,4 +1,4 @@
-//! Cancelling a call with a reason.
+//! `Canceller`: cancels a call with a reason.
 
 use std::sync::Arc;
 

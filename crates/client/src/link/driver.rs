@@ -1,4 +1,4 @@
-//! The tasks of one connection: one moves the bytes, one keeps the time, one tells of roots.
+//! The tasks of one connection: for I/O, for deadlines, and for changed roots.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `initialize`: opens a session, and opens another where one is over.
+//! `initialize`: opens a session, or a new one after a session has ended.
 
 #[cfg(feature = "http")]
 use futures_core::future::BoxFuture;

@@ -1,4 +1,4 @@
-//! Asking the server for a sign of life now and then.
+//! Pings the server at an interval.
 
 use turnbuckle_session::requests::Overdue;
 use turnbuckle_transport::KeepAlive;

@@ -1,4 +1,4 @@
-//! Log messages that come after the answer of their call.
+//! Log messages that arrive after the answer of their call.
 //!
 //! Servers at URLs may send them by the stream of their session, which is read beside the answers.
 

@@ -1,4 +1,4 @@
-//! How far a connection is from its end.
+//! The state of a connection: open, closing or closed.
 
 use std::{
     pin::pin,

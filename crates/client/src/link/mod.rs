@@ -1,4 +1,4 @@
-//! An open connection: what goes out, what comes in, and what its calls share.
+//! An open connection: outgoing and incoming messages, and the state that its calls share.
 //!
 //! [`Link`] holds the parts. [`request`] sends one request and waits for its answer, over a pipe or,
 //! in [`post`], over HTTP. [`inbound`] takes what the server sends, and [`serving`] answers what it

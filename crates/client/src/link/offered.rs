@@ -1,4 +1,4 @@
-//! Whether a server offers a method, before it is asked.
+//! Whether a server offers a method, checked before a request is sent.
 
 use turnbuckle_protocol::{ServerCapabilities, method};
 

@@ -1,4 +1,4 @@
-//! Requests to bytes: the caller's params with what the connection says about itself in `_meta`.
+//! Serialises requests: the caller's params, and the `_meta` of the connection.
 //!
 //! A modern request repeats version, capabilities and name of the client. They are serialised once
 //! for each connection (a [`CommonMeta`]) and copied in front of the params, which are serialised once,

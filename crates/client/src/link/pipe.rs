@@ -1,4 +1,4 @@
-//! An open way to a server over byte streams.
+//! An open connection to a server over byte streams.
 
 use std::fmt;
 

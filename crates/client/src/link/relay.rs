@@ -1,4 +1,4 @@
-//! A relayed request: written as it was given, with what came of it as it came.
+//! A relayed request: sent unchanged, with its events returned unchanged.
 
 use std::sync::Arc;
 

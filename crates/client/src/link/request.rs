@@ -1,4 +1,4 @@
-//! One request: entered, sent, answered; or given up, and the server told so.
+//! One request: registering, sending, waiting, and cancelling.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! What a legacy server asks by requests of its own: answered beside the reading, each in a task.
+//! Requests of a legacy server: each is answered in a separate task.
 //!
 //! The tasks belong to the connection and end with it. A question that is withdrawn ends its task;
 //! one whose handler panics is still answered.

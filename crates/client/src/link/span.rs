@@ -1,4 +1,4 @@
-//! Requests as spans, for those who want spans.
+//! The `tracing` spans of requests.
 
 use tracing::{Instrument as _, Span};
 use turnbuckle_protocol::Revision;

@@ -1,4 +1,4 @@
-//! The one place where messages leave.
+//! The one place where messages are sent.
 //!
 //! A wire takes whole messages, serialised, and brings what the server says to the connection's
 //! receiver. Everything above it neither knows nor cares what carries them.

@@ -1,4 +1,4 @@
-//! When to try again, and when no more.
+//! The delays between attempts to subscribe again, and the number of attempts.
 
 use std::time::Duration;
 

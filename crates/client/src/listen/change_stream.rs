@@ -1,4 +1,4 @@
-//! The stream of changes, as its reader sees it.
+//! `ChangeStream`: the stream of changes that applications read.
 
 use std::{
     fmt,

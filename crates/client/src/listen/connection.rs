@@ -1,4 +1,4 @@
-//! Beginning to listen.
+//! `Connection::listen`: subscribes to changes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Hearing of changes: one stream in every era.
+//! Subscriptions to changes, with one API for both eras.
 //!
 //! A modern server is asked by `subscriptions/listen`, which a task of the stream keeps open
 //! ([`subscriptions_listen`]). A session is told of changes by itself, and of single resources after

@@ -1,4 +1,4 @@
-//! The task that makes a session what it is to be like.
+//! The task that brings the subscriptions of a session to the wanted state.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: kept open, and opened again when it ends.
+//! `subscriptions/listen`: keeps the request open, and opens it again when it ends.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 

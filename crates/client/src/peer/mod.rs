@@ -1,4 +1,4 @@
-//! The server at the other end: what it says about itself, and the visits to URLs that it asked for.
+//! The server: its description of itself, and the visits to URLs that it asked for.
 
 mod server;
 mod visits;

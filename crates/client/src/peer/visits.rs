@@ -1,4 +1,4 @@
-//! Visits to URLs whose end a server may tell.
+//! Visits to URLs whose end a server may report.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! The time that counts against the server.
+//! The time that counts for deadlines: it is paused while the server waits for an answer.
 //!
 //! A legacy server asks in the middle of a call, and a user who fills in a form for three minutes
 //! must not make that call run out of its own. Nothing on the wire says which call an ask belongs

@@ -1,4 +1,4 @@
-//! Where the answer to one request lands: the reader fills it, one call waits on it.
+//! The slot for the answer to one request: the reader fills it, and the call waits for it.
 //!
 //! Progress and the outcome share the slot, so a call sees them in the order they were received,
 //! and one allocation and one wake-up serve both.

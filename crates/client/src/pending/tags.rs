@@ -1,4 +1,4 @@
-//! The tags of calls in flight, by which an application knows its questions.
+//! The tags of calls in flight, with which an application assigns questions to its calls.
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::Id;

@@ -1,4 +1,4 @@
-//! How often one server may ask.
+//! Rates of sampling and elicitation for one server.
 
 use turnbuckle_transport::Rate;
 

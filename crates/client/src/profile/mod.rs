@@ -1,4 +1,4 @@
-//! A client, as its connections know it: who it is, what it offers, and its settings.
+//! The client as its connections use it: identity, capabilities and settings.
 
 mod ask_rates;
 mod identity;

@@ -1,4 +1,4 @@
-//! How patient a client is, and how strict.
+//! Timeouts and limits of a client.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A relayed call under way.
+//! `RelayCall`: a relayed call in flight.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! Handing requests on over a connection.
+//! `Connection::relay`: passes requests on unchanged.
 
 use std::sync::Arc;
 

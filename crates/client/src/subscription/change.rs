@@ -1,4 +1,4 @@
-//! One thing that a listener hears of.
+//! The changes that a listener receives.
 
 use std::sync::Arc;
 

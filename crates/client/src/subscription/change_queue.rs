@@ -1,4 +1,4 @@
-//! The bounded queue of one stream of changes, and what its server has agreed to tell.
+//! The bounded queue of one stream of changes, and the acknowledged subscriptions.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! The queues of all streams of changes of a connection, and which of them a message is for.
+//! The queues of all streams of changes of a connection, and the routing of notifications.
 
 use std::sync::{Arc, Weak};
 

@@ -1,4 +1,4 @@
-//! Waiting for a task to come to its end, and answering what it asks meanwhile.
+//! Waits for the end of a task, and answers its questions.
 
 use std::time::Duration;
 

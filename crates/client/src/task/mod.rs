@@ -1,4 +1,4 @@
-//! Tasks at a server: looking at one, and waiting for its result.
+//! Tasks of a server: polling a task, and waiting for its result.
 //!
 //! A plain call needs nothing of this: where the server makes a task of it, the client waits for
 //! the task and answers what it asks ([`follow`]). [`TaskTicket`] is what another process needs to

@@ -1,4 +1,4 @@
-//! Looking at a task, by the words of either revision that has them.
+//! Polls a task, in the revisions that have tasks.
 
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A task as something to keep.
+//! `TaskTicket`: data with which a task can be found again.
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The tools of a server: what their list says, and what they return.
+//! The tools of a server: facts from their list, and their results.
 
 #[cfg(feature = "http")]
 mod http_notes;

@@ -1,4 +1,4 @@
-//! Whether a tool returns what it promises.
+//! Checks results against the output schema of their tool.
 //!
 //! The promise is the output schema in the list of tools, so it is known once they were listed. A
 //! schema is compiled when its tool is first called.

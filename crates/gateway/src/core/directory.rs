@@ -1,4 +1,4 @@
-//! What a policy asks of the gateway.
+//! The facts that policies need: the server and the annotations of an entry.
 
 use turnbuckle_server::Reject;
 

@@ -1,4 +1,4 @@
-//! What the keeper of the servers tells the gateway.
+//! Events of the fleet, handled by the gateway.
 
 use std::sync::{Arc, Weak};
 

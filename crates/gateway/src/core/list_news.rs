@@ -1,4 +1,4 @@
-//! News of changed lists, told to clients once for each change.
+//! Notifications of changed lists, sent to clients once for each change.
 //!
 //! One change is heard of in each session with a server, and again when the lists have been read anew.
 //! Clients list once more each time they are told, so what comes together is told together.

@@ -1,4 +1,4 @@
-//! The gateway at work: its servers, what they offer together, and where each request goes.
+//! The running gateway: its servers, their merged lists, and the routing of requests.
 
 mod directory;
 mod follow;

@@ -1,4 +1,4 @@
-//! What the sessions of servers say that belongs to no call, and who is told.
+//! Messages of servers that belong to no call, and the clients that get them.
 
 use std::sync::Arc;
 

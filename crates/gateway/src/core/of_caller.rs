@@ -1,4 +1,4 @@
-//! The gateway as one caller has it: the servers that all callers share, and servers of the caller's own.
+//! The gateway for one caller: the shared servers, and the caller's own.
 
 use std::{
     any::Any,

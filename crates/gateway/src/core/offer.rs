@@ -1,4 +1,4 @@
-//! What the servers of a gateway offer together.
+//! The capabilities of all servers of a gateway together.
 
 use turnbuckle_host::ServerState;
 use turnbuckle_protocol::{JsonObject, ServerCapabilities, ServerTasksCapability, TASKS_EXTENSION};

@@ -1,4 +1,4 @@
-//! What is left out of the lists of servers.
+//! Entries that were left out of the lists of servers, and why.
 
 use turnbuckle_host::{ServerId, shared::Upstream};
 

@@ -1,4 +1,4 @@
-//! Requests of clients, as the server in front hands them over.
+//! Answers requests of clients for the server in front.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Where a request goes.
+//! The server that a request goes to.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The servers of a gateway, and what they offer together.
+//! The servers of a gateway, and their merged lists.
 
 use std::{
     any::Any,

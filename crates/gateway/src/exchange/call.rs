@@ -1,4 +1,4 @@
-//! From a request to its answer: which session, which cell, and what comes of it.
+//! A request from its arrival to its answer: the session, and the combination of eras.
 
 use std::{sync::Arc, time::Duration};
 

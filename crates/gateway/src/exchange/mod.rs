@@ -1,4 +1,4 @@
-//! One request of a client on its way to a server and back, in all four cells of eras.
+//! One request of a client to a server, for each combination of eras.
 
 mod call;
 mod ear;

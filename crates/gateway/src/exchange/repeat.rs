@@ -1,4 +1,4 @@
-//! Calls whose server died before it answered: what may run twice is sent once more.
+//! Sends calls again whose server died, if they may run twice.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,4 +1,4 @@
-//! A call to a server, which is given up for the reason that its client said.
+//! A call to a server, which is cancelled with the client's reason.
 
 use std::ops::{Deref, DerefMut};
 

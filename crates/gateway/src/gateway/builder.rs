@@ -1,4 +1,4 @@
-//! The gateway as it is written.
+//! `Gateway`, the builder.
 
 use std::{
     path::PathBuf,

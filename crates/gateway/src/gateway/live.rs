@@ -1,4 +1,4 @@
-//! The gateway as it runs.
+//! `LiveGateway`: a running gateway.
 
 use std::sync::Arc;
 

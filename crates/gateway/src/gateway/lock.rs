@@ -1,4 +1,4 @@
-//! The lock file of a gateway that runs.
+//! The lock file of a running gateway.
 
 use std::path::Path;
 

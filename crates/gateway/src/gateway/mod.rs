@@ -1,4 +1,4 @@
-//! The gateway as it is written, and as it runs.
+//! `Gateway`, the builder, and `LiveGateway`, the running gateway.
 
 mod builder;
 mod live;

@@ -1,4 +1,4 @@
-//! Servers of one process behind one endpoint.
+//! `Mount`: several servers of one process behind one endpoint.
 
 use turnbuckle_host::ServerId;
 use turnbuckle_server::{Server, SetupError};

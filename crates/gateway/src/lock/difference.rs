@@ -1,4 +1,4 @@
-//! What a server offers now that differs from what was approved.
+//! Differences between the current and the approved definitions of a server.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The lock of a gateway that runs.
+//! The lock of a running gateway.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! The lock file: what each server offered when it was approved, and what has changed since.
+//! The lock file: the approved definitions of each server, and what has changed since.
 //!
 //! A [`Lock`] pins the tools, the prompts and the instructions of a server when it is first used, and
 //! compares what the server offers later. With [`LockMode::Enforce`] what changed is withheld until it

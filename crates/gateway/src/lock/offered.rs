@@ -1,4 +1,4 @@
-//! What a server offers now, as far as the lock file knows it.
+//! The current definitions of a server, as far as the lock file has them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was approved, with its digest.
+//! An approved definition with its digest.
 
 use std::fmt::Write as _;
 

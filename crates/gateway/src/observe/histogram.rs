@@ -1,4 +1,4 @@
-//! How long things took, in a few counters.
+//! A histogram of durations with few counters.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What passes through a gateway, for people who look on.
+//! Observing a gateway: counters, and the messages of recent requests.
 //!
 //! A [`Recorder`] is given to a gateway with [`Gateway::observe`](crate::Gateway::observe). It counts
 //! requests by revision, server and caller, and keeps the newest requests with the messages of both hops:

@@ -1,4 +1,4 @@
-//! One request while it runs, and what is noted of it.
+//! The record of one request while it runs.
 
 use std::{
     sync::{

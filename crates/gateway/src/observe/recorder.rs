@@ -1,4 +1,4 @@
-//! What is counted and kept of all requests.
+//! The recorder: counters and the most recent requests.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},

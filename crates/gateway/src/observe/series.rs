@@ -1,4 +1,4 @@
-//! Requests over time.
+//! Counts of requests over time.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The gateway as people see it.
+//! The data that the inspector shows of a gateway.
 
 use std::time::{Duration, Instant};
 

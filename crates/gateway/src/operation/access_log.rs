@@ -1,4 +1,4 @@
-//! A line of JSON for each request.
+//! The access log: one line of JSON for each request.
 
 use std::{
     io::Write,

@@ -1,4 +1,4 @@
-//! What callers use now: how often they called, and how many of their calls run.
+//! The current usage of callers: their rates, and how many of their calls run.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! One request of a gateway: whether it may be made, what becomes of it, and what is written down.
+//! One request of a gateway: the policy decision, its result, and the entries in logs and metrics.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Lists without what the caller may not use.
+//! Removes entries from lists that the caller may not use.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Writes the lines of a log, and goes on after a disk was full.
+//! Writes the lines of a log, also again after a disk was full.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! What a gateway needs to be operated: who may call what and how often, what happened, and how much.
+//! Operating a gateway: policies, quotas, the access log and metrics.
 //!
 //! An [`Operation`] is put around the relay of a gateway with
 //! [`Gateway::wrap`](crate::Gateway::wrap) and [`Operation::around`]. [`Policy`] decides, [`Metrics`] counts, and an

@@ -1,4 +1,4 @@
-//! Without the feature `cel` there are no conditions.
+//! The replacement for conditions without the feature `cel`.
 
 use super::subject::{Moment, Subject};
 

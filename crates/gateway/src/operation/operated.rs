@@ -1,4 +1,4 @@
-//! The relay of a gateway, with its operation around it.
+//! The relay of a gateway, with policies, logs and metrics around it.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! Names with `*` in them.
+//! Patterns for names, with `*` for any text.
 
 use super::EntryKind;
 

@@ -1,4 +1,4 @@
-//! Who may see and call what, and how often.
+//! Policies: who may see and call which entries, and how often.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A request, as far as its operation needs to know it.
+//! The parts of a request that policies, logs and metrics use.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What a policy decides about.
+//! The subject of a policy decision.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How callers reach a server with credentials of their own.
+//! Servers that callers reach with their own credentials.
 
 use futures_core::future::BoxFuture;
 use tokio::sync::watch;

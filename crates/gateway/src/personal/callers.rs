@@ -1,4 +1,4 @@
-//! What each caller is offered, where some servers are reached with credentials of the caller's own.
+//! The lists of each caller, if some servers are reached with the caller's own credentials.
 //!
 //! A caller has a core of its own: the servers that all share, and its own sessions with the others.
 

@@ -1,4 +1,4 @@
-//! Requests of callers that may have servers of their own.
+//! Requests of callers who have their own connections to some servers.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Merging the lists of all servers. What did not change since the last time is taken over from it.
+//! Merges the lists of all servers. Unchanged entries are reused.
 
 use std::{any::Any, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What all servers offer together: one list of each kind, and the way from an entry to its server.
+//! The merged lists of all servers, and the server of each entry.
 //!
 //! Entries stay as their servers wrote them, only names are edited. Names are looked up in a map and
 //! never taken apart.

@@ -1,4 +1,4 @@
-//! The lists of all servers together, and the server of each entry.
+//! The merged lists of all servers, and a table with the server of each entry.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

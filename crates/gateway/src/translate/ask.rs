@@ -1,4 +1,4 @@
-//! What servers ask of clients, from one revision to another.
+//! Converts questions of servers to the client's revision.
 
 use serde_json::{json, value::RawValue};
 use turnbuckle_protocol::{

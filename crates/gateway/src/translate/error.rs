@@ -1,4 +1,4 @@
-//! Errors of servers, as the client's revision has them.
+//! Converts errors of servers to the client's revision.
 
 use serde_json::{json, value::RawValue};
 use turnbuckle_client::CallError;

@@ -1,4 +1,4 @@
-//! From one revision to another: requests, results, errors, and what servers ask.
+//! Translation between revisions: requests, results, errors and questions.
 //!
 //! Everything is text that stays as it came. Single members are dropped, set and renamed; only
 //! where a revision cannot express a value is the value read and written again (rule G32).

@@ -1,4 +1,4 @@
-//! Requests of clients, as the server's revision has them.
+//! Converts requests of clients to the server's revision.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! Results of servers, as the client's revision has them.
+//! Converts results of servers to the client's revision.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{json, value::RawValue};

@@ -1,4 +1,4 @@
-//! The calls in flight on one connection, and the way of each question to its call (G6).
+//! The calls in flight on one connection, and the assignment of questions to them (G6).
 //!
 //! Over Streamable HTTP the stream that a question came on tells which call it belongs to. On a pipe
 //! nothing does. There the tools that ask run one after the other, and so do those that were not called

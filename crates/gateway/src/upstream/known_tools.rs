@@ -1,4 +1,4 @@
-//! What is known of the tools and prompts of a server: which of them ask, and which were seen not to.
+//! Which tools and prompts of a server are known to ask, or not to ask.
 
 use std::collections::{HashMap, hash_map::Entry};
 

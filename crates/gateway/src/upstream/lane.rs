@@ -1,4 +1,4 @@
-//! One session with a server, and what was set in it.
+//! One session with a server, and its log level and subscriptions.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! What a server says in a session that belongs to no call, for those who listen to the gateway.
+//! Messages of a server that belong to no call, for the listeners of the gateway.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! A call in flight in whose middle a server may ask.
+//! A call in flight during which the server may ask.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is known of a server before it starts.
+//! The lists of a server from its last run, used before it starts.
 
 use std::sync::{Arc, atomic::AtomicU64};
 

@@ -1,4 +1,4 @@
-//! The catalog: everything that the servers offer, as one list of each kind.
+//! `HostCatalog`: the lists of all servers, merged into one list of each kind.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! One catalog of what all servers offer.
+//! The merged catalog of all servers.
 
 mod entry;
 mod merged;

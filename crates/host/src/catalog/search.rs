@@ -1,4 +1,4 @@
-//! Finding resources by what people type.
+//! Finds resources by the text that a user types.
 
 use std::{cmp::Ordering, sync::Arc};
 

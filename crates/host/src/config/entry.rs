@@ -1,4 +1,4 @@
-//! One server of a config file, as it is written there.
+//! `Entry`: one server of a config file, before variables are expanded.
 
 use std::{path::PathBuf, sync::Arc};
 

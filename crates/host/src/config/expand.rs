@@ -1,4 +1,4 @@
-//! `${…}` in settings.
+//! Expands `${…}` in settings.
 
 use super::{EntryError, Input};
 

@@ -1,4 +1,4 @@
-//! A config file, read.
+//! `File`: a parsed config file.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What an entry comes down to: a command to start, or an address to connect to.
+//! `Launch`: the command to start or the URL to connect to.
 
 use std::path::PathBuf;
 

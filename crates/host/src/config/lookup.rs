@@ -1,4 +1,4 @@
-//! Servers by name, in all the files there are.
+//! Finds servers by name in all config files.
 
 use std::path::{Path, PathBuf};
 

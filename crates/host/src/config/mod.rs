@@ -1,4 +1,4 @@
-//! Config files with servers in them, of whatever host.
+//! Config files with servers, in the formats of many hosts.
 //!
 //! A [`File`] is read with all its [`Entry`]s; an entry is expanded into a [`Launch`] when it is
 //! needed, so that an unset variable of one server does not keep the others from being used.

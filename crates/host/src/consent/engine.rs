@@ -1,4 +1,4 @@
-//! Consent: the policy, what was granted before, and the user, in this order.
+//! Decides about an action: by the policy, then by grants, then by asking the user.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One thing that the user has allowed.
+//! `Grant`: a permission of the user.
 
 use turnbuckle_protocol::Tool;
 

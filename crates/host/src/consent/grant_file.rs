@@ -1,4 +1,4 @@
-//! The file of grants: TOML that people can read, and change.
+//! The file of grants: TOML that people can read and edit.
 //!
 //! Several programs may use one file. Each change is made under a lock, on what the file says then,
 //! and the new file takes the place of the old one in one step.

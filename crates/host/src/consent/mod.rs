@@ -1,4 +1,4 @@
-//! Consent: what may happen, who decides it, and what is written down about it.
+//! Consent: the policy, grants, the user and the audit log.
 
 mod action;
 mod audit;

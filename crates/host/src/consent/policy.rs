@@ -1,4 +1,4 @@
-//! The policy: one object that decides before anything leaves the host.
+//! `Policy`: decides about every action of the host.
 
 use super::{Action, ActionKind, Request};
 use crate::fleet::matches;

@@ -1,4 +1,4 @@
-//! One thing that changed.
+//! `Change`: one difference between two snapshots.
 
 use serde::Serialize;
 

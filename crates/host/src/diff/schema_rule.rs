@@ -1,4 +1,4 @@
-//! The rules of one value: choices, bounds, and those that cannot be weighed against each other.
+//! The rules of one value in a schema, and whether a change of them breaks callers.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What two schemas mean for a caller.
+//! Tests of the comparison of schemas.
 
 use serde_json::{Value, json};
 

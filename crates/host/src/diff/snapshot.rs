@@ -1,4 +1,4 @@
-//! What a server offers, read from the server itself or from a recording.
+//! `Snapshot`: the lists of a server, from the server itself or from a recording.
 
 use serde_json::{Map, Value};
 use turnbuckle_protocol::method::ListKind;

@@ -1,4 +1,4 @@
-//! Work that takes long, beside the tasks of its thread.
+//! Runs long work in separate tasks.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 

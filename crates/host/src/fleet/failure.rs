@@ -1,4 +1,4 @@
-//! Why a server is not there.
+//! `ServerFailure`: why a server is not available.
 
 use std::{error::Error, fmt, sync::Arc};
 

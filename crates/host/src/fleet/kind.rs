@@ -1,4 +1,4 @@
-//! What servers list: tools, prompts, resources and resource templates.
+//! The kinds of lists: tools, prompts, resources and resource templates.
 
 use serde::{Serialize, de::DeserializeOwned};
 use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Tool};

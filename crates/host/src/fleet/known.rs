@@ -1,4 +1,4 @@
-//! The lists of a server as they were when they were last read, kept in a folder.
+//! The lists of a server from its last run, kept in a folder.
 //!
 //! With them a server that is started on demand is in the catalog before it runs, and one that
 //! starts slowly is there at once.

@@ -1,4 +1,4 @@
-//! The fleet: the servers of a host, each started, supervised and listed by itself.
+//! The fleet: starts, supervises and lists the servers of a host.
 //!
 //! Nothing here knows of consent or of people; what the program has to say comes in through
 //! [`FleetHooks`]. A gateway uses the same fleet.

@@ -1,4 +1,4 @@
-//! Where questions and calls of one server belong: its id, and the calls it is working on.
+//! The origin of questions and calls: the server's id, and the calls that it is working on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

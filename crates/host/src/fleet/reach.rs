@@ -1,4 +1,4 @@
-//! How a server is started or reached: as it is remembered, and as users are shown it.
+//! How a server is started or reached, for grants and for display.
 
 use std::{
     fmt::{self, Write},

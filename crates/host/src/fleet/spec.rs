@@ -1,4 +1,4 @@
-//! A server as the host is given it: how it is started or reached, and its settings.
+//! `ServerSpec`: how a server is started or reached, and its settings.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Keeps one server running: starts it, reads its lists, hears of changes, and starts it again.
+//! Supervises one server: starts it, reads its lists, follows changes, and restarts it.
 //!
 //! The task of this function owns the server. When it ends, the connection is dropped, and the
 //! server's process with it.

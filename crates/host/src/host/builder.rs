@@ -1,4 +1,4 @@
-//! A host before it runs: who it is, its servers, and who decides.
+//! `HostBuilder`: the servers, the policy and the user interface of a host.
 
 use std::{
     path::{Path, PathBuf},

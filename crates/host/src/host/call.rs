@@ -1,4 +1,4 @@
-//! `tools/call` through the host: found by name, allowed, sent, written down.
+//! `tools/call` through the host: lookup, consent, request, audit log.
 
 use std::{future::IntoFuture, time::Duration};
 

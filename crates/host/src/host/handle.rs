@@ -1,4 +1,4 @@
-//! A running host.
+//! `Host`: the handle to a running host.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! The host: its servers, its catalog, and everything that is asked of them.
+//! `Host`: a running host.
 
 mod answers;
 mod builder;

@@ -1,4 +1,4 @@
-//! Which servers there are, by the config files and the code.
+//! The servers of a host, from config files and code.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 

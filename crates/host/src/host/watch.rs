@@ -1,4 +1,4 @@
-//! Looks once a second at what people change: config files, the file of grants, folders of roots.
+//! Checks once a second for changed config files, grants and folders of roots.
 
 use std::{
     path::PathBuf,

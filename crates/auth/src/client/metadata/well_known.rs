@@ -1,4 +1,4 @@
-//! Where documents about servers are looked for, and in which order.
+//! The URLs of metadata documents, and the order in which they are tried.
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 

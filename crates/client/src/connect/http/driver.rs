@@ -1,4 +1,4 @@
-//! The task of a connection over HTTP: it says what wants no answer, and ends the session.
+//! The task of a connection over HTTP: sends notifications, and ends the session.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! The way to a server at a URL while it is being found out what it speaks.
+//! The connection to a server at a URL while its revision is detected.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The stream by which a server of a session says what belongs to no request.
+//! The GET stream of a session, for messages that belong to no request.
 
 use std::{future::pending, sync::Arc, time::Duration};
 

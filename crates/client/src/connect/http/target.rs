@@ -1,4 +1,4 @@
-//! A server by its URL, and how to reach it.
+//! `HttpTarget`: the URL of a server, and how it is reached.
 
 use std::{io, sync::Arc, time::Duration};
 

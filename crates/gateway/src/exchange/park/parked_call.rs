@@ -1,4 +1,4 @@
-//! A call that waits for answers: what is asked, and what became of it.
+//! A parked call: its questions and its outcome.
 
 use std::{fmt::Write, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Requests of the client: the one that begins a call, and those that come back with answers.
+//! Requests of a client for a parked call: the first one, and the retries with answers.
 
 use std::sync::Arc;
 

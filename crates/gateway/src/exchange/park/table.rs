@@ -1,4 +1,4 @@
-//! The calls that wait for answers, and the outcomes of those that are over.
+//! The parked calls, and the outcomes of those that have ended.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! A request that waits for what comes of a parked call.
+//! A request that waits for the outcome of a parked call.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Calls of legacy clients that asked for a task, and whose modern server answered at once.
+//! Calls for which a legacy client asked for a task and the modern server answered directly.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{LegacyTask, Revision, Task, TaskStatus, envelope::Raw};

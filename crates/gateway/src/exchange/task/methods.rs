@@ -1,4 +1,4 @@
-//! The methods of tasks: which cell serves them.
+//! The methods of tasks, for each combination of eras.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Results and questions that name a task, with the id that the client knows.
+//! Replaces the id of a task in results and questions by the id that the client knows.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::envelope::{Edit, Raw, RawText};

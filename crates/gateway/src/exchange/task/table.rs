@@ -1,4 +1,4 @@
-//! The tasks that callers have, and what those ask.
+//! The tasks of callers, and their questions.
 
 use std::{sync::Arc, time::Duration};
 
