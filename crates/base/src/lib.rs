@@ -1,4 +1,4 @@
-//! What several crates of Turnbuckle need and the standard library lacks.
+//! Small parts that several crates of Turnbuckle need and the standard library lacks.
 //!
 //! This crate is internal: its API may change in any release. Depend on `turnbuckle` instead.
 

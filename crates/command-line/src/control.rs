@@ -1,4 +1,4 @@
-//! Text of others at a terminal: it is shown, and it commands nothing.
+//! Removes control sequences from text of servers before it is shown at a terminal.
 //!
 //! A terminal takes some characters as orders: to set its title, to write to the clipboard, to move
 //! over what was printed before, to change colours. Others turn the direction of text around, so that

@@ -1,4 +1,4 @@
-//! The heads of HTTP, for `--wire`: what is asked with, and what is answered with.
+//! The heads of HTTP requests and answers, for `--wire`.
 
 use std::future::ready;
 

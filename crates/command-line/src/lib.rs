@@ -1,4 +1,4 @@
-//! What a command line says: the server that is meant, how it is reached, and arguments.
+//! The common part of all commands: the server to connect to, arguments, errors and exit codes.
 //!
 //! [`target`] finds the server that words name and makes the way there, [`argument`] turns
 //! `key=value` into JSON, and [`shell`] writes words as a line again. [`wire`] shows and records the

@@ -1,4 +1,4 @@
-//! Secrets, kept out of what is shown and recorded.
+//! Masks secrets in output and recordings.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The folder for what the program remembers from one run to the next.
+//! The folder for files that are kept from one run to the next.
 
 use std::{env, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Colour where a user looks, plain text where a program reads.
+//! Colours, if the output is a terminal.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! What a client without a token finds: the challenge, and the two documents it leads to.
+//! Checks the answers to a client without a token: the challenge, and the metadata.
 
 use serde_json::Value;
 use tokio::time::timeout;

@@ -1,4 +1,4 @@
-//! Cancelling: of nothing, and of something.
+//! Checks cancellation: of unknown requests, and of running ones.
 
 use serde_json::{Value, json};
 

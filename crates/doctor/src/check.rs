@@ -1,4 +1,4 @@
-//! What a check is: an id that scripts can rely on, what it looks at, and what to do about it.
+//! `Check`: an id that scripts can rely on, the claim, and the advice.
 
 use serde::Serialize;
 use turnbuckle_command_line::failure::Code;

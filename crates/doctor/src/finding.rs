@@ -1,4 +1,4 @@
-//! What came of a check.
+//! `Finding`: the result of a check.
 
 use super::check::{Check, Severity};
 

@@ -1,4 +1,4 @@
-//! How long anything may take. A run on a server that hangs ends, with a diagnosis.
+//! Time limits, so that the examination of a hanging server ends too.
 
 use std::time::Duration;
 

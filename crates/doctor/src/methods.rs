@@ -1,4 +1,4 @@
-//! What is answered to methods and things that do not exist.
+//! The answers to unknown methods, tools, prompts and resources.
 
 use serde_json::{Value, json};
 use turnbuckle::protocol::error::code;

@@ -1,4 +1,4 @@
-//! Everything that was found, as it is found.
+//! The report: all findings.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! What an examination looks at.
+//! The parts of a server that are examined.
 
 use turnbuckle::Revision;
 use turnbuckle_command_line::target::{EraName, Options};

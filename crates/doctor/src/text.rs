@@ -1,4 +1,4 @@
-//! The report as a person reads it: a line for what is well in an area, a paragraph for what is not.
+//! The report as text.
 
 use turnbuckle_command_line::style::{Style, elapsed};
 

@@ -1,4 +1,4 @@
-//! The origin of tools' pages: another port, where nothing of the inspector is to be found.
+//! The origin of the pages of tools: a separate port that serves only them.
 
 use std::sync::Arc;
 

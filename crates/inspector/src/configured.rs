@@ -1,4 +1,4 @@
-//! Servers as config files write them: the inputs they need, and what keeps one from being used.
+//! Servers of config files: their inputs, and problems with them.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! The exchange that a task works for: what it sends is shown with it.
+//! The exchange of the current task, to which its messages are assigned.
 
 use std::{cell::Cell, future::Future};
 

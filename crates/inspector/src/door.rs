@@ -1,4 +1,4 @@
-//! What every request to the inspector needs.
+//! The checks of every request to the inspector.
 
 use std::sync::Arc;
 

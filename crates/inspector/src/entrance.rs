@@ -1,4 +1,4 @@
-//! What answers at a port of the inspector.
+//! The HTTP service at a port of the inspector.
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
 

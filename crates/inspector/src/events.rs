@@ -1,4 +1,4 @@
-//! What happens, in order, for any number of pages that look on.
+//! Events, in order, for all open pages.
 //!
 //! Events are kept for a while, so that a page that lost its stream goes on where it was. One that is
 //! too slow is told how many it missed, and asks for the state again.

@@ -1,4 +1,4 @@
-//! One exchange as the page shows it: what was asked of a server, and what came of it.
+//! One exchange as the page shows it: the request, its messages and its result.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

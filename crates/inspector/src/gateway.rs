@@ -1,4 +1,4 @@
-//! What the page asks the gateway that it is shown beside.
+//! Questions of the page to the gateway that it is shown with.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! All that the inspector holds, and the rules for keeping it.
+//! The state of the inspector.
 
 use std::{
     collections::{BTreeMap, VecDeque},

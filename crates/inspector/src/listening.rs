@@ -1,4 +1,4 @@
-//! What changes at a server while the page looks on.
+//! Subscriptions to changes of a server while the page is open.
 
 use std::{sync::Arc, time::Duration};
 

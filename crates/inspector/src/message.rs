@@ -1,4 +1,4 @@
-//! What a message on the wire is about, read off its text.
+//! The method and the subject of a message, read from its text.
 
 use std::borrow::Cow;
 

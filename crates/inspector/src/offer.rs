@@ -1,4 +1,4 @@
-//! What a server offers, as it said it.
+//! The lists of a server, unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};

@@ -1,4 +1,4 @@
-//! Where a server comes from, where it is, and what its connection is held to.
+//! The origin and address of a server, and the settings of its connection.
 
 use serde::Deserialize;
 use turnbuckle::Revision;

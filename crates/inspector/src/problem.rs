@@ -1,4 +1,4 @@
-//! What went wrong, and whose doing it was.
+//! Problems as the page shows them, and who caused them.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! JSON that is passed on as it came.
+//! Unparsed JSON.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which request is answered by what.
+//! The routes of the inspector.
 
 use std::collections::BTreeMap;
 

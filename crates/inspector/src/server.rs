@@ -1,4 +1,4 @@
-//! One server of the inspector: where it is, how far the connection is.
+//! One server of the inspector: its address, and the state of its connection.
 
 use std::sync::{Arc, atomic::AtomicBool};
 

@@ -1,4 +1,4 @@
-//! Every message that goes by, with what HTTP said around it.
+//! Every message sent or received, with its HTTP head.
 
 use std::{
     borrow::Cow,

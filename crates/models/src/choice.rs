@@ -1,4 +1,4 @@
-//! Which model a server's sampling request goes to.
+//! Chooses the model for a server's sampling request.
 
 use std::sync::Arc;
 

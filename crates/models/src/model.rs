@@ -1,4 +1,4 @@
-//! What a model is to a host: something that continues a conversation.
+//! `Model`: the trait of a language model.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Hints about who something is for and how much it matters.
+//! Annotations: the audience and the priority of content.
 
 use serde::{Deserialize, Serialize};
 

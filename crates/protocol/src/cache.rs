@@ -1,4 +1,4 @@
-//! How long a result stays fresh, and who may share it.
+//! Cache hints: how long a result stays fresh, and who may share it.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Completion: what a user might be about to type into an argument.
+//! Completion: suggestions for an argument that a user types.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,4 +1,4 @@
-//! Content: what tools return, prompts contain and people and models read.
+//! Content blocks: text, images, audio and resources.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,4 +1,4 @@
-//! `server/discover`: what a server speaks and can do, since 2026-07-28.
+//! `server/discover`: the supported versions and capabilities of a server, since 2026-07-28.
 
 use serde::{Deserialize, Serialize};
 

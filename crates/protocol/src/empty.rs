@@ -1,4 +1,4 @@
-//! Messages that carry nothing of their own beside `_meta`.
+//! Params and results without members other than `_meta`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Extensions: what both sides may agree on beyond the core.
+//! Extensions: capabilities and methods beyond the core.
 //!
 //! An extension has an id, settings that each side declares, and methods and notifications of its
 //! own, which are described by the same traits as those of the core ([`Method`] and

@@ -1,4 +1,4 @@
-//! Names for people, and entries in the order of how much they matter.
+//! Display names, and sorting by importance.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a JSON text, in the words of JSON.
+//! Describes what is wrong with a JSON text.
 
 /// Describes why a text could not be read, in the words of JSON.
 ///

@@ -1,4 +1,4 @@
-//! Reading what others send when a part of it is not what the specification says.
+//! Reads messages of peers that break the specification in parts.
 //!
 //! One odd entry must not make a whole list unreadable. A message that is as it should be is read
 //! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is

@@ -1,4 +1,4 @@
-//! `_meta`: the open map beside the fields, and the keys the protocol itself reads in it.
+//! `_meta`: metadata of a message, and the keys that the protocol defines.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `resultType`: whether a result is the answer, a question, or a promise.
+//! `resultType`: whether a result is complete, asks for input, or is a task.
 //!
 //! Results do not carry it themselves; the types here add it when they are written and look at it
 //! when they are read. Peers that speak an older revision leave it out, which means complete.

@@ -1,4 +1,4 @@
-//! How far a long request is.
+//! Progress notifications.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Resources: what a server lets a client read, and what is in it.
+//! Resources: data of a server that a client can read.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 

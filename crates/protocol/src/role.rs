@@ -1,4 +1,4 @@
-//! Roles: who speaks, and for whom content is meant.
+//! Roles: user or assistant.
 
 use crate::word::open_words;
 

@@ -1,4 +1,4 @@
-//! Reading an object whose kind is given by one of its members.
+//! Reads objects whose type is given by one of their members.
 //!
 //! When that member comes first, as nearly every peer writes it, the rest is read straight into
 //! the right type. In any other order the object is gathered first.

@@ -1,4 +1,4 @@
-//! Tools: what a model may call.
+//! Tools: functions of a server that a model may call.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

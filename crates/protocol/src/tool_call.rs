@@ -1,4 +1,4 @@
-//! `tools/call`: what a call takes and what it may be answered with.
+//! `tools/call`: its params and its results.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};

@@ -1,4 +1,4 @@
-//! What the replicas of a server share, behind traits.
+//! Stores that the replicas of a server share, as traits.
 //!
 //! Each file is one thing to share, with its trait and a default in memory, which is all that a
 //! server on one machine needs. A store for many machines implements the same trait and passes the

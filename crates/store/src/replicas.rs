@@ -1,4 +1,4 @@
-//! All that the replicas of one server share.
+//! All stores that the replicas of one server share.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! States of calls that were used, so that none is used twice.
+//! Used `requestState`s, so that each is accepted only once.
 
 use std::collections::{BTreeSet, HashMap};
 

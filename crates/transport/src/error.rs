@@ -1,4 +1,4 @@
-//! What can go wrong while a connection is driven.
+//! Errors of a connection.
 //!
 //! A peer that hangs up is not an error: connections end that way.
 

@@ -1,4 +1,4 @@
-//! Hands what was read to the receiver, a batch at a time.
+//! Passes messages that were read to the receiver, in batches.
 
 use std::task::{Context, Poll};
 use std::time::Duration;

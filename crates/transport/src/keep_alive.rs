@@ -1,4 +1,4 @@
-//! How often the other end is asked for a sign of life.
+//! Settings for pings.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How much one connection may hold and how long it may wait for its peer.
+//! Limits of one connection: sizes, queues and timeouts.
 
 use std::time::Duration;
 

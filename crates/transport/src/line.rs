@@ -1,4 +1,4 @@
-//! Bytes in, lines out: finds the messages in what was read, without copying them.
+//! Splits bytes into lines without copying them.
 
 use memchr::memchr;
 

@@ -1,4 +1,4 @@
-//! How often something may happen.
+//! Rate limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

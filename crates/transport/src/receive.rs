@@ -1,4 +1,4 @@
-//! What a connection feeds.
+//! `Receive`: the trait that takes the messages of a connection.
 
 use std::task::{Context, Poll};
 

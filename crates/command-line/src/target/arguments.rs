@@ -1,4 +1,4 @@
-//! What every command that connects is told: a command after `--`, and how to connect.
+//! The arguments of every command that connects: a command after `--`, and the options.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! What every command that connects can be told about the connection.
+//! The options for the connection, for every command that connects.
 
 use std::{fs, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Where config files get the values of their `${…}`.
+//! The values of `${…}` in config files.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What every answer shows, whatever it is an answer to.
+//! Checks that apply to every answer.
 
 use serde_json::Value;
 use turnbuckle::protocol::error::code;

@@ -1,4 +1,4 @@
-//! How requests are written in each era.
+//! Writes requests in the form of each era.
 
 use serde_json::{Value, json};
 use turnbuckle::{Revision, protocol::meta::key};

@@ -1,4 +1,4 @@
-//! What the endpoint does with other HTTP methods, and with bodies that are not JSON.
+//! The answers of the endpoint to other HTTP methods and to bodies that are not JSON.
 
 use serde_json::{Value, json};
 use turnbuckle::{protocol::http::header, transport::http::client::Method};

@@ -1,4 +1,4 @@
-//! The schemas inside a schema, and what is odd about each.
+//! Walks through a schema and checks each subschema.
 
 use serde_json::Value;
 

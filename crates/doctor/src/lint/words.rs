@@ -1,4 +1,4 @@
-//! Descriptions, and what a person does not see in them.
+//! Checks descriptions: their length, and characters that people do not see.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a server offers: lists, page by page, twice.
+//! Reads the lists of a server twice, page by page, and checks them.
 
 mod again;
 mod hints;

@@ -1,4 +1,4 @@
-//! What a client without a token is told.
+//! The checks of authorization.
 
 use crate::check::checks;
 

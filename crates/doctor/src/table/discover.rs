@@ -1,4 +1,4 @@
-//! What a modern server says of itself.
+//! The checks of `server/discover`.
 
 use crate::check::checks;
 

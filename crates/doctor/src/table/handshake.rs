@@ -1,4 +1,4 @@
-//! Whether sessions are opened.
+//! The checks of sessions.
 
 use crate::check::checks;
 

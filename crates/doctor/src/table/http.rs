@@ -1,4 +1,4 @@
-//! How HTTP carries the messages.
+//! The checks of HTTP.
 
 use crate::check::checks;
 

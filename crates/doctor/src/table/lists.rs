@@ -1,4 +1,4 @@
-//! How things are listed.
+//! The checks of lists.
 
 use crate::check::checks;
 

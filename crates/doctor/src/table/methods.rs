@@ -1,4 +1,4 @@
-//! The envelope, and answers to what does not exist.
+//! The checks of the envelope, and of answers to unknown methods.
 
 use crate::check::checks;
 

@@ -1,4 +1,4 @@
-//! What a program writes to its standard output.
+//! The checks of a program's standard output.
 
 use crate::check::checks;
 

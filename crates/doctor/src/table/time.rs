@@ -1,4 +1,4 @@
-//! How long things take.
+//! The checks of durations.
 
 use crate::check::checks;
 

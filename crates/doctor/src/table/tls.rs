@@ -1,4 +1,4 @@
-//! Whether the connection is secure.
+//! The checks of TLS.
 
 use crate::check::checks;
 

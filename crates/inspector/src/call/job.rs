@@ -1,4 +1,4 @@
-//! Running an exchange: in a task of its own, which the inspector owns.
+//! Runs an exchange in a separate task.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The result of a call, as the model gets it.
+//! The result of a tool call, as the model gets it.
 
 use serde_json::Value;
 use turnbuckle_protocol::{CallToolResult, ContentBlock, ToolResultContent};

@@ -1,4 +1,4 @@
-//! A model behind an API: what adapters have in common.
+//! The common part of the adapters: requests, retries and streams.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where an API is and how it is spoken to.
+//! The URL of an API, its key, and the settings of requests.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reading an answer as it is written.
+//! Reads an answer while it is streamed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a tool returned, as pieces that an API may or may not take.
+//! Results of tools as content that an API accepts.
 
 use std::borrow::Cow;
 

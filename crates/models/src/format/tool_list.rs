@@ -1,4 +1,4 @@
-//! A list of tools as an API takes it.
+//! A list of tools in the format of an API.
 
 use std::collections::BTreeMap;
 use std::fmt;

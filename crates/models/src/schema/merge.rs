@@ -1,4 +1,4 @@
-//! Several object schemas made into one, for places where an API takes no combination.
+//! Merges several object schemas into one, for APIs without combinations.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! What each API allows of JSON Schema, and the rewriting of schemas that say more.
+//! Rewrites JSON Schemas for the API of a model.
 
 mod dialect;
 mod merge;

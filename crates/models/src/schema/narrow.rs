@@ -1,4 +1,4 @@
-//! Rewriting a schema to what an API allows, with a note for each thing that is lost.
+//! Rewrites a schema to the keywords that an API accepts, and notes each loss.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! `$ref`: every API refuses it somewhere, so what it points to is put in its place.
+//! Replaces `$ref` by its target, because no API accepts it everywhere.
 
 use serde_json::{Map, Value};
 

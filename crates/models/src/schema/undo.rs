@@ -1,4 +1,4 @@
-//! What was changed in a schema and must be changed back in the arguments that follow it.
+//! The changes of a schema that must be undone in the arguments of a call.
 
 use std::collections::BTreeMap;
 

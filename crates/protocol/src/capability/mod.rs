@@ -1,4 +1,4 @@
-//! Capabilities: what each side can do. The sets are open: what is not known here survives.
+//! Capabilities of clients and servers. Unknown capabilities are kept.
 
 mod client;
 mod server;

@@ -1,4 +1,4 @@
-//! Settings of a capability: an object whose presence alone says something.
+//! The settings of a capability: an object, which may be empty.
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Which request an answer belongs to that is not JSON, or of which only the beginning is there.
+//! Finds the id of an answer that is not valid JSON or is cut off.
 
 use super::Id;
 

@@ -1,4 +1,4 @@
-//! Single members of an object set, dropped or renamed, with every other byte as it was.
+//! Sets, drops or renames members of an object, and keeps all other bytes.
 //!
 //! A relay passes on what it does not understand: unknown members, numbers as they were spelled,
 //! the order of members, white space and duplicates of members that are not touched. So it edits

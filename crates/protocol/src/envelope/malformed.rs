@@ -1,4 +1,4 @@
-//! Messages that are not what JSON-RPC calls a message, and what to answer to them.
+//! Messages that are not valid JSON-RPC, and the errors to answer them with.
 
 use super::IdRef;
 

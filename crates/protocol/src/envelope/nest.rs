@@ -1,4 +1,4 @@
-//! How deep a position in JSON is nested, and in which arrays and objects.
+//! The nesting of a position in JSON: its depth, arrays and objects.
 
 /// A JSON container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

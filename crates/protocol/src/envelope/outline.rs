@@ -1,4 +1,4 @@
-//! Messages as they came, for tools that show, record or judge the messages of others.
+//! Unparsed messages, for tools that show, record or check the messages of others.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! JSON values as the text they came in.
+//! `Raw`: unparsed JSON values.
 
 use std::sync::Arc;
 

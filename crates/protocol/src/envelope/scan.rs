@@ -1,4 +1,4 @@
-//! One pass over JSON that says where things are and that all of it is well-formed.
+//! The scanner: checks in one pass that a text is JSON, and finds its members.
 //!
 //! Nothing is recursive: how deep values are nested is a matter of one bit a level.
 

@@ -1,4 +1,4 @@
-//! Strings borrowed from the message where they hold no escape.
+//! Strings, borrowed from the message if they have no escapes.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Errors of a peer that are not quite what JSON-RPC says.
+//! Reads errors of a peer that break the specification.
 
 use serde_json::Value;
 

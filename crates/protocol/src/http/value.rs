@@ -1,4 +1,4 @@
-//! Values in headers: as they are when HTTP carries them unchanged, in base64 otherwise.
+//! Values of headers: plain if HTTP carries them unchanged, otherwise in base64.
 //!
 //! streamable-http, "Value Encoding". A header carries visible ASCII and inner blanks and loses
 //! blanks at its ends. What does not survive that is written `=?base64?…?=`, and so is what

@@ -1,4 +1,4 @@
-//! Required members that are often left out or written otherwise, and whose meaning is plain.
+//! Required members that are often missing or misspelt, and their intended values.
 
 use serde_json::{Value, json};
 

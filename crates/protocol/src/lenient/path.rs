@@ -1,4 +1,4 @@
-//! Places in a message: the way to a part that cannot be read, and taking it out.
+//! The path to an unreadable part of a message, and removing the part.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

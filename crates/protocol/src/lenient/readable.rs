@@ -1,4 +1,4 @@
-//! The parts of a message that can be parsed, where the whole cannot.
+//! Parses the readable parts of a message if the whole cannot be parsed.
 
 use std::{borrow::Cow, collections::BTreeMap};
 

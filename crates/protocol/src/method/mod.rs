@@ -1,4 +1,4 @@
-//! The methods of the protocol: what each takes and returns, and which revision knows it.
+//! The methods of the protocol: params, result, and the revisions that have them.
 //!
 //! [`Method`] and [`NotificationMethod`] tie a name to its types. [`available`] says whether a revision
 //! has a method in a direction; a server answers with "method not found" where it does not.

@@ -1,4 +1,4 @@
-//! Which revision knows which method, and in which direction.
+//! The table of methods: the revisions that have each, and its direction.
 
 use std::ops::RangeInclusive;
 

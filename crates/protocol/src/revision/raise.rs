@@ -1,4 +1,4 @@
-//! Raising: making what an older peer said mean what the newest revision means.
+//! Raising: converts values of an older peer to the newest revision.
 //!
 //! Reading a message does most of it, since the types carry every revision. What is left is where
 //! an old form is also a valid new one with another meaning.

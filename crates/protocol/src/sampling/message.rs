@@ -1,4 +1,4 @@
-//! One turn of a conversation with a model.
+//! One message of a conversation with a model.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a model is asked, and how.
+//! The params of `sampling/createMessage`.
 
 use serde::{Deserialize, Serialize};
 

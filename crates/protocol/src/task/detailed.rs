@@ -1,4 +1,4 @@
-//! A task with what it waits for or returned.
+//! A task with its questions or its result.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;

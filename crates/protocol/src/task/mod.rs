@@ -1,4 +1,4 @@
-//! Tasks: requests that go on after they are answered.
+//! Tasks: requests that continue after they were answered.
 //!
 //! [`Task`] and [`DetailedTask`] are those of the tasks extension, which goes with 2026-07-28.
 //! [`LegacyTask`] and its company are the wire forms of 2025-11-25, which name the same things

@@ -1,4 +1,4 @@
-//! What a bus does.
+//! `Bus`: the trait for messages between replicas.
 
 use std::sync::Arc;
 

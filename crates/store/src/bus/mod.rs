@@ -1,4 +1,4 @@
-//! Messages from one replica to another, and which replicas there are.
+//! Messages between replicas, and the list of replicas.
 //!
 //! A bus carries bytes and does not read them: a server seals each message before it hands it over,
 //! so that a bus needs no secret and learns none.

@@ -1,4 +1,4 @@
-//! What every bus must do.
+//! Tests for buses.
 
 use std::{sync::Arc, time::Duration};
 

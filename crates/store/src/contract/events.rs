@@ -1,4 +1,4 @@
-//! What every log of events must do.
+//! Tests for logs of events.
 
 use std::time::Duration;
 

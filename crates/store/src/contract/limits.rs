@@ -1,4 +1,4 @@
-//! What every store of limits must do.
+//! Tests for stores of limits.
 
 use std::time::{Duration, SystemTime};
 

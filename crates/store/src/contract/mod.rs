@@ -1,4 +1,4 @@
-//! What every store must do, as tests that any implementation can run.
+//! Tests that every implementation of a store must pass.
 //!
 //! With the feature `contract`, from a test of the store:
 //!

@@ -1,4 +1,4 @@
-//! What every store of sessions must do.
+//! Tests for stores of sessions.
 
 use std::time::Duration;
 

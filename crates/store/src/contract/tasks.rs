@@ -1,4 +1,4 @@
-//! What every store of tasks must do.
+//! Tests for stores of tasks.
 
 use std::{
     sync::Arc,

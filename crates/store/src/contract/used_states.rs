@@ -1,4 +1,4 @@
-//! What every store of used states must do.
+//! Tests for stores of used states.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a log of events does.
+//! `EventLog`: the trait of a log of events.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Events within one process.
+//! A log of events in the memory of one process.
 
 use std::{
     collections::{BTreeMap, HashMap},

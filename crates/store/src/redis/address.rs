@@ -1,4 +1,4 @@
-//! Where a process of Redis listens.
+//! The address of a Redis process.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Where commands go: to one process, to the master of a service, or to the nodes of a cluster.
+//! Sends commands to the right Redis process: alone, with Sentinel or in a Cluster.
 
 use std::sync::Arc;
 

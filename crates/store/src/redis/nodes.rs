@@ -1,4 +1,4 @@
-//! Which nodes there are: a set in Redis in which each says twice a second that it is there.
+//! The list of replicas: a sorted set in Redis that each replica updates twice a second.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! Which node of a cluster has which slot, as this process knows it.
+//! The slot map: which node of a cluster has which slot.
 
 use ::redis::{ErrorKind, RedisError, Value};
 

@@ -1,4 +1,4 @@
-//! What the URL of Redis names: one process, a service that sentinels watch, or a cluster.
+//! The target of a Redis URL: one process, a service of Sentinel, or a cluster.
 
 use ::redis::{Client, RedisError};
 

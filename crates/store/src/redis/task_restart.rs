@@ -1,4 +1,4 @@
-//! What only a replica needs that goes on with a task: the call and its journal, apart from the record.
+//! The data with which another replica continues a task: the call and its journal.
 //!
 //! They may be large, and clients look at the record again and again.
 

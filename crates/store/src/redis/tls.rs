@@ -1,4 +1,4 @@
-//! TLS to Redis: which certificates are believed, and which one is shown.
+//! TLS to Redis: the trusted authorities, and the certificate of the client.
 
 use std::{fmt, sync::Once};
 

@@ -1,4 +1,4 @@
-//! Those of this process who wait for a task to change.
+//! Waiters of this process for changes of tasks.
 
 use std::{collections::HashMap, sync::Arc};
 

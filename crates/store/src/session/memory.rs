@@ -1,4 +1,4 @@
-//! Notes of sessions within one process.
+//! Session states in the memory of one process.
 
 use std::{collections::HashMap, future::ready, sync::Arc, time::Duration};
 

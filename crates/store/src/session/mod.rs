@@ -1,4 +1,4 @@
-//! What replicas keep of sessions of 2025-03-26 to 2025-11-25.
+//! Stored state of sessions of 2025-03-26 to 2025-11-25.
 //!
 //! The id of such a session holds its handshake, so that every replica can serve it. Only what the
 //! client changes later is kept here, and of large handshakes the large part.

@@ -1,4 +1,4 @@
-//! What a client changes after its handshake.
+//! The state of a session that its client changes after the handshake.
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What can happen to a task.
+//! Changes of a task.
 
 use std::collections::BTreeMap;
 

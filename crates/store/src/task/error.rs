@@ -1,4 +1,4 @@
-//! What can go wrong with a task.
+//! Errors of a store of tasks.
 
 use crate::StoreError;
 

@@ -1,4 +1,4 @@
-//! Tasks: calls that go on after they were answered, and what came of them.
+//! Tasks: calls that continue after they were answered, and their results.
 //!
 //! A server that runs on several machines keeps its tasks in a store that all of them share: the
 //! call may start on one, be looked at on another, and be answered or cancelled on a third. The

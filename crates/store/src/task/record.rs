@@ -1,4 +1,4 @@
-//! A task as it is kept, and how it may change.
+//! `TaskRecord`: a stored task.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! How the work of a task goes on at another replica.
+//! The data with which another replica continues a task.
 
 use serde::{Deserialize, Serialize};
 

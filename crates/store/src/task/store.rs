@@ -1,4 +1,4 @@
-//! Where tasks are kept.
+//! `Tasks`: the trait of a store of tasks.
 
 use std::{sync::Arc, time::SystemTime};
 

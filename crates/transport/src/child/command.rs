@@ -1,4 +1,4 @@
-//! What to start and how.
+//! `Command`: the program to start, its arguments and environment.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A child where there are no process groups: only itself.
+//! A child on systems without process groups.
 
 use std::io;
 use std::process::{Child, ExitStatus};

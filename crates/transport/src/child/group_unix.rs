@@ -1,4 +1,4 @@
-//! A child and all that it starts, as a process group.
+//! A child and its descendants, as a process group.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;

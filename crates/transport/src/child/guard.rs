@@ -1,4 +1,4 @@
-//! The child as its owner holds it: dropping it ends it.
+//! `Child`: the handle to a child process. Dropping it ends the process.
 
 use std::io;
 use std::process::ExitStatus;

@@ -1,4 +1,4 @@
-//! Who of a process group is still running, from the kernel's table.
+//! The running processes of a process group.
 //!
 //! A signal can be sent to a zombie, so that signals alone cannot tell a group whose last members
 //! wait to be reaped by a slow, or absent, first process of a container from one that still runs.

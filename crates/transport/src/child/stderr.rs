@@ -1,4 +1,4 @@
-//! What a child prints to standard error: the last of it, as lines.
+//! The last lines that a child printed to standard error.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a client may cost a server before its request is complete.
+//! Limits for requests and connections of clients.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The connection's side: take what is queued, write it, say so.
+//! Takes queued messages out of the outbox, for the connection that writes them.
 
 use std::io;
 use std::mem;

@@ -1,4 +1,4 @@
-//! The queue behind the lock: bytes, counts, and who has to be woken.
+//! The queue of an outbox: bytes, counts, and waiting senders.
 
 use std::io;
 use std::mem;

@@ -1,4 +1,4 @@
-//! The annotations of an input schema, and the rules they keep.
+//! The header annotations of an input schema, and their rules.
 //!
 //! server/tools, "x-mcp-header". An annotation belongs to a property that is reached from the root
 //! by `properties` alone, because only then the place of its value is known without evaluating the

@@ -1,4 +1,4 @@
-//! Reading the annotated arguments of a call, and nothing else of it.
+//! Reads the annotated arguments of a call.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One argument against its header: how it is written there, and whether it says the same.
+//! Compares an argument with its header.
 
 use super::argument::Found;
 use super::{HeaderFault, Param};

@@ -1,4 +1,4 @@
-//! Lowering: what a peer's revision may see of a value.
+//! Lowering: converts values to the revision of the peer.
 
 mod ask;
 mod message;

@@ -1,4 +1,4 @@
-//! Where requests go.
+//! The URL of a server, and how it is reached.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Where requests go whose address has moved for good.
+//! Permanent redirects of URLs.
 
 use turnbuckle_base::lock::RwLock;
 

@@ -1,4 +1,4 @@
-//! How an agent reaches servers, and what it says to each.
+//! The settings of an agent.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! The bytes of one connection: plain, or through TLS.
+//! The byte stream of a connection: plain or TLS.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

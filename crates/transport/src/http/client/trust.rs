@@ -1,4 +1,4 @@
-//! Which certificates are believed.
+//! The certificate authorities that a client trusts.
 
 use std::sync::Arc;
 

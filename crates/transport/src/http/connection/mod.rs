@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last.
+//! One connection of a server.
 
 mod closing;
 mod deadline;

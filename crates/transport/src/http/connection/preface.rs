@@ -1,4 +1,4 @@
-//! The first bytes of a connection, which tell HTTP/2 from HTTP/1.1.
+//! The first bytes of a connection, which distinguish HTTP/2 from HTTP/1.1.
 
 use std::io;
 

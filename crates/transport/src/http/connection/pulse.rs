@@ -1,4 +1,4 @@
-//! What a connection is doing, which decides how long it may wait.
+//! The current state of a connection, which decides which timeout applies.
 //!
 //! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
 //! tasks of their own.

@@ -1,4 +1,4 @@
-//! Taking connections, one after the other, through bad times.
+//! Accepts connections, and continues after errors such as too many open files.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What the system does for a connection that was accepted over TCP.
+//! TCP options of accepted connections.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A place where connections arrive.
+//! A listener for connections.
 
 use std::fmt;
 use std::net::SocketAddr;

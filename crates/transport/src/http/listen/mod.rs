@@ -1,4 +1,4 @@
-//! Where connections come from: TCP, Unix sockets, and TLS over either.
+//! Listeners: TCP, Unix sockets, and TLS over either.
 
 mod accept;
 mod error;

@@ -1,4 +1,4 @@
-//! A connection as HTTP sees it: plain or encrypted.
+//! The byte stream of an accepted connection: plain or TLS.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! One request over a connection of its own, and the head of its answer.
+//! One request on a connection, and the head of its answer.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! The body of a request, which notes when it is taken.
+//! The body of a request, which records whether hyper has read it.
 
 use std::convert::Infallible;
 use std::pin::Pin;

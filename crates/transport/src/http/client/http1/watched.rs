@@ -1,4 +1,4 @@
-//! A connection while hyper has it: how far hyper has come, and no further than the head of the answer.
+//! A connection while hyper uses it: it gives hyper no bytes after the head of the answer.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
