@@ -1,4 +1,4 @@
-// What `child.mjs` promises: node --test scripts/child.test.mjs
+// Tests of `child.mjs`: node --test scripts/child.test.mjs
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -2,7 +2,7 @@
 //
 //   node scripts/recording.mjs TURNBUCKLE FILE.svg
 //
-// It needs `script` of util-linux. The picture is an SVG that moves by itself: each command is typed, and then its
+// It needs `script` of util-linux. The picture is an animated SVG: each command is typed, and then its
 // lines appear.
 
 import { spawn } from "node:child_process";

@@ -96,7 +96,7 @@ async fn serve(port: &str, gateway: Gateway, is_shared: bool) -> Result<(), Box<
                 .memory_budget(memory.with_kept_per_caller(MAX_KEPT))
         })
         .open()?;
-    // It listens when its servers are there, so that none is started while something is measured.
+    // It listens after its servers have started, so that no start disturbs a measurement.
     let _ = tokio::time::timeout(START, gateway.settled()).await;
     let mut settings = HttpSettings::default();
     settings.max_sessions = MAX_CONNECTIONS;

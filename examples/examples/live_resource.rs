@@ -1,4 +1,4 @@
-//! A resource that changes, a client that hears of it, and a log that only who asks for it gets.
+//! A resource that changes, a client that is notified of it, and log messages for clients that ask for them.
 //!
 //! ```text
 //! cargo run -p examples --example live_resource

@@ -1,5 +1,5 @@
 //! A server that starts empty and gets its tools later, from somewhere else in the program. Clients
-//! that are connected by then hear of it.
+//! that are connected are notified.
 //!
 //! ```text
 //! cargo run -p examples --example plugins

@@ -86,7 +86,7 @@ pub fn run(target: &Target, settings: &Settings) -> io::Result<Report> {
     let given: Vec<_> = given
         .chain(read_corpus(settings.corpus.as_deref())?)
         .collect();
-    // What was found once is tried first, for ever.
+    // Inputs that failed once are tried first in every later run.
     let found_before = read_corpus(Some(&found_folder(target)))?;
     let mut waiting = [found_before, given, vec![Vec::new()]].concat().into_iter();
     while report.runs < settings.runs {

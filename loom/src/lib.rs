@@ -42,7 +42,7 @@ fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
     model.check(test);
 }
 
-/// Waits until this much could be taken. A test in which nobody wakes it fails as a deadlock.
+/// Waits until this much could be taken. A test in which no thread wakes it fails as a deadlock.
 fn wait_for(room: &Room, amount: usize) {
     block_on(poll_fn(|context| {
         room.poll(context, || room.used() + amount <= LIMIT)

@@ -111,7 +111,7 @@ impl Conductor {
 
     fn say_killed(&mut self, replica: usize, what: &'static str) -> Result<()> {
         self.replicas[replica].kill()?;
-        // Nobody listens after the end of the run.
+        // There are no listeners after the end of the run.
         let at = tokio::time::Instant::now();
         let _ = self.kills.send(Kill { at, what });
         Ok(())

@@ -1,4 +1,4 @@
-//! One request over Streamable HTTP, and all that comes of it: progress, questions, a stream that breaks and
+//! One request over Streamable HTTP, and everything that belongs to it: progress, questions, a stream that breaks and
 //! is resumed, and one answer.
 
 use std::time::Duration;

@@ -59,7 +59,7 @@ impl Heard {
         }
     }
 
-    /// Does what changes the resource, and waits until the client hears of it.
+    /// Changes the resource, and waits until the client is notified.
     pub(super) async fn update(&self, guest: &Guest, change: impl AsyncFnOnce() -> Option<()>) {
         let began = Instant::now();
         let mut is_open = self.is_open.subscribe();

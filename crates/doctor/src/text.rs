@@ -35,7 +35,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// What came of it all, in a line.
+/// The summary, in one line.
 pub(crate) fn summary(report: &Report) -> String {
     let findings = report.findings();
     let mut ids: Vec<_> = findings.iter().map(|it| it.check.id).collect();

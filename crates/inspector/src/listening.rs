@@ -10,7 +10,7 @@ use super::inspector::Inspector;
 /// How long to wait before a server that could not be reached is asked again to tell of changes.
 const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// What the page wants to hear of.
+/// The changes that the page subscribes to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ListenTo {

@@ -201,7 +201,7 @@ impl<H> InFlight<H> {
         self.serving.len()
     }
 
-    /// Whether none is.
+    /// Whether no request is in flight.
     pub fn is_empty(&self) -> bool {
         self.serving.is_empty()
     }

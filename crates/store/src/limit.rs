@@ -141,7 +141,7 @@ impl MemorySharedLimits {
         let due = table.entry(key).or_default();
         let whole = pause.saturating_mul(u64::from(request.burst));
         let owed = pause.saturating_mul(u64::from(request.owed));
-        // What is owed is never more than everything, so that nobody waits for longer.
+        // The debt is at most the whole capacity, so that no caller waits longer than that.
         let mut next = (*due).max(now).saturating_add(owed).min(now + whole);
         let room = (now + whole - next) / pause;
         let granted = u32::try_from(room).unwrap_or(u32::MAX).min(request.wanted);

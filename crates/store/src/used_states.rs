@@ -53,7 +53,7 @@ impl<'a> StateUse<'a> {
     }
 }
 
-/// Remembers which states were used, so that none is used twice.
+/// Remembers which states were used, so that each is accepted only once.
 ///
 /// Replicas that share their keys must share this too, or a state can be used once on each.
 pub trait UsedStates: Send + Sync + 'static {

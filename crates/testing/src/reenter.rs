@@ -157,7 +157,7 @@ impl Inward {
                     client.write_all(text(&message).as_bytes()).await
                 }
                 Some(Next::Send(message)) => {
-                    // If the server takes nothing more, the client hears of it from the server.
+                    // If the server accepts nothing more, it tells the client itself.
                     let _ = self.to_server.send(Outgoing::Line(text(&message))).await;
                     Ok(())
                 }

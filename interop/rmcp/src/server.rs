@@ -418,7 +418,7 @@ impl ServerHandler for Server {
                 change = changes.recv() => change,
                 () = context.cancelled() => return Ok(()),
             };
-            // What was not asked for is refused, and missed by nobody.
+            // Notifications without a subscription are refused, which has no effect on the client.
             let _ = match change {
                 Ok(Change::Tools) => context.sink().notify_tool_list_changed().await,
                 Ok(Change::Readme) => {

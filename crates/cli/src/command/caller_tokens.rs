@@ -63,7 +63,7 @@ impl CallerTokens {
             caller: caller.id().map(str::to_owned),
             server: server.to_owned(),
             url: url.to_owned(),
-            // Of the digest of a digest, and for this store alone: nobody can try keys on it elsewhere.
+            // Of the digest of a digest, and for this store alone, so keys cannot be tried on it elsewhere.
             keys: keys
                 .iter()
                 .map(|key| digest(&[name.as_bytes(), key]))

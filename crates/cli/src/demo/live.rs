@@ -16,7 +16,7 @@ use turnbuckle::{
 #[derive(Clone, Default)]
 pub(super) struct Ticks(Arc<AtomicU64>);
 
-/// How often `tick` was called. Subscribe to it, and hear of each change.
+/// How often `tick` was called. Subscribe to it to be notified of each change.
 #[resource("demo://ticks", mime_type = "text/plain", title = "Ticks")]
 pub(super) async fn ticks(State(ticks): State<Ticks>) -> String {
     ticks.0.load(Ordering::Relaxed).to_string()

@@ -274,7 +274,7 @@ fn lists_are_read_once_and_told_with_the_state() {
     assert_eq!(requests(&inspector), 8);
 }
 
-/// What was read while it changed is not kept: the next who asks hears of the change.
+/// What was read while it changed is not kept: the next request gets the change.
 #[test]
 fn a_list_that_changes_while_it_is_read_is_read_again() {
     let path = crate::doctor::script("faults");

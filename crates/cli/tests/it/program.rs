@@ -100,7 +100,7 @@ impl Place {
     pub(crate) fn with_keyring(&self, line: &str) -> Command {
         needs("dbus-run-session");
         needs("gnome-keyring-daemon");
-        // The daemon says that it runs before it is on the bus. Whoever asks for the keyring in
+        // The daemon says that it runs before it is on the bus. A program that asks for the keyring in
         // between makes the bus start a second daemon, which is locked.
         let line = format!(
             "printf 'sesame\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1

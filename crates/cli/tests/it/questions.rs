@@ -82,7 +82,7 @@ fn a_root_is_a_folder_that_can_be_read_and_is_watched() {
         assert_eq!(output.status.code(), Some(2), "{path}: {output:?}");
         assert!(stderr(&output).contains("must be a folder"), "{output:?}");
     }
-    // The server is told that it will hear of changes.
+    // The server is told that it will be notified of changes.
     let words = [
         "call",
         "roots",

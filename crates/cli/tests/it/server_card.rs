@@ -46,7 +46,7 @@ fn the_card_of_the_demo_server_leads_to_it() {
     let place = Place::new();
     let demo = HttpDemo::start();
     check(&place, &demo.url, "echo");
-    // Whoever posts to the site is told where the endpoint is.
+    // A client that posts to the site gets the path of the endpoint.
     let site = demo.url.strip_suffix("/mcp").expect("the endpoint");
     let output = place.run(&["call", site, "echo", "text=hi"]);
     let said = stderr(&output);

@@ -111,7 +111,7 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// Only calls in sessions can lose their questions. For all others this waits for ever.
+    /// Only calls in sessions can lose their questions. For all other calls this future never completes.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.

@@ -25,7 +25,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Asks a session for what the client wants to hear of every server. A modern server is asked
+    /// Sets the log level of the client in a session. A modern server is asked
     /// by each request.
     pub(crate) fn ask_for_logs(&self) {
         let link = self.link();

@@ -26,7 +26,7 @@ pub struct TaskHandle {
 /// Hears of a call, and of the task that it becomes.
 pub(super) type SharedListener = Arc<Mutex<dyn FnMut(ProgressNotificationParams) + Send>>;
 
-/// Where reports of a task arrive, and who hears of them.
+/// Receives reports of a task, and passes them on to its listeners.
 pub(super) struct TaskProgress {
     late: Box<LateProgress>,
     listener: SharedListener,

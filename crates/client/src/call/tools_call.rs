@@ -98,7 +98,7 @@ fn outcome(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<CallToolOutcome,
     for name in ["resultType", "requestState", "inputRequests"] {
         edit = edit.drop(&[name]);
     }
-    // A task without an id is none where there is a result.
+    // If there is a result, a task without an id is ignored.
     let is_no_task = |task: Raw<'_>| {
         let has_result = members.member("content").is_some();
         !task.is_object() || (has_result && task.member("taskId").is_none())

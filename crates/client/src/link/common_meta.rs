@@ -9,7 +9,7 @@ use crate::profile::Profile;
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonMeta {
     pub(super) members: Box<str>,
-    /// The least severe log message to hear of, unless a request says otherwise.
+    /// The log level for all requests that do not set their own.
     pub(super) log_level: Option<LoggingLevel>,
     /// The revision that it says.
     pub(super) revision: Option<Revision>,

@@ -45,7 +45,7 @@ impl Link {
         let deadline = self.profile().settings.deadline(Some(settings.timeout));
         let outgoing = Outgoing::plain(method);
         let request = self.prepare(&outgoing, deadline, OnDrop::Cancel, &())?;
-        // The clock of calls stands still while the server waits for an answer, and a person may take
+        // The clock of calls is paused while the server waits for an answer, and a person may take
         // hours for it. ping: the receiver MUST respond promptly, also then.
         match tokio::time::timeout(settings.timeout, request.answer(None)).await {
             Ok(Ok(_) | Err(CallError::Rejected { .. })) => Ok(()),

@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl OpenRequest<'_> {
-    /// Sends it and waits for what comes of it.
+    /// Sends the request and waits for its answer.
     pub(super) async fn post(
         &mut self,
         http: &Http,
@@ -133,7 +133,7 @@ impl Link {
         let server = &**self.server();
         let wait = turn.next_wait(self.pending.now());
         tracing::debug!(server, ?wait, "the session is over, opening another");
-        // Opening another may take long, and nobody should answer in vain meanwhile.
+        // Opening another may take long, and a user should not answer in vain meanwhile.
         http.withdraw_questions();
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;

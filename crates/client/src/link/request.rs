@@ -197,7 +197,7 @@ impl OpenRequest<'_> {
         self.settle(outcome)
     }
 
-    /// Sends it and waits for what comes of it.
+    /// Sends the request and waits for its answer.
     async fn run(
         &mut self,
         mut progress: Option<OnProgress<'_>>,

@@ -41,7 +41,7 @@ pub(super) async fn keep(
         let opened_at = Instant::now();
         let error = subscription.listen_once().await;
         if let Some(begun) = subscription.begun.take() {
-            // The caller is there to hear of it, and may ask again.
+            // The caller gets the error, and may ask again.
             let _ = begun.send(Err(error));
             return;
         }

@@ -109,7 +109,7 @@ impl ChangeQueues {
         }
     }
 
-    /// Those who want to hear of a resource can hear of it no more.
+    /// Ends the subscription to a resource for all its listeners, because it is no longer possible.
     pub(crate) fn fail_resource(&self, uri: &str, error: impl Fn() -> CallError) {
         for queue in self.all() {
             let granted = queue.granted();

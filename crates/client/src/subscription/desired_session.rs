@@ -123,7 +123,7 @@ impl DesiredSession {
         state.listeners
     }
 
-    /// A listener wants to hear of a resource.
+    /// Adds a listener's subscription to a resource.
     pub(crate) fn want(&self, uri: &Arc<str>, listener: u64) -> Granted {
         let (told, granted) = oneshot::channel();
         let mut state = self.state.lock();

@@ -102,7 +102,7 @@ async fn a_server_that_floods_has_to_wait_and_is_still_understood() {
         let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
         let begun = tokio::time::Instant::now();
         let mut said = 0;
-        // The clock stands still while there is work to do: a client that read all of it at once
+        // The clock is paused while there is work to do: a client that read all of it at once
         // would be told until the limit.
         while begun.elapsed() < Duration::from_secs(2) && said < 50_000 {
             server.say(message.clone()).await;

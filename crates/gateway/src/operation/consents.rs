@@ -41,7 +41,7 @@ struct Outcome {
 
 /// What becomes of an answer that allows a call.
 pub(super) enum Used {
-    /// The call runs now, and this is told what comes of it.
+    /// The call runs now, and its result is reported to this.
     Now(Ending),
     /// The call ran before, or runs.
     Before(watch::Receiver<Option<RelayReply>>),
@@ -156,7 +156,7 @@ pub(super) async fn joined(mut reply: watch::Receiver<Option<RelayReply>>) -> Re
     }
 }
 
-/// The call ran, and what came of it is not known any more, or it was cancelled.
+/// The call ran and its result is no longer known, or the call was cancelled.
 fn used_up() -> Reject {
     Reject::invalid_params(
         "the user's consent was used: it counts for one call. Send the call without `requestState` to \

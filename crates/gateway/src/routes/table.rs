@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The annotations, as the server wrote them; null if there are none.
+    /// The annotations, as the server wrote them; null if it wrote none.
     pub(crate) fn annotations(&self) -> Value {
         let said = self.text.raw().member("annotations");
         said.and_then(|raw| raw.parse().ok()).unwrap_or_default()

@@ -49,11 +49,11 @@ const UNCLEAR: &str = "several calls run in this process, and nothing says which
 /// Which session of a server a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneRole {
-    /// The one that the lists are read in, whose changes the supervisor hears of.
+    /// The session in which the lists are read. The supervisor is notified of its changes.
     Main,
     /// One for calls of everybody.
     Calls,
-    /// One for calls of one caller, whose resources no other caller hears of.
+    /// A session for calls of one caller. Other callers are not notified of its resources.
     Caller,
 }
 
@@ -335,7 +335,7 @@ impl RelaySink for LaneHub {
         let is_told = match (&news, self.role) {
             (LaneNews::Visited(_), _) => true,
             (LaneNews::Updated { .. }, role) => role != LaneRole::Caller,
-            // The supervisor hears of the lists of its own session, and reads them first.
+            // The supervisor is notified of changed lists of its own session, and reads them first.
             (_, role) => role != LaneRole::Main,
         };
         if is_told {

@@ -117,7 +117,7 @@ async fn a_modern_client_is_told_of_tasks_of_servers_of_both_eras() {
         // Another caller is told nothing, not even that there is such a task.
         let told = next(&mut eves, "notifications/tasks");
         assert!(is_pending(told), "{era:?}: eve is told of ada's task");
-        // tasks: who asks to hear of tasks MUST declare the extension.
+        // tasks: a client that subscribes to tasks MUST declare the extension.
         let plain = call("", &json!({ "notifications": { "taskIds": [id] } }));
         let refused = request(&ada, "subscriptions/listen", &plain).await;
         assert_eq!(refused.expect_err("undeclared")["code"], -32021, "{era:?}");

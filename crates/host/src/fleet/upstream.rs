@@ -113,7 +113,7 @@ pub struct Upstream {
     pub(super) followed_changed: Notify,
     /// Those of them that the live connection is subscribed to.
     pub(super) heard: Mutex<BTreeSet<Arc<str>>>,
-    /// Resources that nobody follows any more, and since when. The server is told so a little later.
+    /// Resources without followers, and since when. They are unsubscribed a little later.
     left: Mutex<BTreeMap<Arc<str>, Instant>>,
     /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
     pub(super) listed: watch::Sender<u64>,

@@ -87,7 +87,7 @@ export class ServerTab extends View {
       (/** @type {string} */ path, /** @type {() => object} */ body = () => ({})) =>
       async () => {
         try {
-          // What comes of it is told by events, which may be here before the answer.
+          // The result arrives as events, which may arrive before the answer.
           await post(`servers/${server.id}/${path}`, body());
         } catch (error) {
           this.append(h("p.problem", { role: "alert" }, messageOf(error)));

@@ -1,6 +1,6 @@
 // What the page knows: servers, their offers, calls, asks, messages on the wire, and log lines.
 //
-// Views listen to topics. However often something changes, they hear of it once a frame.
+// Views listen to topics. They are notified at most once for each frame.
 
 import { get, post, follow } from "./api.js";
 import { announce, messageOf, plural } from "./element.js";

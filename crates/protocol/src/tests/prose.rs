@@ -160,7 +160,7 @@ fn every_example_of_the_prose_comes_back_without_loss() {
         };
         let mut asked = None;
         for json in examples(&text) {
-            // A method that stands for any other is the only one that is not known.
+            // The only unknown method is the one that represents any other method.
             let Some(written) = written(&json, &mut asked) else {
                 assert_eq!(json["method"], "some_method", "what is this? {json}");
                 continue;

@@ -23,7 +23,7 @@ pub(crate) type ClientAnswer = Result<Box<RawValue>, ErrorObject>;
 /// The listener for the client's progress with a question.
 pub(crate) type OnProgress = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
 
-/// How often one question hears of progress: as often as a call may report it.
+/// The rate of progress reports about one question: the same as for a call.
 const PROGRESS: (u32, u32) = (200, 50);
 
 /// The requests of one session that have no answer yet.

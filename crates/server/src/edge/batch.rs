@@ -126,7 +126,7 @@ pub(super) fn refuse_malformed(
     out.put(|out| answer::write_error(id, &error, out));
 }
 
-/// How this client wants to hear of a message whose id could not be read.
+/// The form of the error for a message of this client whose id could not be read.
 pub(super) fn unreadable(peer: &Peer) -> UnreadableId {
     let revision = peer.session_revision().unwrap_or(Revision::LATEST);
     revision.rules().unreadable_id

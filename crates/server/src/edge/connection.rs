@@ -370,7 +370,7 @@ impl Receive for Connection {
     }
 
     fn closed(&mut self) {
-        // Subscriptions would otherwise be open for ever, and the connection with them.
+        // Otherwise subscriptions would keep the connection open without end.
         self.peer.end_input();
         self.running.close_when_idle();
     }

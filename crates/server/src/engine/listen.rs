@@ -30,7 +30,7 @@ pub(crate) struct Subscription {
     id: Id,
     /// The acknowledgement, until it is sent.
     acknowledgement: Option<Vec<u8>>,
-    /// The tasks that it hears of.
+    /// The tasks that it has subscribed to.
     tasks: Option<Box<dyn TaskNews>>,
     /// What a relay has dropped when the subscription ends.
     guard: Option<Box<dyn Any + Send>>,
@@ -161,7 +161,7 @@ impl Subscription {
     }
 }
 
-/// What a listen request hears of tasks.
+/// The task notifications of a listen request.
 pub(crate) trait TaskNews: Send {
     /// Takes what is new. The waker is woken when there is more.
     fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8]));

@@ -181,7 +181,7 @@ impl BusyCaller {
                 let until = Instant::now() + grant.wait.min(ASK_AGAIN);
                 self.refused_until = (grant.granted == 0).then_some(until);
             }
-            // Nobody is locked out because the store is away: what this replica allows by itself
+            // No caller is refused because the store is unreachable: what this replica allows by itself
             // counts, and the store is asked again after so many requests.
             None => self.credit = self.credit.max(block),
         }

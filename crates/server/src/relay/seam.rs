@@ -66,7 +66,7 @@ pub trait Relay: Send + Sync + 'static {
         None
     }
 
-    /// The arguments of a tool that clients mirror in headers; `None` if there are none or the tool
+    /// The arguments of a tool that clients mirror in headers; `None` if there are no such arguments or the tool
     /// is unknown. Defaults to `None`.
     fn param_headers(&self, _caller: &Caller, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None

@@ -267,7 +267,7 @@ impl Replicas {
                 }
                 if replicas.is_taken(&mut telling).await {
                     if let Some(sender) = sender.take() {
-                        // Nobody may wait for it.
+                        // It is possible that no task waits for it.
                         let _ = sender.send(());
                     }
                     if replicas.bus.knows_all() {

@@ -88,7 +88,7 @@ impl Handshake {
         }
     }
 
-    /// What the client was told that it would hear of.
+    /// The notifications that were declared to the client.
     pub(crate) fn promised(&self) -> SubscriptionFilter {
         let has = |bit: u8| self.promised & (1 << bit) != 0;
         let mut filter = SubscriptionFilter::new();

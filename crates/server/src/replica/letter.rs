@@ -126,7 +126,7 @@ pub(crate) enum Message {
     Unknown,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub(crate) enum Outcome {

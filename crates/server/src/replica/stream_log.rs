@@ -94,7 +94,7 @@ impl Replicas {
             if event.number <= after {
                 continue;
             }
-            // A gap would be an event that the client never hears of.
+            // A gap would be an event that the client never gets.
             if event.number != next {
                 return None;
             }

@@ -16,7 +16,7 @@ const TOTAL: usize = 10_000;
 /// Listen requests of one caller: a tenth of all.
 const PER_CALLER: usize = 1000;
 
-/// Resources that one listener may hear of. Far more than a person or a model watches, and few
+/// The number of resources that one listener may subscribe to. Far more than a person or a model watches, and few
 /// enough that a change of all of them is told in a moment.
 const MAX_RESOURCES: usize = 1000;
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::quota::{CallerKey, Share};
 
-/// Visits to URLs whose end one session may hear of; with more, the oldest is forgotten. People
+/// The number of visits whose end one session may be notified of; with more, the oldest is forgotten. People
 /// make one at a time.
 const MAX_VISITS: usize = 64;
 
@@ -31,7 +31,7 @@ pub(crate) struct Listener {
     resources: NamedResources,
     /// The place of a listen request among all; a session has one among the sessions.
     _place: Option<Share>,
-    /// What is paid for what it hears of.
+    /// The memory budget that its subscriptions count against.
     bytes: Share,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A client can subscribe at one replica and listen at another. What it subscribed to and the changes
 //! travel on different ways, so a change can arrive at the other replica before the subscription. That
-//! replica remembers which resources changed, and tells the client when it hears of the subscription.
+//! replica remembers which resources changed, and notifies the client when it learns of the subscription.
 
 use std::{
     collections::HashMap,

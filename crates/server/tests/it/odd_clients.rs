@@ -109,7 +109,7 @@ async fn a_question_whose_answer_cannot_be_read_ends_at_once() {
         let answered = hear(&mut wire).await;
         assert_eq!(answered["id"], id, "{answered}");
         assert_eq!(answered["result"]["content"][0]["text"], "1", "{revision}");
-        // An id that nobody waits for is that of a broken request.
+        // An id without a waiting call belongs to a broken request.
         wire.send(&json!({ "jsonrpc": "2.0", "id": "mine" })).await;
         let refused = hear(&mut wire).await;
         assert_eq!(

@@ -79,7 +79,7 @@ pub enum Reason {
     Odd,
 }
 
-/// One step of a search and what came of it.
+/// One step of a search and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// The action.

@@ -18,7 +18,7 @@ pub const MAX_PENDING: usize = 8192;
 
 /// Outgoing requests, by id, with what waits for each answer.
 ///
-/// It gives out the ids itself, so none is used twice. The id of a request is its progress token
+/// It gives out the ids itself, so each id is used once. The id of a request is its progress token
 /// as well: unique for the same reason, also after the request is done and only its task lives on.
 ///
 /// The table keeps no clock: the caller sleeps until [`next_deadline`](Self::next_deadline) and

@@ -70,7 +70,7 @@ impl RedisBus {
         if heard == 0
             && let Some((&KEY, name)) = payload.split_first()
         {
-            // Nobody knows its name, and it may be sent again many times.
+            // No replica knows its name yet, and it may be sent again many times.
             let mut remove = ::redis::cmd("UNLINK");
             remove.arg(name);
             let _ = self.redis.repeatable::<()>(&remove).await;

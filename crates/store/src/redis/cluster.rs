@@ -53,7 +53,7 @@ pub(super) struct Cluster {
     failovers: watch::Sender<u64>,
     /// One looks at a time; who comes meanwhile uses what is known.
     looking: Semaphore,
-    /// Whose turn it is to be asked. No node is believed for ever: it may be cut off.
+    /// Whose turn it is to be asked. No node is believed permanently, because it may be cut off.
     turn: AtomicUsize,
 }
 

@@ -198,13 +198,13 @@ mod tests {
             seen.see([other].into_iter(), after(second));
             assert_eq!(seen.is_gone(node, after(second)), second >= 24);
         }
-        // Redis is slow: until it has answered nobody is missing, however long ago the last look was.
+        // Redis is slow: until it has answered, no node counts as dead, however long ago the last look was.
         for late_ms in [0, 900, 1100, 1400, 1600, 5000] {
             let now = after(24) + Duration::from_millis(late_ms);
             assert!(seen.may_be_there(other, now), "after {late_ms} ms");
             assert_eq!(seen.may_be_there(node, now), late_ms >= 1500);
         }
-        // Nobody knows any more, and all nodes have time again when it answers.
+        // The state is unknown, so all nodes get new time when Redis answers.
         assert!(!seen.is_gone(node, after(26)));
         assert!(!seen.is_gone(other, after(30)));
         for second in 30..=34 {

@@ -66,7 +66,7 @@ impl Sentinel {
         let service: Arc<str> = target.service.into();
         let address = find(&sentinels, &service).await?;
         let master = Master::new(address, &target.to_master).map_err(failed)?;
-        // Nobody uses it yet, so that what is wrong with it can be told.
+        // No command uses it yet, so its error can be reported.
         master
             .process
             .send(&::redis::cmd("PING"))

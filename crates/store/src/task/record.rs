@@ -158,7 +158,7 @@ impl TaskRecord {
     }
 
     fn run(&mut self, run: RunChange) -> Applied {
-        // A replica that does not know of restarts may have left it out; then nobody takes over.
+        // A replica that does not know of restarts may have left it out; then no replica takes the task over.
         if self.restart.is_some() && self.turn(run.turn).is_none() {
             return Applied::Over;
         }

@@ -106,7 +106,7 @@ fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
 async fn redis_keeps_the_contract_of_limits() {
     let engine = Engine::start();
     contract::limits(&engine.open().await.limits()).await;
-    // Nothing stays for ever.
+    // Every key has a time to live.
     for key in redis_cli(&engine, &["KEYS", "*"]).lines() {
         let left: i64 = redis_cli(&engine, &["PTTL", key])
             .trim()

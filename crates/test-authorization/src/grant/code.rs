@@ -14,7 +14,7 @@ pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {
         .client
         .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?;
     let code = asking.form.need("code")?;
-    // A code is good once, whatever comes of it.
+    // A code can be used once, even if the request fails.
     let grant = asking.site.state().codes.take(code);
     let mut grant = grant.ok_or_else(|| bad("the code is unknown, or was used before"))?;
     if now() >= grant.expires {

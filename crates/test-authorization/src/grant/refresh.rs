@@ -1,4 +1,4 @@
-//! Refresh tokens rotate: the use of an old one revokes all tokens that came of it.
+//! Refresh tokens rotate: using an old one revokes all tokens that were derived from it.
 
 use super::asking::{Asking, Given};
 use crate::{fault::Fault, reply::Problem};

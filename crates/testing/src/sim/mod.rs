@@ -34,7 +34,7 @@
 //! - What your program asserts: a panic fails the run, also one in [`SimulationRun::spawn`].
 //! - The messages of [audited](SimulationRun::audited) clients: one answer to each request, none to a request
 //!   that was not sent, no id used twice, progress that grows and belongs to a request.
-//! - That the program ends. Time is simulated, so waiting for ever costs nothing and is noticed.
+//! - That the program ends. Time is simulated, so an endless wait takes no real time and is noticed.
 //! - That no task goes on after the program has ended and dropped what it had.
 //!
 //! # What is simulated

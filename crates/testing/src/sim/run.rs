@@ -205,7 +205,7 @@ fn simulated_clock() -> wall_clock::Replaced {
     wall_clock::replace(|| DAY + BEGAN.get().map_or(Duration::ZERO, |began| began.elapsed()))
 }
 
-/// Waits until no task is left. What goes on for ever is a leak.
+/// Waits until no task is left. A task that does not end is a leak.
 async fn all_ended(run: &SimulationRun) {
     let metrics = tokio::runtime::Handle::current().metrics();
     let last = tokio::time::Instant::now() + LONGEST_END;

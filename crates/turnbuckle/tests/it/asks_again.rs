@@ -32,7 +32,7 @@ async fn moody(State(runs): State<Count>, Ask(ask): Ask) -> Result<String, ToolE
     Ok(name.await?.accepted()?.name)
 }
 
-/// Says something else each time, and does not care what comes of it.
+/// Says something else each time, and ignores the answer.
 #[tool]
 async fn careless(State(runs): State<Count>, Ask(ask): Ask) -> String {
     let run = runs.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! A client under simulation: it does one thing after the other, and judges what comes of it.
+//! A client under simulation: it does one thing after the other, and checks the results.
 
 use std::{collections::BTreeMap, sync::Arc, sync::Mutex, time::Duration};
 

@@ -90,7 +90,7 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
     let more = 15 + 2 * u32::try_from(begun.elapsed().as_secs()).expect("a short time");
     assert!(count <= CALLS * 3 / 2 + more, "and little more: {count}");
     assert_ne!(draws(folder.path()), before);
-    // While Redis is away nobody is locked out, and nothing is without limit.
+    // While Redis is unreachable, no caller is refused, and limits still apply.
     engine.kill().await.expect("it is ended");
     let count = let_in(&clients("bob").await, 4 * CALLS, folder.path()).await;
     assert!(count >= CALLS, "{count}");

@@ -98,7 +98,7 @@ impl UserInterface for Person {
             let _open = Open::new();
             let place = format!("at {}", one_line(visit.host));
             if ask_visit_done(&place).await.is_err() {
-                // Nobody can say it any more; the server still can.
+                // The user can no longer report the end of the visit; the server still can.
                 std::future::pending::<()>().await;
             }
         })

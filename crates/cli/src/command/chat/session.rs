@@ -31,7 +31,7 @@ use crate::{ask::Line, runtime::stop_signal, show::tell};
 /// 1 s between two looks at the servers that are starting.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// 10 s for servers to start before a person can type, and before a program hears of them.
+/// 10 s for servers to start before a person can type, and before a program is told about them.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// 5 problems of what servers offer are named when a chat begins.
@@ -298,7 +298,7 @@ impl ChatSession {
             }
             Err(failed) => {
                 if self.messages.len() == before {
-                    // Nothing came of it: it is as if it had not been said.
+                    // There is no answer: the prompt is removed from the conversation.
                     self.take_back();
                 }
                 if output == Output::Json {

@@ -195,7 +195,7 @@ impl Bridge {
         }
     }
 
-    /// Sends a message and passes on what comes of it; a refusal to open a session is handed back,
+    /// Sends a message and passes on the answer; a refusal to open a session is handed back,
     /// so that another way may be tried.
     async fn exchange(&self, envelope: &Envelope, line: Vec<u8>) -> Option<Bytes> {
         let (address, headers) = self.head(envelope);

@@ -167,7 +167,7 @@ impl Test {
         verdicts.push(verdict);
     }
 
-    /// What came of it. A server that ended or could not be reached is the reason, if there is one.
+    /// The result of the call. A server that ended or could not be reached is the reason, if there is one.
     fn end(&self, verdicts: &[Verdict], outcome: Outcome) -> Outcome {
         let all = verdicts.len();
         let passed = verdicts.iter().filter(|it| it.has_passed()).count();

@@ -45,7 +45,7 @@ pub(super) async fn open(
     };
     let settings = Settings::default().with_max_connections(MAX_CONNECTIONS);
     Ok(async move {
-        // Its requests are answered at once, so that none is cut off at the end.
+        // Its requests are answered immediately, so no request is cut off at the end.
         let _ = serve(listener, admin, settings, std::future::pending()).await;
     })
 }

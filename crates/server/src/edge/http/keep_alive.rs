@@ -27,7 +27,7 @@ impl KeepAlive {
         }
     }
 
-    /// The events as the next piece of the stream, or a comment if there are none and it has been
+    /// The events as the next piece of the stream, or a comment if there are no events and it has been
     /// quiet for too long. Its timer starts again with each piece. What is held is dropped when the
     /// piece is sent.
     pub(super) fn poll_piece(

@@ -204,7 +204,7 @@ impl HttpSession {
             .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
     }
 
-    /// What the client hears of, and its handshake.
+    /// The subscriptions of the client, and its handshake.
     pub(super) fn lifecycle(&self) -> &Arc<Session> {
         &self.lifecycle
     }

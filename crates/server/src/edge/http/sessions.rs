@@ -214,7 +214,7 @@ impl Sessions {
         session.close();
     }
 
-    /// Opens no more sessions, and ends what would stay open for ever. What runs is finished.
+    /// Opens no more sessions, and ends streams that would stay open without end. Running calls finish.
     pub(super) fn begin_shutdown(&self) {
         let mut table = self.table();
         table.is_closed = true;

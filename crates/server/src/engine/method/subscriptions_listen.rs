@@ -32,7 +32,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
         .map_err(|error| unreadable(&error))?;
     let wants_tasks = !params.notifications.tasks().is_empty();
     let runner = shared.task_runner(incoming.caller());
-    // tasks: who asks to hear of tasks MUST declare the extension.
+    // tasks: a client that subscribes to tasks MUST declare the extension.
     if wants_tasks
         && !incoming.declares(TASKS_EXTENSION)
         && (runner.is_some() || relays_tasks(shared, incoming))

@@ -45,7 +45,7 @@ impl TaskMode {
             .filter(|_| speaks_of_tasks(incoming.revision));
         let Some(asked) = asked else {
             return match tool.task {
-                // tasks: servers MUST answer -32601 where a task is required and none is asked for.
+                // tasks: servers MUST answer -32601 where a task is required and not requested.
                 Some(TaskSupport::Required) if speaks_of_tasks(incoming.revision) => Err(
                     unsupported(tool, "runs only as a task: call it with `task`"),
                 ),

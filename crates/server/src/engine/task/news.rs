@@ -35,7 +35,7 @@ pub(crate) fn listened(wish: &[String]) -> Vec<String> {
     listened
 }
 
-/// The tasks that a listen request hears of.
+/// The tasks that a listen request has subscribed to.
 pub(super) struct Watching {
     tasks: Arc<RunningTasks>,
     subscription: Id,

@@ -174,7 +174,7 @@ impl RunningTasks {
         let changed = self.store.change(&key, change, wall_clock::now()).await;
         let changed = changed.map_err(failed)?;
         if is_end && let Changed::Now(_) = &changed {
-            // If it runs on another machine, that one hears of it from the store.
+            // If it runs on another machine, the store notifies that machine.
             let cancel = self.table().running.get(id).cloned();
             cancel.iter().for_each(CancelFlag::set);
         }

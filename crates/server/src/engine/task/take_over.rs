@@ -173,7 +173,7 @@ async fn claim(
             .change(&record.key(), change, wall_clock::now())
             .await;
         match changed {
-            // It may have been written all the same, and then nobody else takes the task.
+            // The change may have been stored nevertheless, and then no other replica takes the task.
             Err(TasksError::Store(error)) if !tasks.closing.is_set() => {
                 tracing::warn!(%error, "it is not known yet whether a task was taken over");
                 tokio::time::sleep(CLAIM_AGAIN).await;

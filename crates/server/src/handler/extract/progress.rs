@@ -272,7 +272,7 @@ async fn send_later(recipient: Weak<Recipient>) {
     tokio::time::sleep(WAIT).await;
     if let Some(recipient) = recipient.upgrade() {
         recipient.send_waiting(|outbox, text| {
-            // A peer that does not read hears of the next one, or of the last.
+            // A peer that does not read gets the next report, or the last one.
             let _ = outbox.try_send_with(|out| out.extend_from_slice(text));
         });
     }

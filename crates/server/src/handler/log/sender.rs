@@ -336,7 +336,7 @@ impl Sender {
 
 impl Extract for Log {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        // Whoever calls the handler sees it, and was offered what it logs.
+        // A caller of the handler sees the handler, so the logging capability was declared to it.
         Ok(Self::offered(call, call.context.logging.is_made_to_some()))
     }
 

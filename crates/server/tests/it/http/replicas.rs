@@ -132,7 +132,7 @@ async fn what_one_replica_asks_is_answered_through_another() {
         assert_eq!((answer.status(), answer.body.len()), (202, 0));
         let (_, result) = message(&mut stream).await;
         assert_eq!(result["result"]["content"][0]["text"], "row 7");
-        // A second answer is for nobody.
+        // No call waits for a second answer.
         let again = moved(&session, &there)
             .post(accepted(&question["id"]))
             .await;
@@ -324,7 +324,7 @@ async fn the_end_of_a_visit_reaches_the_stream_at_another_replica() {
     let (_, question) = message(&mut stream).await;
     assert_eq!(question["params"]["elicitationId"], "payment-7");
     let changes = here.live.changes();
-    // The other replica may hear of the visit a moment later than the client.
+    // The other replica may learn of the visit a moment later than the client.
     let visiting = tokio::spawn(async move {
         loop {
             // The client is told of no visit but its own.

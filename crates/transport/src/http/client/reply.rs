@@ -16,7 +16,7 @@ use crate::http::sse::{self, Decoder, Event};
 /// An answer whose body is still to be read. Dropping it closes the stream of its request.
 pub struct Reply {
     address: Address,
-    /// Nobody locks it: it lets a reply be shared, although the bytes of an application need not be.
+    /// The lock is never contended: it lets a reply be shared, although the bytes of an application need not be.
     response: Response<Mutex<Body>>,
 }
 

@@ -131,7 +131,7 @@ async fn a_connection_that_must_not_be_used_again_is_not() {
     let answers = [
         "HTTP/1.1 200 OK\r\nconnection: x, Close\r\ncontent-length: 3\r\n\r\nyes",
         "HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nyes",
-        // An answer that nobody asked for comes with it.
+        // An unrequested answer arrives with it.
         "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nyesHTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nyes\r\n0\r\n\r\nno",
         "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",

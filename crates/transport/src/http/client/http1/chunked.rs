@@ -2,8 +2,8 @@
 
 use bytes::{Buf, Bytes};
 
-/// 16 KiB of chunk extensions and of trailer fields, each in one answer. Nobody reads them, and without
-/// a bound an answer of one byte could go on for ever. hyper has the same bounds.
+/// 16 KiB of chunk extensions and of trailer fields, each in one answer. They are not used, and without
+/// a bound an answer of one byte could be endless. hyper has the same bounds.
 const MAX_UNREAD_BYTES: usize = 16 * 1024;
 
 /// Where in the coding the next byte belongs.

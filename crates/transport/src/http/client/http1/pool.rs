@@ -112,7 +112,7 @@ impl Drop for Sweep {
     }
 }
 
-/// Whether nothing came from the other end: neither its closing nor an answer that nobody asked for.
+/// Whether nothing arrived from the other end: neither the end of the connection nor unrequested bytes.
 fn is_quiet(stream: &mut ClientStream) -> bool {
     let mut byte = [0];
     let mut context = Context::from_waker(Waker::noop());
