@@ -1,7 +1,7 @@
-//! What a server asks, answered later and by another process.
+//! Answers a server's question later, in another process.
 //!
-//! The first run starts a server, calls a tool and writes down what it asks. The second starts another
-//! server and gives the answer to that one: nothing is left of the first but the file.
+//! The first run starts a server, calls a tool and writes the question of the tool to a file. The second
+//! run reads the file, starts another server process and sends the answer to it.
 //!
 //! ```text
 //! cargo run -p examples --example answer_later -- ask /tmp/pending.json

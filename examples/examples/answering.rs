@@ -1,6 +1,6 @@
-//! A client that answers what servers ask in the middle of a call: forms, a model, the roots.
+//! A client that answers questions of servers in the middle of a call: forms, sampling and roots.
 //!
-//! It offers exactly what it has an answer for. The same answers serve every revision.
+//! It declares exactly the capabilities that it has a handler for. The same handlers serve every revision.
 //!
 //! ```text
 //! cargo run -p examples --example answering -- TOOL COMMAND…

@@ -1,4 +1,4 @@
-//! A tool with a page: hosts that know MCP Apps show it, all others read the tool's text.
+//! A tool with an HTML page: hosts that support MCP Apps show the page, all others use the tool's text.
 //!
 //! ```text
 //! cargo run -p examples --example app

@@ -1,6 +1,6 @@
 //! Arguments of every kind: required and optional, with defaults and limits, lists, structs, enums.
 //!
-//! What a model may send is read off the types; what it sends wrong is explained to it.
+//! The types become the input schema. If a model sends invalid arguments, the error explains the mistake.
 //!
 //! ```text
 //! cargo run -p examples --example arguments

@@ -1,5 +1,5 @@
-//! An authorization server for tests and demos: every user is signed in at once, and nothing is
-//! secret. `authorization_server ADDRESS` prints its issuer and listens until it is stopped.
+//! An authorization server for tests and demos. It signs in every user without a password and protects
+//! nothing. `authorization_server ADDRESS` prints its issuer and listens until it is stopped.
 
 use turnbuckle_test_authorization::AuthorizationServer;
 

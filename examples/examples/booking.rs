@@ -5,14 +5,14 @@
 //! cargo run -p examples --example booking -- 127.0.0.1:8080    # at http://127.0.0.1:8080/mcp
 //! ```
 //!
-//! The source knows nothing of revisions. A client of 2025-06-18 or 2025-11-25 is asked while the
-//! tool waits; one of 2026-07-28 is told what is missing and calls again. It may then reach
-//! another process: all that have the same `BOOKING_SECRET` go on with each other's calls.
+//! The code does not mention revisions. A client of 2025-06-18 or 2025-11-25 is asked while the
+//! tool waits. A client of 2026-07-28 gets the question as the result and calls again. Its second call
+//! may reach another process: processes with the same `BOOKING_SECRET` can continue each other's calls.
 //!
-//! The charge has an idempotency key, the number of the order, which is made before the first
-//! question and travels with the call. A process sees to it that a round of answers counts once; two
-//! processes that do not share a store cannot, and neither can one that died in the middle. The key
-//! is what makes that harmless: who takes the money knows the order, and takes it once.
+//! The charge has an idempotency key: the number of the order, which is created before the first
+//! question and kept in the call's state. One process accepts each round of answers only once. Two
+//! processes without a shared store, or a process that died in the middle, may run the charge twice. The
+//! key makes this harmless, because the payment service charges each order only once.
 
 use std::{
     collections::{HashMap, hash_map::RandomState},

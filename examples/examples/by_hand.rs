@@ -1,4 +1,4 @@
-//! Without attributes: all that they write can be written by hand.
+//! A server without attributes such as `#[tool]`: the code that they generate, written by hand.
 //!
 //! ```text
 //! cargo run -p examples --example by_hand

@@ -1,4 +1,4 @@
-//! A client that watches a call: its progress, a deadline, and cancelling it.
+//! A client that follows the progress of a call, sets its deadline, and cancels it.
 //!
 //! It calls the tool `boil` of the `progress` example:
 //!

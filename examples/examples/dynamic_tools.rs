@@ -1,4 +1,4 @@
-//! A catalog that changes while the server runs. Clients are told.
+//! A catalog that changes while the server runs. Clients are notified of changes.
 //!
 //! ```text
 //! cargo run -p examples --example dynamic_tools

@@ -1,4 +1,4 @@
-//! Ways to fail: for the model to read, for the peer to handle, for the log alone, and unexpectedly.
+//! The kinds of errors: for the model, for the peer's program, for the log, and unexpected ones.
 //!
 //! ```text
 //! cargo run -p examples --example errors

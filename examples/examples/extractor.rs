@@ -1,4 +1,4 @@
-//! An extractor of your own: anything that can be taken from a call can be a parameter.
+//! Your own extractor: a parameter of a handler that is computed from the call.
 //!
 //! ```text
 //! cargo run -p examples --example extractor

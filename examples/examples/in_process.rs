@@ -1,4 +1,4 @@
-//! Server and client in one process, without a byte leaving it: for tests, and for tools that ship inside a host.
+//! Server and client in one process, without a network: for tests, and for tools that are built into a host.
 //!
 //! ```text
 //! cargo run -p examples --example in_process

@@ -1,5 +1,5 @@
-//! Layers: code around every call, or around one tool. They see the call, may refuse it, and may leave something
-//! beside it for the handler.
+//! Layers (middleware) around every call, or around one tool. A layer sees the call, may refuse it, and may pass
+//! a value to the handler.
 //!
 //! ```text
 //! cargo run -p examples --example layers

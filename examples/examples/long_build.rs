@@ -1,8 +1,8 @@
-//! A build that takes long, as a task.
+//! A long build that runs as a task.
 //!
-//! The handler is an ordinary one: a client that knows tasks gets an id and comes back for the
-//! result, any other waits. What is said of the progress is the status of the task; a mistake in the
-//! arguments is answered before there is a task at all.
+//! The handler is an ordinary function. A client that supports tasks gets an id and fetches the result
+//! later; other clients wait for the result. Progress messages become the status of the task. Invalid
+//! arguments are reported before a task is created.
 //!
 //! ```text
 //! cargo run -p examples --example long_build

@@ -1,4 +1,4 @@
-//! Methods of one type as tools, prompts and resources, where they belong together.
+//! Methods of one type as tools, prompts and resources.
 //!
 //! ```text
 //! cargo run -p examples --example methods

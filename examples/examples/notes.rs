@@ -1,5 +1,5 @@
 //! Resources from a database: a template, a callback that lists them page by page, suggestions for the
-//! template's variable, and word of every change.
+//! template's variable, and notifications of changes.
 //!
 //! ```text
 //! cargo run -p examples --example notes

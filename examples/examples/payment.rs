@@ -1,5 +1,5 @@
-//! A tool that sends its user to a page: what is typed there passes neither the client nor the
-//! model.
+//! A tool that sends its user to a web page. Neither the client nor the model sees the data that the user
+//! enters there.
 //!
 //! ```text
 //! cargo run -p examples --example payment

@@ -1,7 +1,7 @@
 //! Progress, and what happens when a call is cancelled.
 //!
-//! An async handler is dropped where it waits, and needs nothing more. Work on a blocking thread is out of
-//! reach of a drop, so it looks at `Cancelled`.
+//! An async handler is dropped at its `await` and needs no code for cancellation. Work on a blocking thread
+//! cannot be stopped by a drop, so it checks `Cancelled`.
 //!
 //! ```text
 //! cargo run -p examples --example progress

@@ -1,7 +1,7 @@
-//! A server that wants tokens, and a client that gets them.
+//! A server that requires tokens, and a client that gets them.
 //!
-//! The issuer is one for demos, on this machine; with your own, give its URL to `Guard::issuer`.
-//! `docs/authorization.md` has the settings of the common ones.
+//! The authorization server is a demo on this machine. For your own, pass its URL to `Guard::issuer`;
+//! `docs/authorization.md` has the settings of common ones.
 
 use turnbuckle::{
     auth::{

@@ -1,5 +1,5 @@
-//! One server in several processes behind any load balancer: a client may reach another one with each
-//! of its requests, also in the middle of a call.
+//! One server in several processes behind any load balancer: each request of a client may reach another
+//! process, also in the middle of a call.
 //!
 //! ```text
 //! export KITCHEN_REDIS=redis://127.0.0.1/ KITCHEN_SECRET="$(head -c 32 /dev/urandom | base64)"

@@ -1,12 +1,12 @@
-//! A client for a person: a server that wants tokens opens their browser, once.
+//! A client that signs its user in, in the browser, when a server requires tokens.
 //!
 //! ```text
 //! cargo run -p examples --example sign_in -- https://example.com/mcp          # signs in, if need be
 //! cargo run -p examples --example sign_in -- https://example.com/mcp goodbye  # forgets the tokens
 //! ```
 //!
-//! On a machine without a browser, `.browser(Paste)` has the person carry the address over.
-//! `https` wants the feature `tls`.
+//! On a machine without a browser, use `.browser(Paste)`: the user opens the URL elsewhere and pastes the
+//! address that they are redirected to. `https` needs the feature `tls`.
 
 use turnbuckle::{
     auth::client::OAuth,

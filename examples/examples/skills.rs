@@ -1,4 +1,4 @@
-//! Skills, and a host that uses one: found, loaded, and every byte verified.
+//! A server with skills, and a host that finds a skill, loads it and verifies its files.
 //!
 //! ```text
 //! cargo run -p examples --example skills

@@ -1,6 +1,6 @@
 //! Any pair of byte streams carries the protocol: here TCP connections, each message a line.
 //!
-//! Nothing about a bare socket is encrypted or authenticated: bind it to this machine only.
+//! A plain socket is neither encrypted nor authenticated: bind it to this machine only.
 //!
 //! ```text
 //! cargo run -p examples --example socket -- 127.0.0.1:7000

@@ -1,4 +1,5 @@
-//! State that handlers share: given once, taken by type. If a state is missing, building the server fails.
+//! State that handlers share: passed to the server once, and extracted by type. If a state is missing, building
+//! the server fails.
 //!
 //! ```text
 //! cargo run -p examples --example state

@@ -1,4 +1,4 @@
-//! A tool without a model of its own: it borrows the client's.
+//! A tool that uses the client's model (sampling).
 //!
 //! ```text
 //! cargo run -p examples --example summariser

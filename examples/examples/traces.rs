@@ -1,6 +1,6 @@
-//! Traces: two servers in a row, one trace through both, as spans of OpenTelemetry.
+//! Traces: a server that calls another server, with one OpenTelemetry trace through both.
 //!
-//! The spans are kept in memory and printed; in earnest `opentelemetry-otlp` sends them to a
+//! The spans are kept in memory and printed. In production, `opentelemetry-otlp` sends them to a
 //! collector.
 //!
 //! ```text

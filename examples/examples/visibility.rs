@@ -1,6 +1,6 @@
-//! Tools that only some callers see. To the others they do not exist.
+//! Tools that only some callers see. For other callers they do not exist.
 //!
-//! The code that accepts the connection says who the caller is, never the client itself.
+//! The code that accepts the connection sets the caller. It never comes from the client's messages.
 //!
 //! ```text
 //! cargo run -p examples --example visibility
