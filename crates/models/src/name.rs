@@ -22,7 +22,7 @@ impl NameRule {
     }
 }
 
-/// Tools by the names that a model is told, which may not be the names that the host has for them.
+/// Maps the names of tools that a model sees to the host's names for them.
 #[derive(Clone, Debug, Default)]
 pub struct ToolNames {
     told: BTreeMap<String, String>,

@@ -29,7 +29,7 @@ pub async fn connect_at(
     connect_with(server, &plain_client(revision)).await
 }
 
-/// Connects a client of yours, with its answers and settings.
+/// Connects your own client, with its handlers and settings.
 ///
 /// # Errors
 /// What a client gets when the server does not answer as it should.

@@ -15,7 +15,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// The string that matches any value.
 const ANYTHING: &str = "…";
 
-/// What a client sends and what a server must say.
+/// A transcript: the messages that a client sends, and the messages that a server must answer with.
 ///
 /// A line starts with `>` (sent by the client) or `<` (expected from the server), then JSON. Lines
 /// that start with `#` are comments. In an expected message, the string `"…"` matches any value.
@@ -96,7 +96,7 @@ impl Transcript {
     /// transcript.
     ///
     /// # Errors
-    /// The first line that the server says differently.
+    /// [`Mismatch`]: the first message that differs from the transcript.
     pub async fn check(&self, server: &LiveServer) -> Result<(), Mismatch> {
         let connection = server.connect();
         let mut writer = connection.writer;

@@ -76,7 +76,7 @@ pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
 pub use turnbuckle_uri_template as uri_template;
 
-/// What most servers and clients need: `use turnbuckle::prelude::*`.
+/// The items that most servers and clients need: `use turnbuckle::prelude::*`.
 pub mod prelude {
     #[cfg(feature = "client")]
     pub use turnbuckle_client::{Answers, Change, Client, Connection, Listen, Round};
@@ -117,7 +117,7 @@ macro_rules! server {
     };
 }
 
-/// What the attributes write refers to these. Not for direct use.
+/// Items for the code that the attributes generate. Not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use schemars;

@@ -75,7 +75,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway with this name and version, which clients are told as those of the server. It has
+    /// Begins a gateway. Clients see this name and version as those of the server. The gateway has
     /// no servers yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {

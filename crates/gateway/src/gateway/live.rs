@@ -40,7 +40,7 @@ impl LiveGateway {
     }
 
     /// Adds a server while the gateway runs. A server with the same name is replaced. Clients are
-    /// notified when its tools are there.
+    /// notified when its tools are available.
     pub fn add(
         &self,
         name: impl Into<ServerId>,
@@ -91,7 +91,7 @@ impl LiveGateway {
             .collect()
     }
 
-    /// What is left out of the lists of the servers, or could not be read, and why. Servers without
+    /// Entries that were left out of the lists of the servers or could not be read, and why. Servers without
     /// problems are not in it.
     pub fn list_problems(&self) -> Vec<(ServerId, Vec<String>)> {
         self.0.core.list_problems()

@@ -63,7 +63,7 @@ pub struct RevisionPairView {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallerView {
-    /// Who calls, if the guard knows.
+    /// The id of the caller, if the guard identified it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
     /// The client and its version, as it says.
@@ -155,34 +155,34 @@ pub struct ServerView {
     pub failures: u64,
     /// The last lines that it printed to stderr.
     pub stderr: Vec<String>,
-    /// Its processes, where it is a program: the one that is kept, and those of callers.
+    /// The number of its processes if it is a program: the shared one, and those of callers.
     pub processes: usize,
     /// How many tools it has.
     pub tools: usize,
     /// Requests that were sent to it.
     pub calls: u64,
-    /// Those that ended with an error.
+    /// Calls that ended with an error.
     pub errors: u64,
     /// The median of the time that they took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50: Option<f64>,
     /// The newest of these times, in milliseconds.
     pub recent: Vec<f64>,
-    /// How many callers have it, where each caller has a session of its own.
+    /// The number of callers, if each caller has its own session with the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub callers: Option<CallerCounts>,
 }
 
-/// How many callers have a server that each caller reaches with credentials of its own.
+/// The number of callers of a server that each caller reaches with its own credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallerCounts {
-    /// Callers for which it is ready.
+    /// Callers for which the server is ready.
     pub ready: usize,
-    /// Callers for which it is starting.
+    /// Callers for which the server is starting.
     pub starting: usize,
-    /// Callers for which it has failed.
+    /// Callers for which the server has failed.
     pub failed: usize,
 }
 

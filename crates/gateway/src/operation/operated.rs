@@ -87,7 +87,7 @@ impl Operation {
         *self.policy.write() = Arc::new(policy);
     }
 
-    /// The counters, to be updated with what only the program knows, such as the states of servers.
+    /// The counters. The program updates those that only it knows, such as the states of servers.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }

@@ -146,8 +146,8 @@ impl Agent {
     }
 
     /// Runs a conversation of this one prompt until the model is done, and returns how it ended.
-    /// What the model says and does is reported by `report`. [`run`](Self::run) is for
-    /// conversations that go on, and can be stopped.
+    /// `report` receives the model's text and calls as events. [`run`](Self::run) is for
+    /// conversations with several prompts, and can be stopped.
     ///
     /// # Errors
     /// [`ModelError`] if the model gives no answer. A tool that fails is not an error: the model is
@@ -164,9 +164,9 @@ impl Agent {
         self.run(&mut conversation, &Stop::new(), &mut report).await
     }
 
-    /// Goes on with a conversation, whose last message is the user's, until the model is done.
+    /// Continues a conversation, whose last message is the user's, until the model is done.
     ///
-    /// What was said is added to the conversation, which is whole at every time: each call in it has
+    /// New messages are added to the conversation, which is valid at every time: each call in it has
     /// its result, also when the run is stopped or fails.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Agent {
     ///
     /// # Cancel safety
     /// Dropping the future stops the model and cancels open calls. The round that it was in is not
-    /// in the conversation then; [`Stop`] keeps what there is of it.
+    /// in the conversation then; [`Stop`] keeps its messages.
     pub async fn run(
         &self,
         conversation: &mut Vec<SamplingMessage>,

@@ -14,7 +14,7 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// A stop for one run, which goes on until it is stopped. Make a new one for the next run.
+    /// Creates a handle for one run. Create a new one for the next run.
     pub fn new() -> Self {
         Self(watch::Sender::new(false))
     }

@@ -122,7 +122,7 @@ fn unknown(block: &ContentBlock) -> String {
 
 /// A resource as a piece of a message, for a user who attaches it.
 ///
-/// Text keeps its address; pictures and sounds become what they are. Other bytes are only named: no
+/// Text keeps its URI; pictures and sounds become images and audio. Other bytes are only named: no
 /// message of the protocol can hold them.
 pub fn attachment(contents: &ResourceContents) -> SamplingContent {
     use turnbuckle_protocol::{AudioContent, ImageContent};

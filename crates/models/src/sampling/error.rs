@@ -56,7 +56,7 @@ impl SamplingError {
         }
     }
 
-    /// What the server is told. The words of a model's API stay with the host: they may name
+    /// The message for the server. It does not contain the text of the model's API, which may name
     /// accounts.
     pub fn message(&self) -> String {
         self.to_string()

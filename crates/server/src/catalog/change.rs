@@ -107,7 +107,7 @@ impl Catalog {
             .collect()
     }
 
-    /// The catalog as it is now.
+    /// The current catalog.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.0.snapshot.read())
     }

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) trait Entry: Send + Sync {
     /// The first letter of the cursors of this list.
     const CURSOR: &'static str;
-    /// How it is listed.
+    /// The entry as it is listed.
     type Wire: Serialize + Lower + Clone;
 
     fn key(&self) -> &str;

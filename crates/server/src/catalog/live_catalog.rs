@@ -48,7 +48,7 @@ impl LiveCatalog {
         );
     }
 
-    /// Changes the catalog, or leaves it as it was.
+    /// Changes the catalog, or leaves it unchanged if there is an error.
     pub(super) fn change<T, E>(
         &self,
         change: impl FnOnce(&mut Snapshot) -> Result<T, E>,

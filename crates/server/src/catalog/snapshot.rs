@@ -16,7 +16,7 @@ pub(crate) struct Snapshot {
     pub(crate) prompts: EntryList<PromptEntry>,
     pub(crate) resources: EntryList<ResourceEntry>,
     pub(crate) templates: EntryList<TemplateEntry>,
-    /// What every caller is offered. What was once offered stays so, as an empty list if need be: a
+    /// The capabilities for every caller. A declared capability stays declared, even with an empty list: a
     /// client that knows of it may ask.
     open: Offer,
     /// Whether there is or was an entry that only some callers see.

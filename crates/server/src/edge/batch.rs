@@ -34,7 +34,7 @@ pub(super) struct Batch {
     pub(super) is_initialized: bool,
 }
 
-/// What the members of a batch are served with.
+/// The context in which the members of a batch are served.
 pub(super) struct BatchContext<'a> {
     pub(super) shared: &'a Arc<Shared>,
     /// The end of the session as a whole.
@@ -42,7 +42,7 @@ pub(super) struct BatchContext<'a> {
     /// The end for the requests of this batch.
     pub(super) peer: &'a Arc<Peer>,
     pub(super) running: &'a RunningRequests,
-    /// Who pays for the responses.
+    /// The budget that the responses count against.
     pub(super) unsent: Option<&'a Unsent>,
 }
 

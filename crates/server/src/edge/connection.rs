@@ -48,12 +48,12 @@ pub(crate) struct Connection {
     runtime: Handle,
     running: RunningRequests,
     pace: Pace,
-    /// Who pays for what comes in.
+    /// The budget that incoming messages count against.
     payer: CallerKey,
     carrier: Carrier,
 }
 
-/// What carries the lines.
+/// The transport of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
     /// Stdio, or any other pair of streams.
@@ -69,7 +69,7 @@ enum Pace {
     /// As it comes.
     #[default]
     Open,
-    /// There is no memory for another message, for the time being.
+    /// There is currently no memory for another message.
     Full(Pin<Box<Sleep>>),
     /// There was no memory for so long that it is read from again.
     Overdrawn,
@@ -143,7 +143,7 @@ impl Connection {
         self.running.owner()
     }
 
-    /// What comes from now on is of this caller: the same one, who may be allowed other things.
+    /// Messages from now on belong to this caller: the same one, perhaps with other permissions.
     #[cfg(feature = "http")]
     pub(crate) fn called_by(&mut self, caller: Caller) {
         self.peer = Arc::new(self.peer.with_caller(caller));

@@ -25,7 +25,7 @@ pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
         .and_then(IdRef::from_raw)
 }
 
-/// What the beginning of a message holds.
+/// The members at the beginning of a message.
 #[derive(Default)]
 struct MessageStart<'a> {
     id: Option<&'a RawValue>,

@@ -60,7 +60,7 @@ impl Network {
         }))
     }
 
-    /// Listens under a name, in place of what listened there before.
+    /// Listens under a name, and replaces an earlier listener of this name.
     pub fn listen(&self, name: &str) -> Listener {
         let (sender, streams) = mpsc::channel(BACKLOG);
         let mut state = self.0.state.lock();

@@ -15,7 +15,7 @@ impl Random {
         Self { state: seed }
     }
 
-    /// A sequence of its own, for a part of the simulation that runs beside others.
+    /// Begins a separate sequence, for a part of the simulation that runs concurrently.
     pub fn fork(&mut self) -> Self {
         Self::new(self.number())
     }

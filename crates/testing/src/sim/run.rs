@@ -77,7 +77,7 @@ impl Sim {
     /// Runs the program once for each seed.
     ///
     /// # Panics
-    /// With the first seed that fails, what went wrong, and how to run it again.
+    /// If a seed fails. The message has the seed, the failed checks, and the command that runs it again.
     pub fn run<F: Future<Output = ()>>(self, program: impl Fn(SimulationRun) -> F) -> Report {
         match self.with_environment().find(program) {
             Ok(report) => report,

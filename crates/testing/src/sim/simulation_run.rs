@@ -68,7 +68,7 @@ impl SimulationRun {
         &self.0.network
     }
 
-    /// Writes a line into the trace of the run. It must not contain what differs from run to run, such
+    /// Writes a line into the trace of the run. It must not contain data that differs from run to run, such
     /// as session ids.
     pub fn note(&self, event: impl fmt::Display) {
         self.0.trace.note(format_args!("{event}"));
@@ -86,7 +86,7 @@ impl SimulationRun {
         tokio::time::sleep(time).await;
     }
 
-    /// Runs something beside the rest. If it panics, the run fails.
+    /// Spawns a task. If the task panics, the run fails.
     pub fn spawn<F>(&self, name: &str, work: F) -> JoinHandle<()>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -112,7 +112,7 @@ impl SimulationRun {
         self.serve_at(name, server, |http| http)
     }
 
-    /// The same with settings of its own: a guard, limits.
+    /// The same with other HTTP settings, such as a guard or limits.
     pub fn serve_at(
         &self,
         name: &str,
@@ -183,7 +183,7 @@ impl SimulationRun {
     }
 }
 
-/// A machine that a server runs on. Dropping it does nothing: the server goes on.
+/// A simulated machine on which a server runs. Dropping it does not stop the server.
 #[derive(Debug)]
 pub struct SimulatedMachine {
     run: SimulationRun,

@@ -24,14 +24,14 @@ use crate::{
 /// for it with each call.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What one replica has of a session.
+/// The state of a session on one replica.
 pub(super) struct AtReplica {
     /// Ids of requests and events begin with this.
     pub(super) place: Place,
-    /// What stores know the session by.
+    /// The key of the session in stores.
     pub(super) key: Box<str>,
     replicas: Arc<Replicas>,
-    /// When the id of the session is not taken any more.
+    /// When the id of the session expires.
     ends: Instant,
     changes: Mutex<ChangeCount>,
     /// Held while changes are read or written, and until they are known here: what is read first must
@@ -108,7 +108,7 @@ impl AtReplica {
         })
     }
 
-    /// Where the events of a stream are written down, if streams outlive their replica.
+    /// The log for the events of a stream, if streams outlive their replica.
     pub(super) fn stream_log(&self, stream: u64) -> Option<StreamLog> {
         self.replicas.stream_log(self.place, stream, &self.key)
     }

@@ -16,13 +16,13 @@ use crate::engine::budget::Charge;
 /// events.
 pub struct HttpBody {
     kind: BodyKind,
-    /// What was paid for the request, until the answer is sent.
+    /// The budget taken for the request, until the answer is sent.
     charge: Option<Charge>,
 }
 
 enum BodyKind {
     Full(Option<Bytes>),
-    /// Bytes of its own, and then some that are shared with other answers.
+    /// Bytes of this answer, and then bytes that are shared with other answers.
     InTwo(Bytes, Bytes),
     Stream(Box<dyn StreamBody>),
 }

@@ -10,15 +10,15 @@ use crate::replica::Place;
 /// The longest id of a request that is part of the ids of events, in bytes of JSON.
 const MAX_REQUEST: usize = 64;
 
-/// What the ids of the events of a stream have in common.
+/// The common part of the ids of the events of a stream.
 pub(super) enum StreamName {
     /// The number of the stream, where there is one process.
     Local(u64),
-    /// What comes before the number of an event, and after it.
+    /// The parts of an id before and after the number of the event.
     Placed(Box<str>, Box<str>),
 }
 
-/// What a stream carries.
+/// The messages that a stream carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Carries {
     /// The messages of a call: of this one, if it has a short id.
@@ -30,7 +30,7 @@ pub(super) enum Carries {
 /// An id that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
-    /// Where the stream is; at the one process that there is if `None`.
+    /// The replica of the stream; `None` if there are no replicas.
     pub(super) place: Option<Place>,
     pub(super) stream: u64,
     pub(super) event: u64,

@@ -25,7 +25,7 @@ pub(super) struct EventStream {
     name: StreamName,
     pub(super) source: Arc<Source>,
     state: Mutex<StreamState>,
-    /// Where its events are written down, if it outlives this replica.
+    /// The log for its events, if the stream outlives this replica.
     log: Option<StreamLog>,
 }
 
@@ -40,7 +40,7 @@ impl StreamState {
     }
 }
 
-/// Who reads a stream.
+/// The reader of a stream.
 #[derive(Clone, Copy)]
 enum ReadBy {
     /// The reader with this number.
@@ -57,7 +57,7 @@ pub(super) enum Begin {
     Primed(Vec<u8>),
     /// With these messages alone.
     With(Vec<u8>),
-    /// With what came after an event.
+    /// With the messages after an event.
     After(u64),
 }
 

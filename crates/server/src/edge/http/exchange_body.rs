@@ -28,15 +28,15 @@ struct ExchangeBody {
     answered: AnswerTo,
 }
 
-/// Who is answered, and with which id.
+/// The client to answer, and the id of the request.
 pub(super) struct AnswerTo {
     pub(super) unsent: Unsent,
     pub(super) id: Id,
 }
 
-/// How an exchange begins to be answered.
+/// The beginning of the answer to an exchange.
 pub(super) enum BodyStart {
-    /// All at once.
+    /// As one body.
     Whole(Response),
     /// Bit by bit.
     Stream(HttpBody),

@@ -25,7 +25,7 @@ const SAY_WITHIN: Duration = Duration::from_secs(1);
 /// Callers who are counted in the store at a time. Others are counted here alone.
 const MAX_CALLERS: usize = 4096;
 
-/// What other replicas have opened.
+/// The sessions that other replicas have opened.
 pub(super) struct HeldSessions {
     limits: Arc<dyn SharedLimits>,
     replicas: Arc<Replicas>,
@@ -33,9 +33,9 @@ pub(super) struct HeldSessions {
     callers: Mutex<HashMap<CallerKey, HeldElsewhere>>,
 }
 
-/// What other replicas have opened for one caller.
+/// The sessions that other replicas have opened for one caller.
 struct HeldElsewhere {
-    /// How all replicas know the caller.
+    /// The key of the caller on all replicas.
     name: Arc<str>,
     count: u64,
     heard: Option<Instant>,
@@ -53,7 +53,7 @@ impl HeldSessions {
         }))
     }
 
-    /// How many sessions of a caller this replica opens without asking anybody.
+    /// How many sessions of a caller this replica opens without asking the store.
     pub(super) fn share(&self) -> usize {
         self.max / self.replicas.nodes().len().saturating_mul(2).max(2)
     }

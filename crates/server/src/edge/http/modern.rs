@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// What comes of a request.
+/// The result of a request.
 pub(super) enum RequestAnswer {
     Now(Response<HttpBody>),
     Later(LaterAnswer),

@@ -25,13 +25,13 @@ const READ_WITHIN: Duration = Duration::from_millis(500);
 const WRITE_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a client waits for the other replicas to know of its change. One that is late does not
-/// keep the client waiting, and hears of the change later.
+/// keep the client waiting, and gets the change later.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// How often a change that another replica told of is tried to be read: for about a minute.
 const MAX_TRIES: usize = 60;
 
-/// What a request changes in its session, if anything.
+/// The change of a session that a request makes, if any.
 pub(super) fn of(request: &Request<'_>) -> Option<SessionChange> {
     let text = |name| request.params.text(name).map(Cow::into_owned);
     match &*request.method {
@@ -46,7 +46,7 @@ pub(super) fn of(request: &Request<'_>) -> Option<SessionChange> {
 /// knows of it, unless it is late.
 ///
 /// # Errors
-/// What to tell the client if the change is known here alone.
+/// The error for the client if only this replica knows of the change.
 pub(super) async fn share(
     replicas: &Arc<Replicas>,
     session: &HttpSession,
@@ -95,7 +95,7 @@ pub(super) async fn share(
 }
 
 /// The same for a request that is answered later, by a relay: what it changes is shared before its
-/// client hears of it.
+/// client gets the answer.
 pub(super) fn shared_after(
     replicas: &Arc<Replicas>,
     session: &Arc<HttpSession>,

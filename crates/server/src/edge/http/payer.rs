@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::quota::{CallerKey, CountedCaller, Quota, Share};
 
-/// Who pays for a session.
+/// The caller whose quota counts for a session.
 pub(super) struct Payer {
     pub(super) key: CallerKey,
     /// The caller whose rates count, if any.

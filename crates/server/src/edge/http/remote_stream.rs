@@ -45,7 +45,7 @@ struct Remote {
     node: NodeId,
     place: u64,
     session: String,
-    /// What stores know the session by.
+    /// The key of the session in stores.
     key: String,
     caller: Option<String>,
     last: EventId,
@@ -105,7 +105,7 @@ impl Remote {
         Ok(Some(pulled))
     }
 
-    /// Answers with what comes on the stream. Must be called inside a runtime.
+    /// Answers with the messages of the stream. Must be called inside a runtime.
     fn read(self, site: &Arc<Site>, first: Pulled) -> Response<HttpBody> {
         let (sender, events) = mpsc::channel(1);
         // Ends with the stream, or with the connection that reads it.
@@ -151,7 +151,7 @@ impl Remote {
         }
     }
 
-    /// What a client is told of a call whose replica has ended: what that replica wrote down, and an
+    /// The events for a client whose call's replica has ended: those that the replica stored, and an
     /// error if the call was not answered. `None` if nothing is known of it.
     async fn afterwards(&self) -> Option<String> {
         let (stream, event) = (self.last.stream, self.last.event);

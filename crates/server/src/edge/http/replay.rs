@@ -14,9 +14,9 @@ pub(super) struct Replay {
     kept: VecDeque<Kept>,
     bytes: usize,
     last: u64,
-    /// What is paid for them.
+    /// The budget that they count against.
     share: Share,
-    /// Of that, what is paid for messages that are on their way and are no events yet.
+    /// The part of it for messages that are on their way and are not events yet.
     reserved: usize,
 }
 
@@ -26,7 +26,7 @@ struct Kept {
     at: Instant,
 }
 
-/// What becomes of the connection that the events go out on.
+/// Whether the connection that carries the events stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     /// It stays open.
@@ -95,7 +95,7 @@ impl Replay {
         then
     }
 
-    /// Appends what came after an event.
+    /// Appends the events after an event.
     pub(super) fn after(&self, number: u64, settings: &HttpSettings, events: &mut Vec<u8>) {
         let missed = self.kept.iter().filter(|kept| kept.number > number);
         for kept in missed.filter(|kept| kept.at.elapsed() <= settings.replay_age) {

@@ -7,13 +7,13 @@ pub(super) enum Route {
     Endpoint,
     /// The stream of 2024-11-05.
     Sse,
-    /// Where clients of 2024-11-05 post.
+    /// The endpoint to which clients of 2024-11-05 post.
     Messages,
-    /// Who we are.
+    /// The server card.
     Card,
-    /// Where the card is.
+    /// The AI catalog, which says where the card is.
     Catalog,
-    /// That we are there.
+    /// The health check.
     Health,
     /// An unknown path.
     Nowhere,

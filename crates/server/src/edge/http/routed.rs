@@ -36,7 +36,7 @@ pub(super) async fn accept(
     }
 }
 
-/// What a client is told whose message cannot reach its replica now.
+/// The error for a client whose message cannot reach its replica now.
 pub(super) fn unreachable(failed: &CallFailed) -> Response<HttpBody> {
     let error = ErrorObject::internal(format!("{failed}: send the message again"));
     let refused = reply::error(StatusCode::SERVICE_UNAVAILABLE, None, &error);

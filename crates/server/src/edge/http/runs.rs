@@ -44,7 +44,7 @@ struct GuestRun {
     _owner: Owner,
 }
 
-/// What the request was told.
+/// The messages that the request has sent to its client.
 struct Said {
     /// The number of the first line that is still here.
     first: u64,
@@ -65,7 +65,7 @@ pub(super) struct GuestRequest<'a> {
     pub(super) wait: Duration,
 }
 
-/// Runs a request, or goes on with one that runs, and waits for the next messages.
+/// Starts a request, or continues a running one, and waits for the next messages.
 pub(super) fn run(
     site: &Arc<Site>,
     guest: &GuestRequest<'_>,

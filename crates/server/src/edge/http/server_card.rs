@@ -24,7 +24,7 @@ const CATALOG_TYPE: &str = "application/ai-catalog+json";
 /// The longest text of a card, in characters.
 const MAX_TEXT: usize = 100;
 
-/// What a card says of a server without a description.
+/// The description in the card of a server without a description.
 const NO_DESCRIPTION: &str = "An MCP server.";
 
 /// `GET <endpoint>/server-card`: identity, address and revisions, without a message exchanged.
@@ -112,7 +112,7 @@ fn is_public(host: &str) -> bool {
     }
 }
 
-/// Where the server is, as the one who asks knows it.
+/// The address of the server, as the client used it.
 struct PublicAddress {
     /// The whole URL of the endpoint.
     endpoint: String,

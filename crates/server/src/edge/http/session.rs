@@ -35,14 +35,14 @@ const STANDING_BYTES: usize = 16 * 1024;
 /// One session.
 pub(super) struct HttpSession {
     pub(super) id: Box<str>,
-    /// What replicas share of it, where there are replicas.
+    /// The part that replicas share, if there are replicas.
     pub(super) at: Option<AtReplica>,
     /// The client, as the session as a whole sees it: what it is told goes to the standing streams.
     pub(super) peer: Arc<Peer>,
     lifecycle: Arc<Session>,
     payer: Payer,
     pub(super) running: RunningRequests,
-    /// What the session as a whole is told, on whichever standing stream is open.
+    /// Messages that belong to no call, on whichever standing stream is open.
     pub(super) standing: Arc<Source>,
     /// Streams that are open or can be resumed, in the order in which they were opened.
     streams: Mutex<Vec<Arc<EventStream>>>,
@@ -89,7 +89,7 @@ impl HttpSession {
         }
     }
 
-    /// Who pays for what the session takes.
+    /// The caller whose quotas count for the session.
     pub(super) fn payer_key(&self) -> CallerKey {
         self.payer.key
     }
@@ -137,7 +137,7 @@ impl HttpSession {
         streams.iter().filter(|stream| stream.is_read()).count()
     }
 
-    /// Whether the client listens to what the session as a whole is told.
+    /// Whether the client listens to messages that belong to no call.
     pub(super) fn is_listening(&self) -> bool {
         let streams = self.streams();
         let mut standing = streams.iter().filter(|stream| self.is_standing(stream));

@@ -27,7 +27,7 @@ struct EventBody {
     session: Arc<HttpSession>,
     stream: Arc<EventStream>,
     reader: u64,
-    /// What goes out first: the priming event, or what the client missed.
+    /// The first events: the priming event, or the events that the client missed.
     start: Vec<u8>,
     then: Then,
     keep_alive: KeepAlive,
@@ -54,7 +54,7 @@ pub(super) fn of(
     session.open_stream(Arc::new(Source::new(outbox)), carries, &site.settings)
 }
 
-/// What the session as a whole is told, as a stream that can be resumed.
+/// Messages that belong to no call, as a stream that can be resumed.
 pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
     if let Some(at) = &session.at {
         // `notifications/initialized` may have gone to another replica, and changes since then too.

@@ -106,7 +106,7 @@ pub struct HttpSettings {
     pub retry: Duration,
     /// Routes beside the endpoint. See [`Self::extra_routes`].
     pub extra_routes: Option<ExtraRoutes>,
-    /// Where requests come from, if the program knows better. See [`Self::address_from`].
+    /// Finds the address that a request comes from. See [`Self::address_from`].
     pub address: Option<AddressSource>,
 }
 
@@ -131,9 +131,9 @@ impl fmt::Debug for AddressSource {
 /// The hosts or origins that are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowList {
-    /// All of them. Only behind something that checks them.
+    /// All hosts or origins. Use it only behind a proxy that checks them.
     Any,
-    /// These, and those of this machine (loopback).
+    /// The listed ones, and those of this machine (loopback).
     These(Vec<String>),
 }
 
@@ -242,7 +242,7 @@ impl HttpSettings {
         self
     }
 
-    /// As [`cors`](Self::cors), with rules of your own: credentials, and more methods and headers.
+    /// As [`cors`](Self::cors), with your own rules: credentials, and more methods and headers.
     pub fn cors_with(mut self, rules: CorsRules) -> Self {
         self.cors_rules = rules;
         self.cors()

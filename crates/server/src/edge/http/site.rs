@@ -20,7 +20,7 @@ use crate::{
 /// Where a service is mounted in a router.
 #[derive(Clone, Debug)]
 pub(super) struct Mount {
-    /// What clients are told: a path, or a whole URL.
+    /// The endpoint that clients see: a path, or a whole URL.
     pub(super) url: String,
     /// The path, without a slash at its end.
     pub(super) path: String,
@@ -43,7 +43,7 @@ impl Mount {
     }
 }
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct Site {
     pub(super) shared: Arc<Shared>,
     pub(super) settings: HttpSettings,
@@ -51,11 +51,11 @@ pub(super) struct Site {
     /// Requests that other replicas were sent.
     pub(super) runs: Runs,
     pub(super) endpoint: Option<String>,
-    /// Where the service is mounted, if it was told.
+    /// The path at which the service is mounted, if it was set.
     pub(super) mount: Option<Mount>,
     /// Set when the service begins its shutdown.
     pub(super) closing: CancelFlag,
-    /// Who says who calls, if not a layer in front.
+    /// The guard that identifies the caller, if no layer in front does it.
     pub(super) guard: Option<Arc<dyn Protect>>,
     local: Caller,
 }
