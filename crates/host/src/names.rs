@@ -21,7 +21,7 @@ const DIGEST_DIGITS: usize = 8;
 /// Whether names say which server they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
-    /// There is one server: its own names.
+    /// The names have no prefix, because there is only one server.
     None,
     /// There are several: `server__name`.
     Server,

@@ -91,7 +91,7 @@ pub enum ModelError {
         /// The failure of the connection, if that is the cause.
         source: Option<Box<HttpError>>,
     },
-    /// Nothing came for too long.
+    /// The API sent nothing for too long.
     #[error("{api} sent nothing for {} s", limit.as_secs())]
     Silent {
         /// Where the request went.

@@ -16,11 +16,11 @@ pub const MAX_USED_STATES_PER_OWNER: usize = 25_000;
 /// Whether a state may be used, from [`UsedStates::claim`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateClaim {
-    /// It is used now, for the first time.
+    /// The state was not used before, and is marked as used now.
     FirstUse,
-    /// It was used before.
+    /// The state was used before.
     AlreadyUsed,
-    /// It is not used: its owner has used so many that have not expired yet.
+    /// The state is not accepted, because its owner has used too many that have not expired yet.
     TooMany {
         /// How many one owner may have used.
         limit: usize,

@@ -16,7 +16,7 @@ pub enum TrySendError {
     /// The queue is full: the peer does not read, or others wait already.
     #[error("the outgoing queue is full")]
     Full,
-    /// Nothing more is taken: the outbox was closed, or its connection has ended.
+    /// The outbox was closed, or its connection has ended.
     #[error("the connection is closed; nothing more can be sent on it")]
     Closed,
 }

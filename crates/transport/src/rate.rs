@@ -95,7 +95,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Nothing has happened yet.
+    /// Creates a limiter that has not counted anything yet.
     pub fn new(rate: Rate) -> Self {
         Self {
             rate,

@@ -104,7 +104,7 @@ pub enum Problem {
         /// The value that was found.
         found: String,
     },
-    /// Nothing was found in any of the places where it may be.
+    /// The document was not found at any of its possible URLs.
     Missing(String),
     /// The other side cannot do what is needed, such as PKCE or the grant that is set.
     Unsupported(String),

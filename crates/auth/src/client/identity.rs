@@ -94,7 +94,7 @@ pub(crate) struct ClientIdentity {
 /// The credentials of a client.
 #[derive(Clone)]
 pub(crate) enum ClientProof {
-    /// Nothing: a public client.
+    /// No authentication: a public client.
     None,
     Secret(Secret),
     Key(Arc<SigningKey>),

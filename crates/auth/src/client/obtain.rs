@@ -16,11 +16,11 @@ use super::{AuthError, Dpop, Problem, Scopes, Step};
 pub(crate) enum Cause {
     /// There are no tokens, or they were refused.
     Refused,
-    /// They were renewed, and refused all the same.
+    /// The tokens were renewed, and are still refused.
     RenewedInVain,
-    /// They are about to expire.
+    /// The tokens are about to expire.
     Expired,
-    /// They are not good for enough.
+    /// The tokens do not have the required scopes.
     TooNarrow,
 }
 

@@ -60,9 +60,9 @@ struct Kept {
 /// The state of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenState {
-    /// They were just granted. If these are refused, others would be too.
+    /// The tokens were just granted. If these are refused, others would be too.
     New,
-    /// They were just renewed. If these are refused, others may have to be granted.
+    /// The tokens were just renewed. If these are refused, new ones may have to be granted.
     Renewed,
     /// The server has accepted them, or another process has stored them.
     Tried,

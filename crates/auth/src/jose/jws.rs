@@ -49,19 +49,20 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadToken {
-    /// It is longer than 32 KiB.
+    /// The token is longer than 32 KiB.
     #[error("the token is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// It is not a token in three parts. Opaque tokens end here; use introspection for them.
+    /// The text is not a token in three parts. Opaque tokens cause this error; use introspection
+    /// for them.
     #[error("the token is not a signed JWT in three parts")]
     Shape,
     /// Its header or its claims are not JSON objects, or its signature is not base64url.
     #[error("the {0} of the token cannot be read")]
     Part(&'static str),
-    /// It is signed with an algorithm that is not allowed, or that is symmetric or unknown.
+    /// The token is signed with an algorithm that is not allowed, or that is symmetric or unknown.
     #[error("tokens signed with `{0}` are not accepted")]
     Algorithm(String),
-    /// It has critical header members (`crit`), and none is understood here.
+    /// The token has critical header members (`crit`), which are not supported.
     #[error("the token has critical header members, and none is known here")]
     Critical,
     /// No key of the set fits the token. The issuer may have new keys: fetch the set again.

@@ -33,7 +33,7 @@ pub(super) enum Place {
     Discovered,
     /// From this URL.
     At(Address),
-    /// They were given, and do not change.
+    /// The keys were set by the application, and do not change.
     Given(Arc<JwkSet>),
 }
 

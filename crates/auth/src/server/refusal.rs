@@ -20,7 +20,7 @@ const RETRY_LATE: HeaderValue = HeaderValue::from_static("60");
 /// Why a request is not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Denied {
-    /// It brings no token.
+    /// The request has no token.
     NoToken,
     /// The request carries a token in a malformed way.
     Malformed(&'static str),

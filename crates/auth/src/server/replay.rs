@@ -36,9 +36,9 @@ struct Periods {
 pub(super) enum Use {
     First,
     Again,
-    /// It cannot be told, because there are too many.
+    /// Too many proofs are remembered, so this one cannot be checked.
     Crowded,
-    /// There are too many of this key.
+    /// Too many proofs of this key are remembered.
     KeyCrowded,
 }
 

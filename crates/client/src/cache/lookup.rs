@@ -31,9 +31,11 @@ pub(crate) enum Freshness {
     /// The result is never cached.
     #[default]
     Uncached,
-    /// As old as the server allows, or so much older when the server cannot be asked.
+    /// As old as the server allows, or a cached result up to this much older if the server cannot
+    /// be reached.
     Allowed(Option<Duration>),
-    /// The server is asked, and its answer kept for others; a result so old serves if it cannot be.
+    /// The server is asked, and its answer is cached. A cached result up to this much older is used if
+    /// the server cannot be reached.
     Fresh(Option<Duration>),
 }
 

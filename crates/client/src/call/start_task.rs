@@ -20,8 +20,8 @@ use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 pub enum Started {
     /// The server answered at once: it has no tasks, or the tool was quick. There is no task.
     Done(ToolOutput),
-    /// It goes on as a task at the server. The handle waits for it, asks for its status and cancels
-    /// it.
+    /// The call continues as a task at the server. The handle waits for the task, asks for its
+    /// status and cancels it.
     Task(TaskHandle),
 }
 

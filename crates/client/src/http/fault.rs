@@ -16,11 +16,11 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 /// Why a POST brought no answer.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// Nothing was sent.
+    /// The request was not sent.
     Unsent(BoxError),
     /// The hook for authorization gave no credentials; nothing ran.
     Authorization(BoxError),
-    /// It may have been received.
+    /// The connection broke; the server may have received the request.
     Lost(BoxError),
     /// An HTTP error status without a JSON-RPC error.
     Status {

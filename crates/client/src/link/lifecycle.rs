@@ -33,7 +33,7 @@ pub(crate) struct Lifecycle {
 enum Stage {
     #[default]
     Open,
-    /// Nothing comes any more, but the server's process may still be there.
+    /// The server sends nothing any more, but its process may still run.
     Lost(Arc<Ending>),
     /// All is over.
     Ended(Arc<Ending>),

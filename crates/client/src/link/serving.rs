@@ -33,7 +33,7 @@ type Handle = Arc<OnceLock<AbortHandle>>;
 pub(super) enum Work {
     /// A task of ours answers it.
     Task(Handle),
-    /// It was handed on.
+    /// The request was passed on to the relay.
     Relayed,
 }
 

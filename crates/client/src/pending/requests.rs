@@ -21,9 +21,9 @@ use crate::future::race;
 /// Why a request was not entered.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Nothing is sent on this connection any more.
+    /// The connection is closed.
     Closed,
-    /// This many wait already.
+    /// Too many requests wait: this many.
     Full(usize),
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum RequestOutcome {
     Result(Box<RawValue>),
     /// `error`, unparsed.
     Error(Box<RawValue>),
-    /// Nothing came in time.
+    /// No answer arrived before the deadline.
     Overdue(Overdue),
     /// The answer is longer than this many bytes, and was skipped.
     Oversized(usize),
@@ -36,7 +36,7 @@ pub(crate) enum RequestOutcome {
     TooManyNodes(usize),
     /// What came is not a valid JSON-RPC response, for this reason.
     Malformed(Box<str>),
-    /// Nothing can come any more.
+    /// The connection is closed, so no answer can arrive.
     Closed,
 }
 

@@ -19,7 +19,7 @@ pub struct RelayRequest {
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AnswerDeadline {
-    /// As long as the client gives every call.
+    /// The deadline of the client for every call.
     Usual,
     Within(Duration),
     Endless,

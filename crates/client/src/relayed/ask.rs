@@ -9,9 +9,9 @@ use turnbuckle_protocol::{ErrorObject, Id};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attribution {
-    /// It came on the call's own stream (Streamable HTTP).
+    /// The question arrived on the call's own stream (Streamable HTTP).
     Stream,
-    /// It names the task whose result the call waits for.
+    /// The question names the task whose result the call waits for.
     Task,
     /// The call is the only one in flight in whose middle a server may ask.
     OnlyCall,
@@ -59,7 +59,7 @@ impl RelayAsk {
         self.params.as_deref()
     }
 
-    /// How it was assigned to its call.
+    /// How the question was assigned to its call.
     pub fn attribution(&self) -> Attribution {
         self.attribution
     }

@@ -37,9 +37,9 @@ pub(crate) struct OpenRelay {
 enum Kind {
     /// A server may ask in the middle of it.
     Asking,
-    /// It waits for the result of this task, which may ask.
+    /// The call waits for the result of this task, which may ask.
     TaskResult(Option<Box<str>>),
-    /// It stays open for notifications.
+    /// The call stays open for notifications.
     Listen,
     /// Servers answer it from what they know, and log nothing about it.
     Quiet,

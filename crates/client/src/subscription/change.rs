@@ -116,10 +116,10 @@ impl Change {
 /// How well a change fits what was asked for, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// It may be meant.
+    /// The URI may belong to the subscription.
     Unplaced,
-    /// It is a part of what was asked for.
+    /// The URI is a part of the resource that was subscribed to.
     Part,
-    /// It is what was asked for.
+    /// The URI is the one that was subscribed to.
     Exact,
 }

@@ -35,7 +35,7 @@ pub(crate) enum LookState {
     Done(Box<RawValue>),
     /// The error, as its call would have returned it.
     Failed(ErrorObject),
-    /// It was given up.
+    /// The task was cancelled.
     Cancelled,
     /// The rest must be fetched with `tasks/result`, in sessions.
     Fetch,

@@ -219,12 +219,12 @@ impl Follower {
 
 /// A resource whose changes are followed. Dropping it ends that.
 pub(crate) enum Follow {
-    /// By the session that the lists are read in.
+    /// The resource is followed by the session in which the lists are read.
     Shared {
         upstream: Arc<Upstream>,
         uri: Arc<str>,
     },
-    /// By a session of one caller.
+    /// The resource is followed by a session of one caller.
     Apart(AbortHandle),
 }
 

@@ -26,13 +26,13 @@ pub enum LockKind {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Difference {
-    /// It was not there when the server was approved.
+    /// The entry did not exist when the server was approved.
     New,
-    /// It says something else.
+    /// The definition or text has changed.
     Changed,
-    /// It is not there any more.
+    /// The entry no longer exists.
     Gone,
-    /// It is much like one that is gone.
+    /// The entry is much like one that no longer exists.
     Renamed,
 }
 
@@ -78,7 +78,7 @@ impl LockKind {
 }
 
 impl LockDifference {
-    /// How it is named: `server/tool`, or `server` for its instructions.
+    /// The label of the entry: `server/tool`, or `server` for its instructions.
     pub fn label(&self) -> String {
         match self.kind {
             LockKind::Instructions => self.server.clone(),

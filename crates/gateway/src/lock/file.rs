@@ -18,11 +18,11 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(PathBuf, io::Error),
-    /// It is not a lock file of this format.
+    /// The file is not a lock file of this format.
     Malformed(PathBuf, String),
-    /// It cannot be written.
+    /// The file cannot be written.
     Write(PathBuf, io::Error),
     /// The gateway has no lock file.
     Off,

@@ -28,9 +28,9 @@ pub enum LockMode {
     /// Nothing is pinned or compared.
     #[default]
     Off,
-    /// They are reported.
+    /// Changed entries are reported.
     Audit,
-    /// They are withheld until they are approved, and reported.
+    /// Changed entries are reported, and withheld until they are approved.
     Enforce,
 }
 

@@ -45,7 +45,7 @@ pub(super) enum Used {
     Now(Ending),
     /// The call ran before, or runs.
     Before(watch::Receiver<Option<RelayReply>>),
-    /// It does not run.
+    /// The call does not run.
     Refused(Reject),
 }
 

@@ -48,9 +48,9 @@ pub struct PolicyRule {
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is served.
+    /// The request is served.
     Allow,
-    /// It is answered as if there were no such thing. The text says by which rule.
+    /// The request is answered as if the entry did not exist. The text names the rule.
     Deny(String),
     /// The user is asked first. The text says by which rule.
     Ask(String),
@@ -86,7 +86,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// This many calls in a second.
+    /// A rate of this many calls in a second.
     pub fn per_second(count: u32) -> Self {
         Self {
             count,
@@ -94,7 +94,7 @@ impl Rate {
         }
     }
 
-    /// This many calls in a minute.
+    /// A rate of this many calls in a minute.
     pub fn per_minute(count: u32) -> Self {
         Self {
             count,
@@ -102,7 +102,7 @@ impl Rate {
         }
     }
 
-    /// This many calls in an hour.
+    /// A rate of this many calls in an hour.
     pub fn per_hour(count: u32) -> Self {
         Self {
             count,

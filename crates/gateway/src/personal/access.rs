@@ -62,7 +62,7 @@ pub enum SignInState {
     Waiting,
     /// The user has confirmed it, and the credentials are being fetched.
     Confirmed,
-    /// It is over. The error says why the caller has no credentials.
+    /// The sign-in has ended. The error says why the caller has no credentials.
     Ended(Result<(), String>),
 }
 

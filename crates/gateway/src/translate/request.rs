@@ -53,11 +53,11 @@ pub(crate) struct Own<'a> {
 /// What a retry upstream carries of the round before.
 #[derive(Clone)]
 pub(crate) enum Round {
-    /// It is not a retry.
+    /// The request is not a retry.
     None,
     /// The params already have it, with this state of the server's own.
     Retry(Option<String>),
-    /// It is not a retry, and is to run as a task.
+    /// The request is not a retry, and asks for a task.
     Task,
     /// Answers that the gateway has collected.
     Answers(String, Option<String>),

@@ -78,11 +78,11 @@ struct HeldQuestion {
 
 /// What becomes of a question.
 pub(super) enum Assignment {
-    /// It is this call's.
+    /// The question belongs to this call.
     Of(mpsc::Sender<Box<RelayAsk>>, Box<RelayAsk>),
-    /// It may be of several calls, or of one that was given up.
+    /// The question may belong to several calls, or to a cancelled one.
     Unclear(Box<RelayAsk>),
-    /// It is of no call.
+    /// The question belongs to no call.
     OfNone(Box<RelayAsk>),
 }
 

@@ -11,15 +11,15 @@ const MAX_KNOWN: usize = 10_000;
 /// Whether a tool or prompt asks in the middle of its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// It was not called yet, or never to the end.
+    /// The tool was not called yet, or no call has finished.
     Unknown,
-    /// It has answered, and asked nothing.
+    /// The tool has answered without asking.
     Quiet,
-    /// It was in flight when something was asked, and nothing said which call asked.
+    /// The tool was in flight when a question arrived that could not be assigned to a call.
     Suspected,
-    /// It has asked, and waited for the answer before it asked again.
+    /// The tool has asked, and waited for the answer before it asked again.
     Asks,
-    /// It has asked again before it was answered.
+    /// The tool has asked again before it was answered.
     AsksSeveral,
 }
 

@@ -39,7 +39,7 @@ pub struct Input {
     pub default: Option<String>,
     /// The allowed values; empty if any value is allowed.
     pub options: Vec<String>,
-    /// Whether it must not be shown while it is typed, such as a password or a key.
+    /// Whether the value must not be shown while it is typed, such as a password or a key.
     pub is_secret: bool,
 }
 

@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is larger than 16 MiB, and was probably named by mistake.
+    /// The file is larger than 16 MiB, and was probably named by mistake.
     #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
     TooLarge {
         /// The file.
@@ -25,7 +25,7 @@ pub enum ConfigError {
         /// The largest size that is read, in bytes.
         limit: u64,
     },
-    /// It is not valid in the format that its extension promises.
+    /// The file is not valid in the format of its extension.
     #[error("`{path}` is not valid {format}: {problem}")]
     Malformed {
         /// The file.

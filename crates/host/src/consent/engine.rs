@@ -61,7 +61,7 @@ impl Denied {
 /// The permission.
 #[derive(Debug)]
 pub(crate) enum Permit {
-    /// As it was asked for.
+    /// The action as it was requested.
     AsAsked,
     /// A call with these arguments instead.
     Edited(Box<RawValue>),

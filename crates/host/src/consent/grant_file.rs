@@ -32,7 +32,7 @@ const HEAD: &str = "\
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantFileError {
-    /// It cannot be read, or is larger than 4 MiB.
+    /// The file cannot be read, or is larger than 4 MiB.
     #[error("cannot read the grants in `{path}`")]
     Unreadable {
         /// The file.
@@ -40,7 +40,7 @@ pub enum GrantFileError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It cannot be written, or its lock cannot be taken.
+    /// The file cannot be written, or its lock cannot be taken.
     #[error("cannot write the grants to `{path}`")]
     Unwritable {
         /// The file.
@@ -48,7 +48,8 @@ pub enum GrantFileError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is not valid TOML, or has an entry that is not a grant. Correct the file or remove it.
+    /// The file is not valid TOML, or has an entry that is not a grant. Correct the file or remove
+    /// it.
     #[error("the grants in `{path}` are not valid: {problem}; correct the file or remove it")]
     Malformed {
         /// The file.

@@ -31,8 +31,7 @@ pub struct Requester {
 /// chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// This time. For the start of a server, until the server is removed from the host or the host
-    /// ends.
+    /// Once. For the start of a server, until the server is removed from the host or the host ends.
     Once,
     /// Until the conversation ends. Outside of a conversation it counts as [`Once`](Self::Once).
     Conversation,

@@ -25,7 +25,7 @@ pub enum FailureKind {
     /// It was connected, and its process ended or the connection broke. It is started again after a
     /// pause; a server that is started on demand, when it is next needed.
     Ended,
-    /// It is disabled or was removed. It is not tried again.
+    /// The server is disabled or was removed. It is not tried again.
     Removed,
 }
 

@@ -37,7 +37,7 @@ const PAGE_DEADLINE: Duration = Duration::from_secs(20);
 /// An entry of a list, and its text.
 #[derive(Clone, Debug)]
 pub struct Listed<T> {
-    /// What it says.
+    /// The parsed entry.
     pub value: Arc<T>,
     page: Arc<PageText>,
     /// Its place among the entries of the page.

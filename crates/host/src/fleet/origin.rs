@@ -31,7 +31,7 @@ pub(crate) enum Attribution {
     NotCalled,
     /// All calls it works on are of this conversation, or of none.
     One(Option<ConversationId>),
-    /// It works on calls of several conversations, and nothing says which one asks.
+    /// The server works on calls of several conversations, and does not say which one asks.
     Several,
 }
 

@@ -56,9 +56,9 @@ impl Default for Pacing {
 /// How far a server got before it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// It did not start; trying took this long.
+    /// The server did not start; the attempt took this long.
     NotStarted(Duration),
-    /// It was ready for this long.
+    /// The server was ready for this long.
     WasReady(Duration),
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Attempt {
 pub(crate) enum Pause {
     /// Start again after this long.
     Short(Duration),
-    /// It failed too often: let it rest for this long.
+    /// The server failed too often: wait this long before the next start.
     Rest(Duration),
 }
 

@@ -22,7 +22,7 @@ const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// When a server is started. Set it with [`ServerSpec::start`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// As soon as the host has it, and again whenever it ends. The default.
+    /// When the host opens or the server is added, and again whenever the server ends. The default.
     #[default]
     AtOnce,
     /// When it is first needed: by a call, a read or [`Host::start`](crate::Host::start). Its tools

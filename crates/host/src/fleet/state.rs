@@ -19,12 +19,13 @@ pub enum ServerState {
     /// It is not running, and is started when it is next needed. Only servers with
     /// [`Start::OnDemand`](crate::Start::OnDemand) are idle.
     Idle,
-    /// It is switched off, by its file or by [`ServerSpec::disabled`](crate::ServerSpec::disabled).
+    /// The server is switched off, by its file or by
+    /// [`ServerSpec::disabled`](crate::ServerSpec::disabled).
     Disabled,
     /// It is being started or connected to, its lists are read, or the user is asked whether it may
     /// start.
     Starting,
-    /// It answers, and its lists have been read.
+    /// The server answers, and its lists have been read.
     Ready(Arc<Ready>),
     /// It failed and is started again after a pause; a server that is started on demand becomes
     /// idle then, unless it is needed. Calls wait for it.
@@ -43,7 +44,7 @@ pub enum ServerState {
         /// When it is tried again by itself, counted from the moment it failed.
         retry_after: Option<Duration>,
     },
-    /// It was removed from the host, or the host is closed.
+    /// The server was removed from the host, or the host is closed.
     Removed,
 }
 

@@ -89,7 +89,7 @@ impl StateRecord {
 /// One server of the fleet.
 pub struct Upstream {
     pub(crate) origin: Arc<Origin>,
-    /// How it is reached.
+    /// How the server is started or reached, and its settings.
     pub spec: ServerSpec,
     /// The roots that it is told of.
     pub(crate) roots: Roots,

@@ -60,6 +60,6 @@ pub enum AgentOutcome {
         /// The most tokens of one run.
         limit: u64,
     },
-    /// It was stopped with a [`Stop`](super::Stop).
+    /// The run was stopped with a [`Stop`](super::Stop).
     Stopped,
 }

@@ -74,7 +74,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// This many input and output tokens.
+    /// Usage of this many input and output tokens.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
@@ -108,7 +108,7 @@ pub enum AnswerError {
         /// Where, as a JSON pointer.
         at: String,
     },
-    /// It is not JSON: often a page for people, from an address that is not the API's.
+    /// The answer is not JSON. Often it is a web page, because the URL is not that of the API.
     #[error("the answer is not JSON; it {}", begins(beginning))]
     NotJson {
         /// How it begins; empty if there is nothing.

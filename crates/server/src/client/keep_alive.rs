@@ -10,9 +10,9 @@ use super::peer::Peer;
 /// Whether the client can be reached now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// It reads what it is sent.
+    /// The client reads what the server sends.
     Listening,
-    /// It need not listen, and does not.
+    /// The client has no stream open now, which is allowed.
     #[cfg(feature = "http")]
     Away,
     /// Its session is over.

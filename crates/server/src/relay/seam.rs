@@ -86,7 +86,7 @@ pub struct RelayOffer {
     pub capabilities: ServerCapabilities,
     /// The description of the server that clients see; that of the server itself if `None`.
     pub info: Option<Implementation>,
-    /// How it is used, for a model to read; the instructions of the server itself if `None`.
+    /// Instructions for models that use the server; the server's own if `None`.
     pub instructions: Option<String>,
 }
 

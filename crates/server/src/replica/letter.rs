@@ -130,7 +130,7 @@ pub(crate) enum Message {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub(crate) enum Outcome {
-    /// It was taken.
+    /// The message was accepted.
     Done,
     /// The session or stream does not exist here, or the answer is no longer awaited.
     NotHere,

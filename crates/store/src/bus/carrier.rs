@@ -20,7 +20,7 @@ pub enum Recipient {
 /// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It was handed over. Whether it arrives is not known until its recipient says so.
+    /// The message was sent. Only an answer of the recipient shows that it arrived.
     Sent,
     /// The node is registered but does not listen now: its connection broke a moment ago, or the
     /// node ended. Send the message again, or wait until it is one or the other.

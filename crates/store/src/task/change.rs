@@ -14,14 +14,14 @@ pub type Answers = BTreeMap<String, Box<RawValue>>;
 /// Something that happens to a task. Nothing happens to one that has ended.
 #[derive(Clone, Debug)]
 pub enum TaskChange {
-    /// It says how far it is.
+    /// The task reports progress with this message.
     Say(String),
     /// These are now all the questions without an answer. Those that were answered before stay
     /// answered. With none left, the task works again.
     Ask(InputRequests),
     /// Answers arrive. Answers without an open question are ignored.
     Answer(Answers),
-    /// It ends.
+    /// The task ends.
     End(TaskEnd),
     /// The replica that runs it writes something down. Only of a task with a
     /// [`Restart`](super::Restart), and only in the turn of that replica.

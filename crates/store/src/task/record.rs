@@ -31,7 +31,7 @@ impl TaskKey {
 /// A task that is about to begin.
 #[derive(Clone, Debug)]
 pub struct NewTask {
-    /// What it will be known by.
+    /// The key of the task.
     pub key: TaskKey,
     /// How long it is kept, from its beginning; without limit if `None`.
     pub ttl: Option<Duration>,
@@ -39,7 +39,8 @@ pub struct NewTask {
     pub poll_interval: Option<Duration>,
     /// Whose quota it counts against, where owners do not tell callers apart; the owner's if `None`.
     pub payer: Option<String>,
-    /// How its work goes on if its replica ends; it fails then if `None`.
+    /// The data with which another replica continues the task; the task fails with its replica if
+    /// `None`.
     pub restart: Option<Restart>,
 }
 
@@ -57,11 +58,11 @@ pub struct TaskRecord {
     pub created_ms: u64,
     /// Its status, as a type of the protocol.
     pub task: DetailedTask,
-    /// Whether its result says that the work failed.
+    /// Whether the result says that the call failed.
     pub is_error: bool,
     /// What was answered, for the machine that runs the work to find. Forgotten when it ends.
     pub answers: Answers,
-    /// How its work goes on if its replica ends. Forgotten when it ends.
+    /// The data with which another replica continues the task. Removed when the task ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Restart>,
 }
@@ -85,7 +86,7 @@ impl TaskRecord {
         }
     }
 
-    /// What it is known by.
+    /// The key of the task.
     pub fn key(&self) -> TaskKey {
         TaskKey::new(&self.owner, &self.task.task_id)
     }

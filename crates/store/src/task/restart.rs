@@ -87,10 +87,10 @@ pub struct RunChange {
 /// What becomes of the journal of a task.
 #[derive(Clone, Debug)]
 pub enum JournalChange {
-    /// It stays as it is.
+    /// The journal does not change.
     Same,
-    /// It is this now.
+    /// The new journal.
     Now(String),
-    /// It cannot be kept, so that no other replica can go on with the task.
+    /// The journal cannot be stored, so no other replica can continue the task.
     GiveUp,
 }

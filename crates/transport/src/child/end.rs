@@ -33,13 +33,13 @@ pub struct Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndedBy {
-    /// It had exited already, or did when its input was closed.
+    /// The process had exited already, or exited when its input was closed.
     Itself,
-    /// It was asked to with SIGTERM.
+    /// SIGTERM ended the process.
     Terminate,
-    /// It was killed.
+    /// SIGKILL ended the process.
     Kill,
-    /// Nothing helped: it runs as another user, or hangs in the kernel.
+    /// The process still runs: it belongs to another user, or hangs in the kernel.
     Nothing,
 }
 

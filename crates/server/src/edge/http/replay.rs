@@ -29,9 +29,9 @@ struct Kept {
 /// Whether the connection that carries the events stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
-    /// It stays open.
+    /// The connection stays open.
     Stay,
-    /// It closes, and the client comes back for the rest.
+    /// The connection closes, and the client reconnects for the remaining events.
     Detach,
 }
 

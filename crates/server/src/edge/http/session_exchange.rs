@@ -33,9 +33,9 @@ pub(super) struct SessionExchange {
 enum ExchangeState {
     /// It is not decided yet whether the answer will be JSON or a stream.
     Waiting(Option<Waker>),
-    /// It will be JSON.
+    /// The answer is JSON.
     Ready(sink::Response),
-    /// It is a stream, or its client is gone.
+    /// The answer is a stream, or the client has disconnected.
     Streaming(Option<Arc<EventStream>>),
     /// There will be none.
     Cancelled,

@@ -15,13 +15,13 @@ use crate::{Reject, catalog::ToolEntry, engine::Incoming};
 /// Whether a call becomes a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskMode {
-    /// It does not.
+    /// The call never becomes a task.
     Never,
-    /// Where its handler says so.
+    /// When its handler calls `Background::begin`.
     WhenSaid,
-    /// If it is not done at once.
+    /// If it does not finish immediately.
     UnlessDone(Duration),
-    /// It does, whatever it gives.
+    /// Always.
     AtOnce(Duration),
 }
 

@@ -64,7 +64,7 @@ enum TaskEvent {
     Done(Result<CallToolResult, Failure>),
     /// Its open questions are others now.
     Asks(InputRequests),
-    /// It said how far it is.
+    /// The call reported progress.
     Says(String),
     /// Something is to be stored of its journal.
     Remembers,

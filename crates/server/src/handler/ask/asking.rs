@@ -82,15 +82,15 @@ impl AskState {
 
 /// The status of a question.
 pub(super) enum QuestionStatus {
-    /// It is answered.
+    /// The question is answered.
     Answered(InputResponse),
-    /// It cannot be put to this client.
+    /// The client does not support the question.
     Impossible(Impossible),
-    /// It was answered with something else.
+    /// The answer does not fit the question.
     Wrong(AskFailed),
-    /// It has to be sent, and asked again when this is done.
+    /// The question has to be sent first; look at it again when this future has completed.
     Send(BoxFuture<'static, Result<(), AskFailed>>),
-    /// It is answered in another round.
+    /// The answer arrives in a later round.
     Open,
     /// The call is over.
     Ended,

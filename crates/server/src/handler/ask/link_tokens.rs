@@ -118,10 +118,10 @@ pub enum LinkTokenError {
     /// The link was made for another user. Nothing that this visitor does may count for that user.
     #[error("this link was made for another user; request a link of your own")]
     OtherUser,
-    /// It is older than [`LinkTokens::ttl`] allows.
+    /// The token is older than [`LinkTokens::ttl`] allows.
     #[error("this link has expired; go back and ask for another")]
     Expired,
-    /// It is not a token for this page, was changed, or was made with another secret.
+    /// The text is not a token for this page, was changed, or was made with another secret.
     #[error("this link is not valid for this page; request a new one")]
     Unknown,
 }

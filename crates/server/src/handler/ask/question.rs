@@ -45,7 +45,7 @@ enum Otherwise<'a, T> {
 
 enum QuestionStage {
     Unasked,
-    /// It is one of the open questions, and its answer comes in a later round.
+    /// The question is open, and its answer arrives in a later round.
     Open,
     /// It was sent to the client, which has not answered yet.
     Sent(BoxFuture<'static, Result<(), AskFailed>>),

@@ -36,9 +36,9 @@ pub struct Visit {
 /// What the call does meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
-    /// It waits for the person to agree.
+    /// The call waits until the user agrees.
     Waits,
-    /// It ends, where there is an error that says so.
+    /// The call ends with an error that asks for the visit, if the revision has such an error.
     Ends,
 }
 

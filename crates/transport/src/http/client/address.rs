@@ -30,7 +30,7 @@ pub struct Address {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// It does not begin with `http://` or `https://`.
+    /// The URL does not begin with `http://` or `https://`.
     #[error("an address begins with `http://` or `https://`; a program is reached by a command")]
     Scheme,
     /// The host is missing.
@@ -123,17 +123,17 @@ impl Address {
             && self.port() == other.port()
     }
 
-    /// Whether it is reached by TLS.
+    /// Whether the URL is `https`.
     pub fn is_https(&self) -> bool {
         self.uri.scheme() == Some(&Scheme::HTTPS)
     }
 
-    /// Whether its host can only be this machine: `localhost`, or a loopback address.
+    /// Whether the host can only be this machine: `localhost`, or a loopback address.
     pub fn is_loopback(&self) -> bool {
         is_loopback(self.host())
     }
 
-    /// All of it, query included: what a request is sent to.
+    /// The whole URI, with its query, to which requests are sent.
     pub fn uri(&self) -> &Uri {
         &self.uri
     }

@@ -58,9 +58,9 @@ pub struct Agent {
 /// How redirects are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Redirects {
-    /// Those that keep the request as it is and stay with the same server are followed.
+    /// Redirects that keep the request and stay on the same server are followed.
     Follow,
-    /// They are answers like others.
+    /// Redirects are returned like other answers.
     HandBack,
 }
 

@@ -70,12 +70,12 @@ pub(super) fn name_of(proxy: &Intercept) -> String {
 /// Which proxy is used for which server.
 #[derive(Debug)]
 pub(super) enum Proxies {
-    /// None.
+    /// No proxy.
     Direct,
     /// As the environment says. Servers on this machine are reached directly, as browsers do it:
     /// a proxy elsewhere cannot reach them.
     Environment(Matcher),
-    /// As was set.
+    /// The proxy that was set.
     Chosen(Matcher),
 }
 

@@ -46,12 +46,12 @@ impl Reply {
         retry_after(self.headers(), SystemTime::now())
     }
 
-    /// Whether its body is a stream of events.
+    /// Whether the body is a stream of events.
     pub fn is_events(&self) -> bool {
         self.is(sse::CONTENT_TYPE)
     }
 
-    /// Whether its body says to be JSON.
+    /// Whether the `Content-Type` of the body is JSON.
     pub fn is_json(&self) -> bool {
         self.is("application/json")
     }
