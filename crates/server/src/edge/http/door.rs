@@ -7,9 +7,11 @@
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
 use turnbuckle_base::loopback;
-use turnbuckle_protocol::http::header::LAST_EVENT_ID;
 
-use super::settings::{AllowList, HttpSettings};
+use super::{
+    header_name::LAST_EVENT_ID,
+    settings::{AllowList, HttpSettings},
+};
 
 /// A request that is not let in, and which setting would let it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +69,8 @@ fn check_repeated(headers: &HeaderMap) -> Result<(), Refused> {
         return Ok(());
     }
     let is_decisive = |name: &HeaderName| {
-        [header::HOST, header::ORIGIN, header::CONTENT_TYPE].contains(name) || name == LAST_EVENT_ID
+        [header::HOST, header::ORIGIN, header::CONTENT_TYPE].contains(name)
+            || *name == LAST_EVENT_ID
     };
     let repeated = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     match headers

@@ -8,13 +8,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use turnbuckle_protocol::{
     Revision,
     envelope::{Raw, Request, RequestMeta},
-    http::{
-        ParamHeaders,
-        header::{METHOD, NAME, PROTOCOL_VERSION},
-        matches, name_of,
-    },
+    http::{ParamHeaders, matches, name_of},
 };
 
+use super::header_name::{METHOD, NAME, PROTOCOL_VERSION};
 use crate::{
     Caller,
     engine::{Incoming, Target},
@@ -38,7 +35,7 @@ pub(super) fn check(
         // A version that is not a string is refused for that: no header could agree with it.
         return Ok(());
     }
-    let Some(said) = headers.get(PROTOCOL_VERSION) else {
+    let Some(said) = headers.get(&PROTOCOL_VERSION) else {
         return Err("the header `MCP-Protocol-Version` is missing".into());
     };
     let version = match incoming {
@@ -60,7 +57,7 @@ pub(super) fn check(
         // Refused for its version, with the list of those that are spoken.
         return Ok(());
     }
-    match headers.get(METHOD) {
+    match headers.get(&METHOD) {
         None => return Err("the header `Mcp-Method` is missing".into()),
         Some(method) if method.as_bytes() == request.method.as_bytes() => {}
         Some(_) => return Err("`Mcp-Method` differs from the method in the body".into()),
@@ -97,7 +94,7 @@ fn check_name(
     let Some((member, name)) = named else {
         return Ok(());
     };
-    let Some(said) = headers.get(NAME) else {
+    let Some(said) = headers.get(&NAME) else {
         return Err("the header `Mcp-Name` is missing".into());
     };
     let is_same = match name {

@@ -27,6 +27,7 @@ mod event_stream;
 mod exchange_body;
 mod extra_routes;
 mod guard;
+mod header_name;
 mod held_sessions;
 mod http_sse;
 mod keep_alive;

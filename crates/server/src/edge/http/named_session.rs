@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use http::{Response, StatusCode, request::Parts};
-use turnbuckle_protocol::{
-    ErrorObject, IdRef, Revision,
-    http::header::{PROTOCOL_VERSION, SESSION_ID},
-};
+use http::{HeaderValue, Response, StatusCode, request::Parts};
+use turnbuckle_protocol::{ErrorObject, IdRef, Revision};
 
 use super::{
-    at_replica::AtReplica, body::HttpBody, mirror, notes, reopen, reply, session::HttpSession,
+    at_replica::AtReplica,
+    body::HttpBody,
+    header_name::{PROTOCOL_VERSION, SESSION_ID},
+    mirror, notes, reopen, reply,
+    session::HttpSession,
     site::Site,
 };
 
@@ -22,11 +23,11 @@ pub(super) async fn find(
     site: &Arc<Site>,
     parts: &Parts,
 ) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
-    let Some(id) = parts.headers.get(SESSION_ID) else {
+    let Some(id) = parts.headers.get(&SESSION_ID) else {
         return Ok(None);
     };
     let id = id.to_str().unwrap_or_default();
-    let mut found = site.sessions.find(id, &site.caller(parts));
+    let mut found = site.sessions.find(id, site.caller_id(parts));
     if site.shared.replicas.is_some() {
         // Boxed, like everything that replicas wait for: otherwise the future of every request
         // would contain it, and is copied as a whole.
@@ -39,8 +40,8 @@ pub(super) async fn find(
         ));
     };
     // transports: an invalid or unsupported version MUST get 400.
-    if let Some(version) = parts.headers.get(PROTOCOL_VERSION)
-        && named_revision(parts).is_none_or(Revision::is_modern)
+    if let Some(version) = parts.headers.get(&PROTOCOL_VERSION)
+        && revision_of(version).is_none_or(Revision::is_modern)
     {
         let version = String::from_utf8_lossy(version.as_bytes());
         return Err(reply::refuse(
@@ -83,7 +84,10 @@ pub(super) fn modern_revision(parts: &Parts) -> Option<Revision> {
 }
 
 fn named_revision(parts: &Parts) -> Option<Revision> {
-    let version = parts.headers.get(PROTOCOL_VERSION)?;
+    parts.headers.get(&PROTOCOL_VERSION).and_then(revision_of)
+}
+
+fn revision_of(version: &HeaderValue) -> Option<Revision> {
     version.to_str().ok().and_then(Revision::from_date)
 }
 

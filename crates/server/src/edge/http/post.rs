@@ -9,14 +9,15 @@ use turnbuckle_protocol::{
     ErrorObject, Revision,
     envelope::{self, Frame, Message, Raw, Request},
     error::code,
-    http::header::{PROTOCOL_VERSION, SESSION_ID},
 };
 use turnbuckle_session::{Era, era};
 
 use super::{
     batch,
     body::HttpBody,
-    elsewhere, media,
+    elsewhere,
+    header_name::{PROTOCOL_VERSION, SESSION_ID},
+    media,
     modern::{self, RequestAnswer},
     named_session, read, reply, session_post,
     site::Site,
@@ -182,11 +183,11 @@ async fn serve_request(
     charge: &mut Option<Charge>,
 ) -> RequestAnswer {
     let version = request.params.meta().and_then(|meta| meta.protocol_version);
-    let header = parts.headers.get(PROTOCOL_VERSION);
+    let header = parts.headers.get(&PROTOCOL_VERSION);
     let header = header.and_then(|value| value.to_str().ok());
     match era::of_post(&request.method, version.map(Raw::get), header) {
         // A session's own request is legacy, whatever its headers look like.
-        Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
+        Era::Modern if version.is_some() || !parts.headers.contains_key(&SESSION_ID) => {
             modern::serve(site, parts, request, charge)
         }
         _ => match named_session::find(site, parts).await {

@@ -189,19 +189,37 @@ impl HttpSession {
         stream.kept_bytes() + waiting
     }
 
+    /// The client was heard of just now.
     pub(super) fn touch(&self) {
-        let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.seen.store(now.max(1), Ordering::Relaxed);
+        self.touch_at(Instant::now());
+    }
+
+    /// The client was heard of at this time.
+    pub(super) fn touch_at(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.opened).as_millis();
+        let since = u64::try_from(since).unwrap_or(u64::MAX);
+        self.seen.store(since.max(1), Ordering::Relaxed);
+    }
+
+    /// How long ago the client was heard of.
+    fn unheard_for(&self, now: Instant) -> Duration {
+        let seen = Duration::from_millis(self.seen.load(Ordering::Relaxed));
+        let since = now.saturating_duration_since(self.opened);
+        since.saturating_sub(seen)
     }
 
     /// How long the client has been silent. One that holds a stream open or waits for an answer is not.
-    pub(super) fn idle_for(&self) -> Duration {
+    pub(super) fn idle_for(&self, now: Instant) -> Duration {
         if self.open_streams() > 0 || !self.running.is_idle() {
             return Duration::ZERO;
         }
-        self.opened
-            .elapsed()
-            .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
+        self.unheard_for(now)
+    }
+
+    /// Whether the client has been silent for longer than this.
+    pub(super) fn is_idle_longer_than(&self, limit: Duration, now: Instant) -> bool {
+        // Most clients were heard of a moment ago, whatever streams and calls they have.
+        self.unheard_for(now) > limit && self.idle_for(now) > limit
     }
 
     /// The subscriptions of the client, and its handshake.

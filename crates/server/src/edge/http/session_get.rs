@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode, request::Parts};
-use turnbuckle_protocol::http::header::LAST_EVENT_ID;
 use turnbuckle_store::session::SessionChange;
 
 use super::{
-    body::HttpBody, event_id::EventId, media, named_session, notes, remote_stream, reply,
-    session_post, session_stream, site::Site,
+    body::HttpBody, event_id::EventId, header_name::LAST_EVENT_ID, media, named_session, notes,
+    remote_stream, reply, session_post, session_stream, site::Site,
 };
 
 /// Opens the session's stream, or resumes one that broke.
@@ -35,7 +34,7 @@ pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> 
     if let Some(refused) = session_stream::check_count(site, &session) {
         return refused;
     }
-    let Some(last) = parts.headers.get(LAST_EVENT_ID) else {
+    let Some(last) = parts.headers.get(&LAST_EVENT_ID) else {
         if session.at.is_some() {
             // The replica that the client listens at pings it.
             session_post::keep_alive(site, &session);

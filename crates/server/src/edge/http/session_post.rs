@@ -6,7 +6,6 @@ use http::{HeaderValue, Response, StatusCode, request::Parts};
 use turnbuckle_protocol::{
     Id,
     envelope::{self, Message, Raw, Request},
-    http::header::SESSION_ID,
 };
 use turnbuckle_session::Era;
 use turnbuckle_store::session::SessionChange;
@@ -16,7 +15,9 @@ use super::{
     at_replica::AtReplica,
     body::HttpBody,
     event_id::Carries,
-    guard, notes, reply, routed,
+    guard,
+    header_name::SESSION_ID,
+    notes, reply, routed,
     session::HttpSession,
     session_exchange::SessionExchange,
     session_stream,
@@ -95,7 +96,7 @@ pub(super) async fn initialize(
         Ok(session) => {
             let mut reply = reply::whole(StatusCode::OK, response);
             let value = HeaderValue::from_str(&session.id).expect("an id is letters and digits");
-            reply.headers_mut().insert(SESSION_ID, value);
+            reply.headers_mut().insert(&SESSION_ID, value);
             reply
         }
         Err(full) => full.refuse(Some(&request.id)),

@@ -16,7 +16,6 @@ use super::{
     session::HttpSession, settings::HttpSettings, sse_session::SseSession,
 };
 use crate::{
-    Caller,
     quota::{CallerKey, Over},
     replica::Replicas,
     subscription::TooMany,
@@ -58,9 +57,9 @@ enum AnySession {
 
 impl AnySession {
     /// How long the client has been silent. The session of HTTP+SSE is a stream that it reads.
-    fn idle_for(&self) -> Duration {
+    fn idle_for(&self, now: Instant) -> Duration {
         match self {
-            Self::Streamable(session) => session.idle_for(),
+            Self::Streamable(session) => session.idle_for(now),
             Self::Sse(_) => Duration::ZERO,
         }
     }
@@ -139,22 +138,23 @@ impl Sessions {
     }
 
     /// The session with this id, if it is the caller's.
-    pub(super) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<HttpSession>> {
+    pub(super) fn find(&self, id: &str, caller: Option<&str>) -> Option<Arc<HttpSession>> {
+        let now = Instant::now();
         let mut table = self.table();
-        self.sweep_if_due(&mut table);
+        self.sweep_if_due(&mut table, now);
         let AnySession::Streamable(session) = table.sessions.get(id)?.session.clone() else {
             return None;
         };
         drop(table);
         // A session is bound to who opened it: an id alone opens nothing.
-        if session.peer.caller().id() != caller.id() {
+        if session.peer.caller().id() != caller {
             return None;
         }
-        if session.idle_for() > self.idle {
+        if session.is_idle_longer_than(self.idle, now) {
             self.end(&session);
             return None;
         }
-        session.touch();
+        session.touch_at(now);
         Some(session)
     }
 
@@ -237,7 +237,7 @@ impl Sessions {
         if table.is_closed {
             return Err(NoSession::Closing);
         }
-        self.sweep_if_due(table);
+        self.sweep_if_due(table, Instant::now());
         let own = table.owners.get(&owner).map_or(0, Vec::len);
         if own >= self.max_per_caller {
             let victim = table.longest_idle_of(owner);
@@ -315,21 +315,23 @@ impl Sessions {
 
     /// Ends what has been idle for too long, now and again, when a session is opened or used:
     /// nothing has to run for it.
-    fn sweep_if_due(&self, table: &mut SessionTable) {
+    fn sweep_if_due(&self, table: &mut SessionTable, now: Instant) {
         let pause = self.idle.min(self.initialized_within) / 16;
-        if table.swept.is_none_or(|swept| swept.elapsed() >= pause) {
-            self.sweep(table);
+        let is_due = |swept| now.saturating_duration_since(swept) >= pause;
+        if table.swept.is_none_or(is_due) {
+            self.sweep(table, now);
         }
     }
 
-    fn sweep(&self, table: &mut SessionTable) {
-        table.swept = Some(Instant::now());
+    fn sweep(&self, table: &mut SessionTable, now: Instant) {
+        table.swept = Some(now);
         let over = table.sessions.iter().filter(|(_, entry)| {
             let AnySession::Streamable(session) = &entry.session else {
                 return false;
             };
-            let idle = session.idle_for();
-            idle > self.idle || (!session.is_initialized() && idle > self.initialized_within)
+            session.is_idle_longer_than(self.idle, now)
+                || (!session.is_initialized()
+                    && session.is_idle_longer_than(self.initialized_within, now))
         });
         let over: Vec<_> = over.map(|(id, _)| id.clone()).collect();
         for id in over {
@@ -389,7 +391,8 @@ impl SessionTable {
     ) -> Option<Box<str>> {
         let own = self.owners.get(&owner)?.iter();
         let own = own.filter(|id| is_chosen(&self.sessions[*id].session));
-        let own = own.map(|id| (id, self.sessions[id].session.idle_for()));
+        let now = Instant::now();
+        let own = own.map(|id| (id, self.sessions[id].session.idle_for(now)));
         let (id, idle) = own.max_by_key(|(_, idle)| *idle)?;
         (idle > Duration::ZERO).then(|| id.clone())
     }

@@ -117,6 +117,12 @@ impl Site {
         }
     }
 
+    /// The id of [`caller`](Self::caller).
+    pub(super) fn caller_id<'a>(&'a self, parts: &'a Parts) -> Option<&'a str> {
+        let found = parts.extensions.get::<Caller>();
+        found.unwrap_or(&self.local).id()
+    }
+
     /// The caller that a layer in front found, or the local one.
     pub(super) fn caller(&self, parts: &Parts) -> Caller {
         let found = parts.extensions.get::<Caller>();
