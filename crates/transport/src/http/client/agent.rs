@@ -151,14 +151,15 @@ impl Agent {
         &self,
         method: Method,
         address: &Address,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Reply, HttpError> {
+        self.add_settings(&mut headers);
         let mut at = self.moved.place_of(address);
         let (mut redirects, mut refusals) = (0, 0);
         let mut is_for_good = true;
         loop {
-            let mut all = self.with_settings(&headers);
+            let mut all = headers.clone();
             self.authorize(&method, &at, &mut all, &body, refusals)
                 .await?;
             // Only a hook asks what was sent.
@@ -204,13 +205,15 @@ impl Agent {
         }
     }
 
-    /// The headers of a request with those of the settings, which give way.
-    fn with_settings(&self, headers: &HeaderMap) -> HeaderMap {
-        let mut all = self.headers.clone();
-        for (name, value) in headers {
-            all.insert(name, value.clone());
+    /// Adds the headers of the settings. Those of the request come first.
+    fn add_settings(&self, headers: &mut HeaderMap) {
+        for name in self.headers.keys() {
+            if !headers.contains_key(name) {
+                for value in self.headers.get_all(name) {
+                    headers.append(name, value.clone());
+                }
+            }
         }
-        all
     }
 
     /// Lets the hook add its headers.
