@@ -146,6 +146,10 @@ impl Http {
             )) if self.is_for_this(post, id.as_ref()) => {
                 return Some(Answered::Error(error.value().to_owned()));
             }
+            Ok((Frame::One(one), _)) => {
+                self.receive_parsed(one, message, post.id);
+                return Some(Answered::Landed);
+            }
             // The call is told when it is received.
             Err(malformed) if malformed.kind == MalformedKind::TooManyNodes => {
                 malformed.id.as_ref()?;

@@ -1,41 +1,25 @@
 //! The headers of a message.
 
-use std::{borrow::Cow, collections::HashMap};
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Revision,
-    envelope::text_of,
-    http::{encode, header, name_of},
+    envelope::{self, Frame, Members, Message, Raw, text_of},
+    http::{encode, name_of},
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Fault, Http, Post, session::Session};
+use super::{
+    Fault, Http, Post,
+    header_name::{METHOD, NAME, PROTOCOL_VERSION, SESSION_ID},
+    session::Session,
+};
 use crate::{ends::Ends, tool::ExcludedTool};
 
 /// The one method whose arguments may be repeated.
 const TOOLS_CALL: &str = "tools/call";
 
-/// The parts of a message that headers repeat.
-#[derive(Deserialize)]
-struct RepeatedFields<'a> {
-    #[serde(borrow)]
-    params: Option<RepeatedParams<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RepeatedParams<'a> {
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    uri: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    task_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
+/// Room for the headers of a request: those of the protocol, those that every request has, and a few
+/// that repeat arguments.
+const HEADERS: usize = 12;
 
 impl Http {
     /// The headers of a request.
@@ -55,62 +39,58 @@ impl Http {
 
 /// The headers of whatever belongs to a session.
 pub(crate) fn of_session(ends: &Ends, session: &Session) -> HeaderMap {
-    let mut headers = HeaderMap::new();
+    let mut headers = HeaderMap::with_capacity(HEADERS);
     if let Some(id) = session.id() {
-        headers.insert(header::SESSION_ID, id.clone());
+        headers.insert(&SESSION_ID, id.clone());
     }
     let revision = ends.peer().map(|peer| peer.revision());
     // transports: the header came with 2025-06-18, and older servers do not expect it.
     if let Some(revision) = revision.filter(|revision| revision.rules().version_header) {
         let version = HeaderValue::from_static(revision.as_str());
-        headers.insert(header::PROTOCOL_VERSION, version);
+        headers.insert(&PROTOCOL_VERSION, version);
     }
     headers
 }
 
 fn modern(http: &Http, post: &Post<'_>, revision: Revision) -> Result<HeaderMap, Fault> {
-    let mut headers = HeaderMap::new();
+    let mut headers = HeaderMap::with_capacity(HEADERS);
     let version = HeaderValue::from_static(revision.as_str());
-    headers.insert(header::PROTOCOL_VERSION, version);
-    headers.insert(header::METHOD, value(header::METHOD, post.method)?);
+    headers.insert(&PROTOCOL_VERSION, version);
+    headers.insert(&METHOD, value(&METHOD, post.method)?);
     let Some(member) = name_of(post.method) else {
         add_extension_name(http, post, &mut headers)?;
         return Ok(headers);
     };
-    let peek: RepeatedFields<'_> =
-        serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
-    let params = peek.params.unwrap_or_default();
-    let name = match member {
-        "name" => &params.name,
-        "uri" => &params.uri,
-        _ => &params.task_id,
+    let params = params_of(&post.message)?;
+    let Some(name) = params.get(member).filter(|name| !name.is_null()) else {
+        return Ok(headers);
     };
-    if let Some(name) = name {
-        headers.insert(header::NAME, value(header::NAME, &encode(name))?);
-    }
-    if let (TOOLS_CALL, Some(tool)) = (post.method, &params.name) {
-        add_params(http, tool, params.arguments, &mut headers)?;
+    let name =
+        text_of(name).ok_or_else(|| unsendable(&format!("`params.{member}` must be a string")))?;
+    headers.insert(&NAME, value(&NAME, &encode(&name))?);
+    if post.method == TOOLS_CALL {
+        let arguments = params.get("arguments").filter(|it| !it.is_null());
+        add_params(http, &name, arguments, &mut headers)?;
     }
     Ok(headers)
 }
 
+/// The params of a request that is about to be sent.
+fn params_of(message: &[u8]) -> Result<Members<'_>, Fault> {
+    match envelope::parse(message) {
+        Ok(Frame::One(Message::Request(request))) => Ok(request.params),
+        Ok(_) => Ok(Members::default()),
+        Err(malformed) => Err(unsendable(&malformed.message)),
+    }
+}
+
 /// The name of a method that an extension defines, if it has one.
 fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> Result<(), Fault> {
-    #[derive(Deserialize)]
-    struct AnyParams<'a> {
-        #[serde(borrow)]
-        params: Option<HashMap<Cow<'a, str>, &'a RawValue>>,
-    }
-
     let Some(member) = http.names.member(post.method) else {
         return Ok(());
     };
-    let any: AnyParams<'_> =
-        serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
-    let params = any.params.unwrap_or_default();
-    let named = params.get(member).and_then(|raw| text_of(*raw));
-    if let Some(name) = named {
-        headers.insert(header::NAME, value(header::NAME, &encode(&name))?);
+    if let Some(name) = params_of(&post.message)?.text(member) {
+        headers.insert(&NAME, value(&NAME, &encode(&name))?);
     }
     Ok(())
 }
@@ -120,7 +100,7 @@ fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> 
 fn add_params(
     http: &Http,
     tool: &str,
-    arguments: Option<&RawValue>,
+    arguments: Option<Raw<'_>>,
     headers: &mut HeaderMap,
 ) -> Result<(), Fault> {
     let listed = http.tools.callable(tool).map_err(|excluded| {
@@ -136,16 +116,17 @@ fn add_params(
     };
     let mirrored = notes
         .headers
-        .headers_for(arguments)
+        .headers_for(arguments.value())
         .map_err(|error| unsendable(&error))?;
     for (name, text) in mirrored {
         let header = HeaderName::try_from(name).map_err(|error| unsendable(&error))?;
-        headers.insert(header, value(name, &text)?);
+        let text = value(&header, &text)?;
+        headers.insert(header, text);
     }
     Ok(())
 }
 
-fn value(name: &str, text: &str) -> Result<HeaderValue, Fault> {
+fn value(name: &HeaderName, text: &str) -> Result<HeaderValue, Fault> {
     HeaderValue::try_from(text)
         .map_err(|_| unsendable(&format!("header `{name}` cannot carry {text:?}")))
 }

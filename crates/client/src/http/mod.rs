@@ -9,6 +9,7 @@ mod exchange;
 mod extension_names;
 mod fault;
 mod head;
+mod header_name;
 mod position;
 mod reachability;
 mod refusal;

@@ -7,6 +7,8 @@ use turnbuckle_transport::http::{
     sse::Event,
 };
 
+use super::header_name::LAST_EVENT_ID;
+
 /// How long to wait before coming back where the server does not say: doubled each time in vain,
 /// up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -55,7 +57,7 @@ impl Position {
     /// Adds where to go on.
     pub(crate) fn add_to(&self, headers: &mut HeaderMap) {
         if let Some(id) = &self.last_id {
-            headers.insert(turnbuckle_protocol::http::header::LAST_EVENT_ID, id.clone());
+            headers.insert(&LAST_EVENT_ID, id.clone());
         }
     }
 

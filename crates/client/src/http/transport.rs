@@ -8,7 +8,7 @@ use std::sync::{
 use bytes::Bytes;
 use tokio::{sync::mpsc, time::Instant};
 use turnbuckle_base::lock::{Mutex, RwLock};
-use turnbuckle_protocol::Id;
+use turnbuckle_protocol::{Id, envelope::Message};
 use turnbuckle_transport::http::client::{Address, Agent, Events, HttpError, Reply};
 
 use super::{
@@ -58,6 +58,9 @@ pub(crate) struct Http {
 pub(crate) trait ReceiveFrom: Send {
     /// Takes a message. `call` is the request whose own stream it came on.
     fn receive_from(&mut self, message: &[u8], call: Option<&Id>);
+
+    /// Takes a message that was parsed already, with its text.
+    fn receive_parsed(&mut self, parsed: Message<'_>, message: &[u8], call: Option<&Id>);
 
     /// Until when nothing more should be read, because too much came that nothing waits for.
     fn take_wait(&mut self) -> Option<Instant>;
@@ -114,6 +117,13 @@ impl Http {
     pub(crate) fn receive(&self, message: &[u8], call: Option<&Id>) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.receive_from(message, call);
+        }
+    }
+
+    /// Takes a message, with its text, that came on the stream of this request.
+    pub(super) fn receive_parsed(&self, parsed: Message<'_>, message: &[u8], call: &Id) {
+        if let Some(receiver) = &mut *self.receiver.lock() {
+            receiver.receive_parsed(parsed, message, Some(call));
         }
     }
 

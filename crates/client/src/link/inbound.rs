@@ -304,6 +304,11 @@ impl ReceiveFrom for Inbound {
         self.take_message(message, call);
     }
 
+    fn receive_parsed(&mut self, parsed: Message<'_>, message: &[u8], call: Option<&Id>) {
+        self.link.ends.show(Direction::In, message);
+        self.take(parsed, call);
+    }
+
     fn take_wait(&mut self) -> Option<Instant> {
         self.unneeded.take_wait()
     }
