@@ -139,7 +139,7 @@ impl Fetcher {
             }
             // A server that has no streams says so before it asks who is there.
             let ping = Bytes::from_static(PING.as_bytes());
-            agent.post(&self.server, HeaderMap::new(), ping).await
+            Box::pin(agent.post(&self.server, HeaderMap::new(), ping)).await
         };
         match tokio::time::timeout(REQUEST_TIMEOUT, asked).await {
             Ok(Ok(reply)) => Ok(is_refusal(&reply).then(|| reply.headers().clone())),

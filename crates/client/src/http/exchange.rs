@@ -30,6 +30,7 @@ pub(crate) struct Post<'a> {
     pub(crate) id: &'a Id,
     /// The revision of a request that is complete in itself; `None` for one of a session.
     pub(crate) modern: Option<Revision>,
+    /// Empty once it is not sent again.
     pub(crate) message: Bytes,
     /// Where its answer lands.
     pub(crate) slot: &'a Slot,
@@ -46,6 +47,13 @@ pub(crate) enum Answered {
     Error(Box<RawValue>),
     /// The answer is to come by the stream of events.
     Later,
+}
+
+/// What the head of an answer says.
+enum Begun {
+    Answered(Answered),
+    /// A stream of events, with the session that it opened.
+    Events(Box<Events>, Option<Box<Session>>),
 }
 
 /// Why one attempt at a request failed.
@@ -67,13 +75,27 @@ impl From<Fault> for AttemptError {
 impl Http {
     /// Sends a request once and reads what comes back until its answer is there.
     ///
+    /// A stream of events may be read for hours. Everything before it is boxed, so that the future has no
+    /// room for it then.
+    ///
     /// # Cancel safety
     /// Dropping the future closes the stream of the request.
     pub(crate) async fn attempt(
         &self,
-        post: &Post<'_>,
+        post: &mut Post<'_>,
         session: &Session,
     ) -> Result<Answered, AttemptError> {
+        match Box::pin(self.begin(post, session)).await? {
+            Begun::Answered(answered) => Ok(answered),
+            Begun::Events(events, None) => self.read_events(post, session, events).await,
+            Begun::Events(events, Some(begun)) => {
+                Box::pin(self.read_events(post, &begun, events)).await
+            }
+        }
+    }
+
+    /// Sends a request, and reads its answer if that is not a stream of events.
+    async fn begin(&self, post: &Post<'_>, session: &Session) -> Result<Begun, AttemptError> {
         let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
         self.ends.show(Direction::Out, &message);
@@ -89,30 +111,26 @@ impl Http {
         };
         self.note_status(&reply);
         if !reply.status().is_success() {
-            return Box::pin(self.refused(post, session, reply)).await;
+            let refused = Box::pin(self.refused(post, session, reply)).await;
+            return refused.map(Begun::Answered);
         }
-        self.read(post, session, reply).await
-    }
-
-    async fn read(
-        &self,
-        post: &Post<'_>,
-        session: &Session,
-        reply: Reply,
-    ) -> Result<Answered, AttemptError> {
-        let status = reply.status();
         let is_first = post.method == "initialize" && !self.uses_http_sse();
         let begun = is_first.then(|| {
             let id = reply.headers().get(header::SESSION_ID);
             self.sessions.begin(id.cloned())
         });
         if self.uses_http_sse() && !reply.is_json() {
-            return Ok(Answered::Later);
+            return Ok(Begun::Answered(Answered::Later));
         }
         if reply.is_events() {
-            let session = begun.as_ref().unwrap_or(session);
-            return self.read_events(post, session, reply).await;
+            let events = Box::new(reply.events(self.limit));
+            return Ok(Begun::Events(events, begun.map(Box::new)));
         }
+        self.read(post, reply).await.map(Begun::Answered)
+    }
+
+    async fn read(&self, post: &Post<'_>, reply: Reply) -> Result<Answered, AttemptError> {
+        let status = reply.status();
         let kind = kind(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
         match self.take(post, &body) {
@@ -190,12 +208,12 @@ impl Http {
 
     async fn read_events(
         &self,
-        post: &Post<'_>,
+        post: &mut Post<'_>,
         session: &Session,
-        reply: Reply,
+        mut events: Box<Events>,
     ) -> Result<Answered, AttemptError> {
-        let mut events = reply.events(self.limit);
         let mut position = Position::default();
+        let mut has_waited = false;
         loop {
             match events.next().await {
                 Ok(Some(event)) => {
@@ -205,8 +223,12 @@ impl Http {
                     }
                     if post.slot.is_settled() {
                         // If there are too many of them, this connection is closed instead.
-                        let _ = self.leftovers.try_send(events);
+                        let _ = self.leftovers.try_send(*events);
                         return Ok(Answered::Landed);
+                    }
+                    drop(event);
+                    if !std::mem::replace(&mut has_waited, true) {
+                        self.drop_message_of(post);
                     }
                     self.room().await;
                     // Nothing more is read before the owner of the call has taken what there is.
@@ -237,6 +259,13 @@ impl Http {
         }
     }
 
+    /// Lets go of a message that is not sent again, because its answer may be hours away.
+    fn drop_message_of(&self, post: &mut Post<'_>) {
+        if !self.is_repeatable(post.method, &post.message) {
+            post.message = Bytes::new();
+        }
+    }
+
     /// Whether an error answers this request. Servers that could not read a request, or would not,
     /// name none, or one that they made up.
     fn is_for_this(&self, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
@@ -257,14 +286,14 @@ impl Http {
         &self,
         session: &Session,
         position: &mut Position,
-    ) -> Result<Events, AttemptError> {
+    ) -> Result<Box<Events>, AttemptError> {
         loop {
             tokio::time::sleep(position.wait()).await;
             let mut headers = head::of_session(&self.ends, session);
             position.add_to(&mut headers);
             let failure = match self.agent.events(&self.address, headers).await {
                 Ok(reply) if reply.status().is_success() && reply.is_events() => {
-                    return Ok(reply.events(self.limit));
+                    return Ok(Box::new(reply.events(self.limit)));
                 }
                 Ok(reply) if is_passing(reply.status()) => {
                     format!("status {}", reply.status()).into()

@@ -1,8 +1,8 @@
 //! `Canceller`: cancels a call with a reason.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// Cancels calls from another task, with a reason for the server. Clones cancel the same calls.
 ///
@@ -21,7 +21,14 @@ use tokio::sync::watch;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Canceller(Arc<watch::Sender<Option<Arc<str>>>>);
+pub struct Canceller(Arc<Cancelling>);
+
+/// Less than a watch channel has, because each relayed call has one, and calls may wait for hours.
+#[derive(Debug, Default)]
+struct Cancelling {
+    reason: OnceLock<Arc<str>>,
+    used: Notify,
+}
 
 impl Canceller {
     /// A new canceller, which has cancelled nothing yet. Give it to calls with
@@ -33,28 +40,24 @@ impl Canceller {
     /// Cancels all calls that were made with it, and all later ones: a canceller is used once. The
     /// first reason counts. It does not wait for the server.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) {
-        self.0.send_if_modified(|said| {
-            let is_first = said.is_none();
-            if is_first {
-                *said = Some(reason.into());
-            }
-            is_first
-        });
+        if self.0.reason.set(reason.into()).is_ok() {
+            self.0.used.notify_waiters();
+        }
     }
 
     /// The reason, if it was cancelled; `None` before.
     pub fn reason(&self) -> Option<Arc<str>> {
-        self.0.borrow().clone()
+        self.0.reason.get().cloned()
     }
 
     /// Waits until it is used.
     pub(crate) async fn cancelled(&self) -> Arc<str> {
-        let mut said = self.0.subscribe();
-        let reason = said.wait_for(Option::is_some).await;
-        // The sender is ours, so that it cannot be gone.
-        reason
-            .ok()
-            .and_then(|said| said.clone())
-            .unwrap_or_default()
+        // Waits from here on, although it is not polled yet.
+        let used = self.0.used.notified();
+        if let Some(reason) = self.reason() {
+            return reason;
+        }
+        used.await;
+        self.reason().unwrap_or_default()
     }
 }

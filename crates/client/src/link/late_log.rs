@@ -23,7 +23,8 @@ impl Link {
         let deadline = self.profile().settings.deadline(Some(WITHIN));
         let outgoing = Outgoing::plain("ping");
         if let Ok(ping) = self.prepare(&outgoing, deadline, OnDrop::Cancel, &())
-            && let Err(error) = ping.answer(None).await
+            // Boxed: the future of the call would have room for it while its answer is waited for.
+            && let Err(error) = Box::pin(ping.answer(None)).await
         {
             tracing::debug!(server = &**self.server(), %error, "late log messages may be lost");
         }

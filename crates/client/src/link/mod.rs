@@ -39,6 +39,6 @@ pub(crate) use late_progress::LateProgress;
 pub(crate) use outgoing::{Outgoing, split_meta};
 pub(crate) use parts::Link;
 pub use pipe::Pipe;
-pub(crate) use relay::{RelayAttempt, WantedNotifications};
+pub(crate) use relay::{RelayAttempt, RelayOutcome, WantedNotifications};
 pub(crate) use request::{OnDrop, OnProgress};
 pub(crate) use span::{in_span, span};

@@ -20,7 +20,7 @@ impl OpenRequest<'_> {
         mut progress: Option<OnProgress<'_>>,
     ) -> Result<RequestOutcome, Fault> {
         self.state = SendState::Sent;
-        let post = Post {
+        let mut post = Post {
             method: self.method,
             id: &self.id,
             modern: self.modern,
@@ -28,7 +28,7 @@ impl OpenRequest<'_> {
             slot: &self.slot,
             events: self.events,
         };
-        let mut exchange = pin!(self.link.exchange(http, &post));
+        let mut exchange = pin!(self.link.exchange(http, &mut post));
         let mut is_over = false;
         let outcome = poll_fn(|context| {
             loop {
@@ -73,13 +73,13 @@ impl Link {
     /// over, or where nothing at all came back: the server may have closed a connection that was
     /// kept just when it was used again. One that is relayed is sent again by those who relay it,
     /// if they want that.
-    async fn exchange(&self, http: &Http, post: &Post<'_>) -> Result<Answered, Fault> {
+    async fn exchange(&self, http: &Http, post: &mut Post<'_>) -> Result<Answered, Fault> {
         let mut is_repeated = false;
         let mut retries = 0;
         loop {
             let session = http.sessions.current();
             let is_last =
-                |is_repeated: bool| is_repeated || !http.is_repeatable(post.method, &post.message);
+                |post: &Post<'_>| is_repeated || !http.is_repeatable(post.method, &post.message);
             match http.attempt(post, &session).await {
                 Ok(answered) => return Ok(answered),
                 Err(AttemptError::Fault(fault)) => {
@@ -94,9 +94,7 @@ impl Link {
                     tokio::time::sleep(wait + jitter(wait / 4)).await;
                     continue;
                 }
-                Err(AttemptError::Unanswered(source))
-                    if post.events.is_some() || is_last(is_repeated) =>
-                {
+                Err(AttemptError::Unanswered(source)) if post.events.is_some() || is_last(post) => {
                     return Err(Fault::Lost(source));
                 }
                 Err(AttemptError::Unanswered(source)) => {
@@ -106,7 +104,7 @@ impl Link {
                 Err(AttemptError::SessionOver(fault)) if is_repeated => return Err(fault),
                 Err(AttemptError::SessionOver(_)) => {
                     Box::pin(self.reopen_session(http, &session)).await?;
-                    if is_last(is_repeated) {
+                    if is_last(post) {
                         let reason = "a new one is open: call again if it may run twice";
                         return Err(Fault::SessionExpired(reason.to_owned()));
                     }

@@ -14,6 +14,9 @@ use crate::{
     relayed::{OpenRelay, RelayQueue},
 };
 
+/// The result or the error object of a relayed request, as it came.
+pub(crate) type RelayOutcome = Result<Result<Box<RawValue>, Box<RawValue>>, CallError>;
+
 /// Which notifications of a relayed call are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WantedNotifications {
@@ -102,37 +105,46 @@ impl RelayAttempt {
         &self.entry.id
     }
 
-    /// Sends it and waits for its result or its error object.
+    /// Whether it is complete in itself, and not one of a session.
+    pub(crate) fn is_modern(&self) -> bool {
+        self.modern.is_some()
+    }
+
+    /// Sends it and waits for its result or its error object. It is sent once.
     ///
     /// # Cancel safety
     /// Dropping the future gives the request up, and the server is told.
-    pub(crate) async fn run(self) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
-        let Self {
-            entry,
-            method,
-            message,
-            slot,
-            queue,
-            canceller,
-            modern,
-            wants_log,
-        } = self;
-        let request = OpenRequest::relayed(
-            &entry.link,
-            &method,
-            entry.id.clone(),
-            message,
-            slot,
-            &queue,
-            canceller,
-            modern,
-        );
+    pub(crate) async fn run(&mut self) -> RelayOutcome {
+        let mut request = self.request();
         let outcome = request.relay().await;
-        if wants_log && outcome.is_ok() {
+        drop(request);
+        if self.wants_log && outcome.is_ok() {
             // It stays among the calls in flight until then, so that the messages are told as its own.
-            entry.link.await_late_log().await;
+            self.entry.link.await_late_log().await;
         }
         outcome
+    }
+
+    /// The same where the server reads one line for each message. Nothing comes late there, because
+    /// everything comes in one order.
+    ///
+    /// # Cancel safety
+    /// As for [`run`](Self::run).
+    pub(crate) async fn run_on_pipe(&mut self) -> RelayOutcome {
+        self.request().relay_on_pipe().await
+    }
+
+    fn request(&mut self) -> OpenRequest<'_> {
+        OpenRequest::relayed(
+            &self.entry.link,
+            &self.method,
+            self.entry.id.clone(),
+            std::mem::take(&mut self.message),
+            self.slot.clone(),
+            &self.queue,
+            self.canceller.clone(),
+            self.modern,
+        )
     }
 }
 

@@ -161,8 +161,27 @@ impl<'l> OpenRequest<'l> {
     }
 
     /// Sends it and gives its result or its error object as they came.
-    pub(super) async fn relay(mut self) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
-        match self.run(None).await? {
+    pub(super) async fn relay(
+        &mut self,
+    ) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
+        let outcome = self.run(None).await?;
+        self.relayed_outcome(outcome)
+    }
+
+    /// The same where the server reads one line for each message. The future is much smaller than one that
+    /// could use HTTP.
+    pub(super) async fn relay_on_pipe(
+        &mut self,
+    ) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
+        let outcome = self.run_on_pipe(None).await;
+        self.relayed_outcome(outcome)
+    }
+
+    fn relayed_outcome(
+        &mut self,
+        outcome: RequestOutcome,
+    ) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
+        match outcome {
             RequestOutcome::Error(error) => {
                 self.state = SendState::Settled;
                 Ok(Err(error))
@@ -198,10 +217,7 @@ impl OpenRequest<'_> {
     }
 
     /// Sends the request and waits for its answer.
-    async fn run(
-        &mut self,
-        mut progress: Option<OnProgress<'_>>,
-    ) -> Result<RequestOutcome, CallError> {
+    async fn run(&mut self, progress: Option<OnProgress<'_>>) -> Result<RequestOutcome, CallError> {
         #[cfg(feature = "http")]
         if let Some(http) = self.link.wire.http() {
             return match self.post(http, progress).await {
@@ -212,8 +228,12 @@ impl OpenRequest<'_> {
                 }
             };
         }
+        Ok(self.run_on_pipe(progress).await)
+    }
+
+    async fn run_on_pipe(&mut self, mut progress: Option<OnProgress<'_>>) -> RequestOutcome {
         if let Some(outcome) = self.send().await {
-            return Ok(outcome);
+            return outcome;
         }
         loop {
             match self.slot.landed().await {
@@ -222,7 +242,7 @@ impl OpenRequest<'_> {
                         told(report);
                     }
                 }
-                SlotEvent::Outcome(outcome) => return Ok(outcome),
+                SlotEvent::Outcome(outcome) => return outcome,
             }
         }
     }
@@ -255,7 +275,7 @@ impl OpenRequest<'_> {
         }
     }
 
-    fn settle(mut self, outcome: RequestOutcome) -> Result<Box<RawValue>, CallError> {
+    fn settle(&mut self, outcome: RequestOutcome) -> Result<Box<RawValue>, CallError> {
         let (server, method) = (self.link.server().clone(), self.method);
         if !matches!(outcome, RequestOutcome::Overdue(_)) {
             self.state = SendState::Settled;

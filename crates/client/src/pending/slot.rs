@@ -53,8 +53,8 @@ pub(crate) enum SlotEvent {
 #[derive(Debug)]
 pub(crate) struct SlotSender(Option<Arc<Mutex<SlotState>>>);
 
-/// The caller's end.
-#[derive(Debug)]
+/// The caller's end. One of its clones is waited on.
+#[derive(Clone, Debug)]
 pub(crate) struct Slot(Arc<Mutex<SlotState>>);
 
 #[derive(Debug, Default)]

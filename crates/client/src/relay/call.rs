@@ -31,7 +31,7 @@ pub struct RelayCall {
 pub(super) enum RelayState {
     Running(BoxFuture<'static, RelayEvent>),
     /// The end, which is returned after everything that arrived before it.
-    Ended(RelayEvent),
+    Ended(Box<RelayEvent>),
     Over,
 }
 
@@ -56,17 +56,19 @@ impl RelayCall {
             return Poll::Ready(event);
         }
         if let RelayState::Running(run) = &mut self.state {
-            match run.as_mut().poll(context) {
-                Poll::Ready(end) => self.state = RelayState::Ended(end),
-                Poll::Pending => return self.queue.poll_next(context),
-            }
+            let Poll::Ready(end) = run.as_mut().poll(context) else {
+                return self.queue.poll_next(context);
+            };
+            self.state = RelayState::Over;
             // What was received before the end is told before it.
             if let Poll::Ready(event) = self.queue.poll_next(context) {
+                self.state = RelayState::Ended(Box::new(end));
                 return Poll::Ready(event);
             }
+            return Poll::Ready(end);
         }
         match std::mem::replace(&mut self.state, RelayState::Over) {
-            RelayState::Ended(end) => Poll::Ready(end),
+            RelayState::Ended(end) => Poll::Ready(*end),
             other => {
                 self.state = other;
                 Poll::Pending

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::{Instrument as _, Span};
@@ -18,7 +19,7 @@ use crate::call::refetch_tools;
 use crate::{
     connection::Connection,
     error::CallError,
-    link::{Canceller, Link, RelayAttempt},
+    link::{Canceller, Link, RelayAttempt, RelayOutcome},
     relayed::{RelayEvent, RelayQueue},
 };
 
@@ -53,7 +54,7 @@ impl Connection {
             canceller: Canceller::new(),
         };
         let first = relayed.attempt()?;
-        if !relayed.may_be_sent_again() {
+        if !relayed.may_be_sent_again(&first) {
             // They may be large, and the call may wait for hours.
             relayed.request.params = None;
         }
@@ -61,10 +62,7 @@ impl Connection {
             id: first.id().clone(),
             queue: relayed.queue.clone(),
             canceller: relayed.canceller.clone(),
-            state: RelayState::Running(match span {
-                None => Box::pin(relayed.run(first)),
-                Some(span) => Box::pin(in_span(span, relayed.run(first))),
-            }),
+            state: RelayState::Running(relayed.begin(first, span)),
         })
     }
 
@@ -181,42 +179,59 @@ impl Relayed {
         )
     }
 
-    async fn run(self, first: RelayAttempt) -> RelayEvent {
+    /// The future of the call. It may live for hours, so it keeps what the call needs and nothing twice.
+    fn begin(self, mut first: RelayAttempt, span: Option<Span>) -> BoxFuture<'static, RelayEvent> {
+        if !self.link.wire.is_http() {
+            return match span {
+                None => Box::pin(async move { event(first.run_on_pipe().await) }),
+                Some(span) => Box::pin(in_span(
+                    span,
+                    async move { event(first.run_on_pipe().await) },
+                )),
+            };
+        }
+        match span {
+            None => Box::pin(async move { self.run(&mut first).await }),
+            Some(span) => Box::pin(in_span(span, async move { self.run(&mut first).await })),
+        }
+    }
+
+    async fn run(&self, first: &mut RelayAttempt) -> RelayEvent {
         let outcome = first.run().await;
         #[cfg(feature = "http")]
         if let Ok(Err(error)) = &outcome
-            && self.is_outdated(error)
+            && self.is_outdated(first, error)
             && Box::pin(refetch_tools(&self.link)).await
         {
             // streamable-http: after a header mismatch, list the tools again and retry.
             return match self.attempt() {
-                Ok(second) => event(second.run().await),
+                Ok(mut second) => event(Box::pin(second.run()).await),
                 Err(error) => RelayEvent::Lost(error),
             };
         }
         event(outcome)
     }
 
-    /// Whether there is an error after which it is sent once more.
-    fn may_be_sent_again(&self) -> bool {
-        &*self.request.method == "tools/call" && self.link.wire.is_http()
+    /// Whether there is an error after which it is sent once more. A session has no such error.
+    fn may_be_sent_again(&self, first: &RelayAttempt) -> bool {
+        first.is_modern() && &*self.request.method == "tools/call" && self.link.wire.is_http()
     }
 
     /// Whether an error says that the list of tools which a call was made by is out of date.
     #[cfg(feature = "http")]
-    fn is_outdated(&self, error: &RawValue) -> bool {
+    fn is_outdated(&self, first: &RelayAttempt, error: &RawValue) -> bool {
         #[derive(Deserialize)]
         struct Code {
             code: i64,
         }
 
-        self.may_be_sent_again()
+        self.may_be_sent_again(first)
             && serde_json::from_str::<Code>(error.get())
                 .is_ok_and(|error| error.code == turnbuckle_protocol::error::code::HEADER_MISMATCH)
     }
 }
 
-fn event(outcome: Result<Result<Box<RawValue>, Box<RawValue>>, CallError>) -> RelayEvent {
+fn event(outcome: RelayOutcome) -> RelayEvent {
     match outcome {
         Ok(Ok(result)) => RelayEvent::Result(result),
         Ok(Err(error)) => RelayEvent::Error(error),

@@ -50,6 +50,10 @@ impl RelayQueue {
         let mut waiting = self.0.lock();
         if let Some(event) = waiting.events.pop_front() {
             waiting.bytes -= event.bytes();
+            if waiting.events.is_empty() {
+                // The next event may be hours away.
+                waiting.events = VecDeque::new();
+            }
             return Poll::Ready(event);
         }
         match &mut waiting.waker {

@@ -104,6 +104,8 @@ impl Agent {
     ///
     /// # Cancel safety
     /// Dropping the future, or later the reply, closes the stream of this request.
+    ///
+    /// The future is large. Box it where it is a part of one that lives longer.
     pub async fn post(
         &self,
         address: &Address,
@@ -115,7 +117,7 @@ impl Agent {
             ACCEPT,
             HeaderValue::from_static("application/json, text/event-stream"),
         );
-        self.send(Method::POST, address, headers, body).await
+        self.send_on(Method::POST, address, headers, body).await
     }
 
     /// Asks for a stream of events.
