@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_client::{RelayEvent, RelayRequest};
 use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
-use turnbuckle_server::{Changes, ClientChannel, Reject, RelayReply};
+use turnbuckle_server::{Changes, Reject, RelayReply};
 
 use super::{
     ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
@@ -38,8 +38,8 @@ impl Context {
     /// Has another replica serve a request of a modern client whose work is there; `None` if that replica
     /// has ended.
     pub(crate) async fn elsewhere(&self, node: u64, request: &FrontRequest) -> Option<RelayReply> {
-        let (front, params) = (&request.front, request.params());
-        self.serve_at(node, front, &request.method, params).await
+        let params = request.params();
+        self.serve_at(node, request, &request.method, params).await
     }
 
     /// Sends a request in the form of 2026-07-28 to another replica and returns its reply; `None` if that
@@ -48,12 +48,12 @@ impl Context {
     pub(crate) async fn serve_at(
         &self,
         node: u64,
-        front: &ClientChannel,
+        request: &FrontRequest,
         method: &str,
         params: Raw<'_>,
     ) -> Option<RelayReply> {
         let link = self.replicas.get()?;
-        link.serve_at(node, front, method, params).await
+        link.serve_at(node, request.front()?, method, params).await
     }
 
     #[cfg(not(feature = "http"))]
@@ -61,7 +61,7 @@ impl Context {
     pub(crate) async fn serve_at(
         &self,
         _: u64,
-        _: &ClientChannel,
+        _: &FrontRequest,
         _: &str,
         _: Raw<'_>,
     ) -> Option<RelayReply> {
@@ -82,16 +82,16 @@ impl Context {
 
     /// The other replicas; none if one of them sent this request, so that it is not passed on again.
     #[cfg(feature = "http")]
-    pub(crate) fn other_replicas(&self, front: &ClientChannel) -> Vec<u64> {
-        match self.replicas.get() {
-            Some(link) if !front.is_from_replica() => link.others(),
+    pub(crate) fn other_replicas(&self, request: &FrontRequest) -> Vec<u64> {
+        match self.replicas.get().zip(request.front()) {
+            Some((link, front)) if !front.is_from_replica() => link.others(),
             _ => Vec::new(),
         }
     }
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_self, reason = "with HTTP there may be other replicas")]
-    pub(crate) fn other_replicas(&self, _: &ClientChannel) -> Vec<u64> {
+    pub(crate) fn other_replicas(&self, _: &FrontRequest) -> Vec<u64> {
         Vec::new()
     }
 }
@@ -402,7 +402,7 @@ impl Exchange {
     /// Whether the client has asked for log messages. Legacy servers may send them beside the call.
     fn wants_log(&self) -> bool {
         let level = self.request.log_level;
-        let level = level.or_else(|| self.request.front.session_log_level());
+        let level = level.or_else(|| self.request.session_log_level());
         level.is_some() && self.may_be_asked()
     }
 
@@ -420,6 +420,16 @@ impl Exchange {
             if let Some(event) = open.note(event) {
                 return event;
             }
+        }
+    }
+
+    /// Lets go of what is not needed for the answer of the server. The request was sent, and its client is
+    /// asked, which may take long.
+    pub(super) fn rest(&mut self) {
+        if self.request.front().is_some() {
+            let capabilities = self.context.parked.share(&self.request.capabilities);
+            self.request = Arc::new(self.request.at_rest(capabilities));
+            (self.name, self.fixed) = (None, None);
         }
     }
 

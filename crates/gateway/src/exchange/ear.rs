@@ -42,7 +42,10 @@ pub(super) async fn ask(
 ) -> Option<Result<Box<RawValue>, ErrorObject>> {
     let record = request.record.as_ref();
     let waiting = record.map(|record| record.asks(method, params));
-    let answered = request.front.ask(method, params).await;
+    let answered = match request.front() {
+        Some(front) => front.ask(method, params).await,
+        None => None,
+    };
     drop(waiting);
     if let (Some(record), Some(Ok(answer))) = (record, &answered) {
         record.answer_came(answer.get());
@@ -75,7 +78,7 @@ async fn log(request: &FrontRequest, params: Raw<'_>) {
         };
         Some(level)
     } else {
-        request.front.session_log_level()
+        request.session_log_level()
     };
     let level = params.member("level");
     let level = level.and_then(|raw| raw.parse::<LoggingLevel>().ok());
@@ -95,5 +98,7 @@ async fn tell(request: &FrontRequest, method: &str, params: Raw<'_>) {
     if let Some(record) = &request.record {
         record.told(method, params);
     }
-    request.front.notify(method, Some(params)).await;
+    if let Some(front) = request.front() {
+        front.notify(method, Some(params)).await;
+    }
 }

@@ -114,7 +114,7 @@ async fn ask_all(
             return Err(unaskable(exchange, key, question.as_ref()));
         };
         if let Some(id) = visit {
-            request.front.expect_visit(&id);
+            request.expect_visit(&id);
             visits.push(id);
         }
         let (request, method) = (Arc::clone(request), question.method.clone());

@@ -102,7 +102,7 @@ impl Asker {
             params = related_to(known, task);
         }
         if let Some(id) = params.as_ref().and_then(visit) {
-            request.front.expect_visit(&id);
+            request.expect_visit(&id);
         }
         let params = params.as_ref().map(RawText::raw);
         // Until it is answered the server asks nothing more in this call: others have their turn.

@@ -10,8 +10,8 @@ use turnbuckle_server::ClientChannel;
 pub(crate) struct UpstreamCall(Option<RelayCall>);
 
 impl UpstreamCall {
-    /// Gives it up for a reason of the gateway.
-    pub(crate) fn cancel(mut self, reason: &str) {
+    /// Gives it up for a reason of the gateway. No event comes after that.
+    pub(crate) fn cancel(&mut self, reason: &str) {
         if let Some(call) = self.0.take() {
             call.cancel(reason);
         }
@@ -28,13 +28,17 @@ impl Deref for UpstreamCall {
     type Target = RelayCall;
 
     fn deref(&self) -> &RelayCall {
-        self.0.as_ref().expect("it is taken out when it is dropped")
+        self.0
+            .as_ref()
+            .expect("it is taken out when it is given up")
     }
 }
 
 impl DerefMut for UpstreamCall {
     fn deref_mut(&mut self) -> &mut RelayCall {
-        self.0.as_mut().expect("it is taken out when it is dropped")
+        self.0
+            .as_mut()
+            .expect("it is taken out when it is given up")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Converts questions of servers to the client's revision.
 
 use serde_json::{json, value::RawValue};
+use turnbuckle_client::RelayAsk;
 use turnbuckle_protocol::{
     ClientCapabilities, ElicitRequestParams, ErrorObject, InputRequest, InputResponse, Lower,
     Revision,
@@ -28,6 +29,11 @@ impl Question {
             method: method.to_owned(),
             params: params.map(RawText::from),
         }
+    }
+
+    /// What a session asks.
+    pub(crate) fn of_ask(ask: &RelayAsk) -> Self {
+        Self::new(ask.method(), ask.params().map(Raw::from))
     }
 
     /// An entry of the `inputRequests` of a modern server.

@@ -25,18 +25,26 @@ pub(crate) struct FrontRequest {
     pub(crate) method: String,
     params: Option<RawText>,
     pub(crate) revision: Revision,
-    pub(crate) capabilities: ClientCapabilities,
+    /// Shared by the calls that are parked.
+    pub(crate) capabilities: Arc<ClientCapabilities>,
     pub(crate) info: Option<Implementation>,
     pub(crate) log_level: Option<LoggingLevel>,
     /// The progress token of the client, as JSON.
     pub(crate) token: Option<Box<str>>,
-    pub(crate) front: ClientChannel,
+    front: Front,
     /// See [`digest`](Self::digest).
     digest: OnceLock<RequestDigest>,
     pub(crate) responses: Option<RawText>,
     pub(crate) state: Option<String>,
     /// Its record, if a recorder is set.
     pub(crate) record: Option<Arc<RequestRecord>>,
+}
+
+/// The client of a request.
+enum Front {
+    Waiting(ClientChannel),
+    /// It has its reply, and nothing reaches it before it comes back. This is its caller.
+    Answered(Option<Box<str>>),
 }
 
 /// What the server has of a request that differs from what the client sees.
@@ -73,11 +81,11 @@ impl FrontRequest {
             method: request.method().to_owned(),
             params: request.params().map(RawText::from),
             revision: request.revision(),
-            capabilities: request.capabilities(),
+            capabilities: Arc::new(request.capabilities()),
             info: request.client_info(),
             log_level: request.log_level(),
             token: token.map(|raw| raw.get().into()),
-            front: request.client_channel().clone(),
+            front: Front::Waiting(request.client_channel().clone()),
             digest: OnceLock::new(),
             responses: round("inputResponses").map(RawText::from),
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
@@ -99,11 +107,11 @@ impl FrontRequest {
             method: "tasks/get".to_owned(),
             params: Some(RawText::from(Raw::from(&params))),
             revision: request.revision(),
-            capabilities,
+            capabilities: Arc::new(capabilities),
             info: None,
             log_level: None,
             token: None,
-            front: request.client_channel().clone(),
+            front: Front::Waiting(request.client_channel().clone()),
             digest: RequestDigest::named("tasks/get", id).into(),
             responses: None,
             state: None,
@@ -111,8 +119,63 @@ impl FrontRequest {
         })
     }
 
+    /// What is kept of it while its client is asked: not its arguments, which have been sent, nor the way to
+    /// the client, which has its reply. `capabilities` are its own, shared with other requests.
+    pub(crate) fn at_rest(&self, capabilities: Arc<ClientCapabilities>) -> Self {
+        let digest = self.digest();
+        let members = ["name", "uri"].iter().filter_map(|name| {
+            let value = self.params().member(name)?;
+            Some(format!("\"{name}\":{}", value.get()))
+        });
+        let params = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let params = RawValue::from_string(params).ok();
+        Self {
+            method: self.method.clone(),
+            params: params.map(|params| RawText::from(Raw::from(&params))),
+            revision: self.revision,
+            capabilities,
+            info: None,
+            log_level: self.log_level,
+            token: None,
+            front: Front::Answered(self.caller().map(Into::into)),
+            digest: digest.into(),
+            responses: self.responses.clone(),
+            state: None,
+            record: self.record.clone(),
+        }
+    }
+
+    /// The client, while it waits for its reply.
+    pub(crate) fn front(&self) -> Option<&ClientChannel> {
+        match &self.front {
+            Front::Waiting(front) => Some(front),
+            Front::Answered(_) => None,
+        }
+    }
+
     pub(crate) fn caller(&self) -> Option<&str> {
-        self.front.caller().id()
+        match &self.front {
+            Front::Waiting(front) => front.caller().id(),
+            Front::Answered(caller) => caller.as_deref(),
+        }
+    }
+
+    /// Whether its caller is told apart from others.
+    pub(crate) fn is_identified(&self) -> bool {
+        self.front()
+            .is_some_and(|front| front.caller().is_identified())
+    }
+
+    /// The log level of the session of a legacy client.
+    pub(crate) fn session_log_level(&self) -> Option<LoggingLevel> {
+        self.front()?.session_log_level()
+    }
+
+    /// Tells the session of a legacy client when the visit with this id is over.
+    pub(crate) fn expect_visit(&self, id: &str) {
+        if let Some(front) = self.front() {
+            front.expect_visit(id);
+        }
     }
 
     /// The same for the request and all its retries. It is made when it is needed, because few requests
@@ -222,7 +285,7 @@ impl FrontRequest {
 
     /// What the client can be asked, in the words of a revision, as JSON.
     fn declared(&self, to: Revision, has_tasks: bool) -> String {
-        let mut capabilities = self.capabilities.clone();
+        let mut capabilities = ClientCapabilities::clone(&self.capabilities);
         capabilities.lower(to);
         if has_tasks {
             let extensions = capabilities.extensions.get_or_insert_default();

@@ -4,12 +4,13 @@
 //! that ends before the question is answered has not, so the question is held until one call is left. A
 //! call that began later has not asked it either, so calls go on beside it.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 use turnbuckle_client::RelayAsk;
 
 use super::{
+    call_asks::CallAsks,
     hub::UNKNOWN_WITHIN,
     known_tools::{Habit, KnownTools},
 };
@@ -38,9 +39,9 @@ const MAX_GIVEN_UP: usize = 64;
 pub(super) struct Open {
     pub(super) number: u64,
     pub(super) caller: Option<String>,
-    pub(super) subject: String,
-    pub(super) asks: mpsc::Sender<Box<RelayAsk>>,
-    pub(super) turn: std::sync::Arc<super::Turn>,
+    pub(super) subject: Arc<str>,
+    pub(super) asks: Arc<CallAsks>,
+    pub(super) turn: Arc<super::Turn>,
     pub(super) began: Instant,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Open {
 #[derive(Clone)]
 pub(super) struct GivenUp {
     caller: Option<String>,
-    subject: String,
+    subject: Arc<str>,
     at: Instant,
     /// Whether its client was being asked: then the server waited for the answer.
     waited: bool,
@@ -79,7 +80,7 @@ struct HeldQuestion {
 /// What becomes of a question.
 pub(super) enum Assignment {
     /// The question belongs to this call.
-    Of(mpsc::Sender<Box<RelayAsk>>, Box<RelayAsk>),
+    Of(Arc<CallAsks>, Box<RelayAsk>),
     /// The question may belong to several calls, or to a cancelled one.
     Unclear(Box<RelayAsk>),
     /// The question belongs to no call.
@@ -286,7 +287,7 @@ impl LaneCalls {
         } else {
             known.asked(&call.subject);
         }
-        Assignment::Of(call.asks.clone(), held.ask)
+        Assignment::Of(Arc::clone(&call.asks), held.ask)
     }
 
     /// Nothing says which call asked. From now on the tools in question take turns: those that have asked
@@ -296,7 +297,7 @@ impl LaneCalls {
         let open = open.filter(|call| held.open.contains(&call.number));
         let open = open.map(|call| &call.subject);
         let given_up = held.given_up.iter().map(|call| &call.subject);
-        let subjects: Vec<&String> = open.chain(given_up).collect();
+        let subjects: Vec<&Arc<str>> = open.chain(given_up).collect();
         if !subjects.iter().any(|subject| known.habit(subject).asks()) {
             for subject in subjects {
                 known.suspect(subject);

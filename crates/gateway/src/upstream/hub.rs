@@ -15,7 +15,7 @@ use std::{
 
 use serde_json::value::RawValue;
 use tokio::{
-    sync::{Semaphore, mpsc},
+    sync::Semaphore,
     task::AbortHandle,
     time::{self, Instant},
 };
@@ -26,14 +26,12 @@ use turnbuckle_protocol::{ErrorObject, Id, envelope::Raw};
 
 use super::{
     LaneNews, OnNews, OpenCall, Turn,
+    call_asks::CallAsks,
     held::{Assignment, HELD_FOR, LaneCalls, Open},
     known_tools::{Habit, KnownTools},
     lane_news::Collected,
 };
 use crate::translate::{Question, refusal};
-
-/// How many questions wait for one call to look at them.
-const MAX_WAITING_ASKS: usize = 32;
 
 /// How long a call of a tool that was not called before waits for others that may ask. A tool that asks
 /// does so soon; one that runs for longer does not hold up others.
@@ -144,17 +142,14 @@ impl LaneHub {
             Habit::Suspected => self.release_after(HELD_FOR, &turn, &call.subject),
             _ => {}
         }
-        // Boxed: a channel has room for 32 of them from the beginning, and most calls are asked nothing.
-        let (sender, asks) = mpsc::channel(MAX_WAITING_ASKS);
+        let asks = Arc::<CallAsks>::default();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let NewCall {
-            caller, subject, ..
-        } = call;
+        let subject: Arc<str> = call.subject.into();
         self.calls.lock().enter(Open {
             number,
-            caller: caller.map(str::to_owned),
-            subject: subject.clone(),
-            asks: sender,
+            caller: call.caller.map(str::to_owned),
+            subject: Arc::clone(&subject),
+            asks: Arc::clone(&asks),
             turn: Arc::clone(&turn),
             began: Instant::now(),
         });
@@ -277,8 +272,8 @@ impl LaneHub {
     fn pass(settled: Assignment) {
         match settled {
             Assignment::Of(call, ask) => {
-                if let Err(error) = call.try_send(ask) {
-                    Self::refuse(*error.into_inner());
+                if let Err(ask) = call.add(ask) {
+                    Self::refuse(*ask);
                 }
             }
             Assignment::Unclear(ask) => {

@@ -1,5 +1,6 @@
 //! One server behind the gateway: its sessions, and which call each of its questions belongs to.
 
+mod call_asks;
 mod held;
 mod hub;
 mod kept_lanes;

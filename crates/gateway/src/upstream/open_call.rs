@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
 use turnbuckle_client::{Attribution, RelayAsk, RelayEvent};
 
-use super::{LaneHub, Turn};
+use super::{LaneHub, Turn, call_asks::CallAsks};
 
 /// A call in flight that may be asked. Dropping it ends that.
 pub(crate) struct OpenCall {
     pub(super) hub: Arc<LaneHub>,
     pub(super) number: u64,
-    pub(super) subject: String,
-    pub(super) asks: mpsc::Receiver<Box<RelayAsk>>,
+    pub(super) subject: Arc<str>,
+    pub(super) asks: Arc<CallAsks>,
     pub(super) turn: Arc<Turn>,
     /// Whether it was not known when the call began whether its tool asks.
     pub(super) is_new: bool,
@@ -23,11 +22,7 @@ pub(crate) struct OpenCall {
 impl OpenCall {
     /// The next question that came without a stream.
     pub(crate) async fn ask(&mut self) -> RelayAsk {
-        match self.asks.recv().await {
-            Some(ask) => *ask,
-            // The hub holds the other end for as long as this is there.
-            None => std::future::pending().await,
-        }
+        self.asks.next().await
     }
 
     /// The turn of this call among those of its process.
@@ -66,5 +61,6 @@ impl Drop for OpenCall {
     fn drop(&mut self) {
         self.turn.end();
         self.hub.leave(self.number, self.is_answered);
+        self.asks.end();
     }
 }

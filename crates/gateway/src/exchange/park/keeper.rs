@@ -7,12 +7,12 @@ use turnbuckle_client::RelayEvent;
 use turnbuckle_server::RelayReply;
 
 use super::{
-    parked_call::ParkedCall,
+    parked_call::{OpenQuestion, ParkedCall},
     run::{admitted, failed},
 };
 use crate::{
     exchange::{call::Exchange, ear, upstream_call::UpstreamCall},
-    translate::{Answer, answer, expired, unavailable},
+    translate::{Answer, Question, answer, expired, unavailable},
     upstream::OpenCall,
 };
 
@@ -30,6 +30,7 @@ pub(super) struct Keeper {
     parked: Arc<ParkedCall>,
     exchange: Exchange,
     open: Option<OpenCall>,
+    call: UpstreamCall,
 }
 
 /// What became of an event.
@@ -63,56 +64,72 @@ impl Debounce {
 }
 
 impl Keeper {
-    pub(super) fn new(parked: Arc<ParkedCall>, exchange: Exchange, open: Option<OpenCall>) -> Self {
+    pub(super) fn new(
+        parked: Arc<ParkedCall>,
+        exchange: Exchange,
+        open: Option<OpenCall>,
+        call: UpstreamCall,
+    ) -> Self {
         Self {
             parked,
             exchange,
             open,
+            call,
         }
     }
 
-    pub(super) async fn keep(mut self, mut call: UpstreamCall) {
+    /// Keeps the call until it is over.
+    ///
+    /// It borrows what it keeps, because a future has what it is given twice. It lives for as long as the
+    /// client is asked, so that what comes and goes meanwhile is on the heap.
+    pub(super) async fn keep(&mut self) {
         let mut debounce = Some(Debounce::new());
         let parked = Arc::clone(&self.parked);
         let outcome = loop {
             // What happens from here on is heard.
             let changed = parked.changed.notified();
             let publish_at = debounce.as_ref().map(|debounce| debounce.at);
-            let answered_by = self.parked.state.lock().answered_by;
+            let answered_by = {
+                let state = parked.state.lock();
+                if state.is_given_up {
+                    drop(state);
+                    self.call.cancel("the client gave the call up");
+                    return self.give_up();
+                }
+                state.answered_by
+            };
+            let due = publish_at.into_iter().chain(answered_by).min();
             tokio::select! {
                 // In a fixed order, so that a simulation can replay every step. A server can send
                 // events without end, so they come last.
                 biased;
-                () = self.parked.given_up.notified() => {
-                    call.cancel("the client gave the call up");
-                    return self.give_up();
-                }
-                () = at(publish_at) => {
-                    debounce = None;
-                    self.publish();
-                }
-                () = at(answered_by) => {
-                    if self.expire() {
-                        call.cancel("the client did not answer in time");
-                        break unavailable(&self.parked.server, "the client did not answer in time");
-                    }
-                }
-                // The time for answers may be another now.
+                // The call is given up, or the time for answers may be another now.
                 () = changed => {}
-                event = Exchange::next(&mut call, &mut self.open) => match self.take(event).await {
-                    Taken::Asked => {
-                        debounce = Some(debounce.map_or_else(Debounce::new, Debounce::again));
+                () = at(due) => {
+                    if due == publish_at {
+                        debounce = None;
+                        self.publish();
+                    } else if self.expire() {
+                        self.call.cancel("the client did not answer in time");
+                        break unavailable(parked.server.as_str(), "the client did not answer in time");
                     }
-                    Taken::Told => {}
-                    Taken::Ended(outcome) => break outcome,
-                },
+                }
+                event = Exchange::next(&mut self.call, &mut self.open) => {
+                    match Box::pin(self.take(event)).await {
+                        Taken::Asked => {
+                            debounce = Some(debounce.map_or_else(Debounce::new, Debounce::again));
+                        }
+                        Taken::Told => {}
+                        Taken::Ended(outcome) => break outcome,
+                    }
+                }
             }
         };
         self.end(outcome);
     }
 
     /// Keeps the outcome for a client that lost the answer and comes back for it.
-    fn end(self, outcome: RelayReply) {
+    fn end(&self, outcome: RelayReply) {
         let bytes = match &outcome {
             RelayReply::Result(result) => result.len(),
             RelayReply::Error(_, error) => error.raw().get().len(),
@@ -125,9 +142,12 @@ impl Keeper {
     }
 
     /// Keeps nothing, because no client will ask for it.
-    fn give_up(self) {
+    fn give_up(&self) {
         self.exchange.context.parked.remove(self.parked.number);
-        self.settle(unavailable(&self.parked.server, "the call was given up"));
+        self.settle(unavailable(
+            self.parked.server.as_str(),
+            "the call was given up",
+        ));
     }
 
     fn settle(&self, outcome: RelayReply) {
@@ -136,6 +156,7 @@ impl Keeper {
             state.outcome = Some(outcome);
             state.answered_by = None;
             state.request = None;
+            state.record = None;
             std::mem::take(&mut state.open)
         };
         // What is still open is never answered, because the call is over.
@@ -143,8 +164,11 @@ impl Keeper {
         self.parked.has_changed();
     }
 
-    async fn take(&self, event: RelayEvent) -> Taken {
-        let request = self.parked.state.lock().request.clone();
+    async fn take(&mut self, event: RelayEvent) -> Taken {
+        let (request, record) = {
+            let state = self.parked.state.lock();
+            (state.request.clone(), state.record.clone())
+        };
         let event = match request {
             Some(request) => {
                 let told = ear::hear(&request, event);
@@ -153,7 +177,12 @@ impl Keeper {
                     Ok(None) | Err(_) => return Taken::Told,
                 }
             }
-            None => event,
+            None => {
+                if let Some(record) = record {
+                    record.heard(&event);
+                }
+                event
+            }
         };
         match event {
             RelayEvent::Ask(ask) => match admitted(&self.exchange, ask) {
@@ -171,7 +200,7 @@ impl Keeper {
     }
 
     /// Lets the client be told of the open questions.
-    fn publish(&self) {
+    fn publish(&mut self) {
         let mut state = self.parked.state.lock();
         state.drop_withdrawn();
         if state.open.is_empty() {
@@ -186,6 +215,7 @@ impl Keeper {
             state.publish(Instant::now() + self.exchange.context.park_for);
         }
         drop(state);
+        self.exchange.rest();
         self.parked.has_changed();
     }
 
@@ -199,8 +229,8 @@ impl Keeper {
             state.answered_by = None;
             state.open.drain(..).collect()
         };
-        for (_, (question, ask)) in open {
-            match expired(&question) {
+        for OpenQuestion { ask, .. } in open {
+            match expired(&Question::of_ask(&ask)) {
                 Ok(result) => ask.answer(&answer(&result, self.exchange.to())),
                 Err(error) => ask.refuse(&error),
             }

@@ -2,17 +2,17 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use indexmap::IndexMap;
 use serde_json::json;
 use tokio::{sync::Notify, time::Instant};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;
+use turnbuckle_host::ServerId;
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::RelayReply;
 
 use crate::{
     exchange::call::Context,
-    observe::WaitingQuestion,
+    observe::{RequestRecord, WaitingQuestion},
     seal::Ticket,
     translate::{FrontRequest, Question, answer, refusal},
     upstream::Turn,
@@ -24,24 +24,42 @@ const MAX_QUESTIONS: usize = 32;
 /// A call that waits for answers.
 pub(super) struct ParkedCall {
     pub(super) number: u64,
-    pub(super) caller: Option<String>,
-    pub(super) server: String,
+    pub(super) caller: Option<Box<str>>,
+    pub(super) server: ServerId,
+    /// The tool, prompt or resource, as the client names it.
+    name: Option<Box<str>>,
     pub(super) state: Mutex<ParkState>,
     /// Told to all who wait, in the order in which they came, when something happened.
     pub(super) changed: Notify,
-    /// Told when it is given up.
-    pub(super) given_up: Notify,
     /// What the server speaks.
     revision: Revision,
     /// Its turn among the calls of its process.
     pub(super) turn: Option<Arc<Turn>>,
 }
 
+/// A question that is not answered yet. Its text is kept once, as the server wrote it.
+pub(super) struct OpenQuestion {
+    number: usize,
+    pub(super) ask: RelayAsk,
+}
+
+impl OpenQuestion {
+    /// Its key among the `inputRequests` of the client.
+    fn key(&self) -> String {
+        format!("ask-{}", self.number)
+    }
+
+    pub(super) fn question(&self) -> Question {
+        Question::of_ask(&self.ask)
+    }
+}
+
 #[derive(Default)]
 pub(super) struct ParkState {
     pub(super) round: u32,
     asked: usize,
-    pub(super) open: IndexMap<String, (Question, RelayAsk)>,
+    /// The open questions, oldest first.
+    pub(super) open: Vec<OpenQuestion>,
     /// When the open questions are given up; `None` while the client cannot answer, because it was
     /// told of none or the server works on its answers.
     pub(super) answered_by: Option<Instant>,
@@ -49,8 +67,10 @@ pub(super) struct ParkState {
     published: Option<Instant>,
     steps: u32,
     pub(super) outcome: Option<RelayReply>,
-    /// The request that is told of progress.
+    /// The request that is told of progress; `None` while no client waits for the call.
     pub(super) request: Option<Arc<FrontRequest>>,
+    /// The record of the newest request, if a recorder is set.
+    pub(super) record: Option<Arc<RequestRecord>>,
     pub(super) waiters: usize,
     /// No client will ask for it: the client cancelled it, or the gateway closes.
     pub(super) is_given_up: bool,
@@ -58,13 +78,16 @@ pub(super) struct ParkState {
 
 impl ParkState {
     /// Adds a question.
-    pub(super) fn add(&mut self, (question, ask): (Question, RelayAsk)) {
+    pub(super) fn add(&mut self, ask: RelayAsk) {
         if self.open.len() >= MAX_QUESTIONS {
-            return ask.refuse(&refusal(&question));
+            let refused = refusal(&Question::of_ask(&ask));
+            return ask.refuse(&refused);
         }
         self.asked += 1;
-        self.open
-            .insert(format!("ask-{}", self.asked), (question, ask));
+        let number = self.asked;
+        // Most calls have one, and may wait for long.
+        self.open.reserve_exact(1);
+        self.open.push(OpenQuestion { number, ask });
     }
 
     /// Whether the client may be told of the open questions.
@@ -78,6 +101,14 @@ impl ParkState {
         self.published = Some(Instant::now());
         self.steps += 1;
         self.round += 1;
+        // All who wait are told now, and their requests are over.
+        self.request = None;
+    }
+
+    /// A request waits for what comes of the call, and is told of progress.
+    pub(super) fn is_awaited_by(&mut self, request: &Arc<FrontRequest>) {
+        self.request = Some(Arc::clone(request));
+        self.record.clone_from(&request.record);
     }
 
     /// Whether answers of this round are wanted.
@@ -87,7 +118,7 @@ impl ParkState {
 
     /// Forgets what the server has taken back.
     pub(super) fn drop_withdrawn(&mut self) {
-        self.open.retain(|_, (_, ask)| !ask.is_withdrawn());
+        self.open.retain(|open| !open.ask.is_withdrawn());
     }
 }
 
@@ -95,17 +126,18 @@ impl ParkedCall {
     pub(super) fn new(
         number: u64,
         caller: Option<&str>,
-        server: &str,
+        server: ServerId,
+        name: Option<String>,
         revision: Revision,
         turn: Option<Arc<Turn>>,
     ) -> Self {
         Self {
             number,
-            caller: caller.map(str::to_owned),
-            server: server.to_owned(),
+            caller: caller.map(Into::into),
+            server,
+            name: name.map(Into::into),
             state: Mutex::default(),
             changed: Notify::new(),
-            given_up: Notify::new(),
             revision,
             turn,
         }
@@ -129,31 +161,28 @@ impl ParkedCall {
         let (Some(answered_by), Some(published)) = (state.answered_by, state.published) else {
             return Vec::new();
         };
-        let request = state.request.as_ref();
-        let name = request.and_then(|it| it.text(&["name"]).or_else(|| it.text(&["uri"])));
-        let record = request.and_then(|request| request.record.as_ref());
-        let view = |question: &Question| {
-            let (message, kind) = question.described();
+        let record = state.record.as_ref();
+        let view = |open: &OpenQuestion| {
+            let (message, kind) = open.question().described();
             WaitingQuestion {
                 message,
                 kind,
-                name: name.clone(),
-                server: self.server.clone(),
-                caller: self.caller.clone(),
+                name: self.name.as_deref().map(str::to_owned),
+                server: self.server.as_str().to_owned(),
+                caller: self.caller.as_deref().map(str::to_owned),
                 step: state.steps,
                 since: published.into_std(),
                 expires: Some(answered_by.into_std()),
                 exchange: record.map(|record| record.number()),
             }
         };
-        let questions = state.open.values();
-        questions.map(|(question, _)| view(question)).collect()
+        state.open.iter().map(view).collect()
     }
 
     /// Gives the call up, even if a client waits for it.
     pub(super) fn give_up(&self) {
         self.state.lock().is_given_up = true;
-        self.given_up.notify_one();
+        self.has_changed();
     }
 
     /// Hands answers to the server. A retry of an earlier round changes nothing (G5); where some are
@@ -169,13 +198,14 @@ impl ParkedCall {
             }
             return;
         }
-        state.request = Some(Arc::clone(request));
+        state.is_awaited_by(request);
         let responses = request.responses.as_ref().map(|raw| raw.raw().members());
         for (key, response) in responses.unwrap_or_default() {
             if !response.is_object() {
                 continue;
             }
-            if let Some((_, ask)) = state.open.shift_remove(&*key) {
+            if let Some(place) = state.open.iter().position(|open| open.key() == *key) {
+                let OpenQuestion { ask, .. } = state.open.remove(place);
                 let answer = answer(response.value(), self.revision);
                 if let Some(record) = &request.record {
                     record.answer_sent(&answer);
@@ -187,8 +217,10 @@ impl ParkedCall {
         if state.open.is_empty() {
             state.answered_by = None;
         } else {
-            // The server has to wait for the rest, so others have their turn.
+            // The server has to wait for the rest, so others have their turn. The client is asked again
+            // at once.
             state.answered_by = Some(again_by);
+            state.request = None;
             if let Some(turn) = &self.turn {
                 turn.give();
             }
@@ -206,15 +238,16 @@ impl ParkedCall {
         state: &ParkState,
     ) -> RelayReply {
         let mut entries = String::new();
-        for (index, (key, (question, _))) in state.open.iter().enumerate() {
+        for (index, open) in state.open.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
-            let _ = write!(entries, "{comma}{}:{}", json!(key), question.to_entry());
+            let (key, entry) = (open.key(), open.question().to_entry());
+            let _ = write!(entries, "{comma}{}:{entry}", json!(key));
         }
         let ticket = Ticket::Parked {
             node: context.parked.node(),
             number: self.number,
             round: state.round,
-            server: self.server.clone(),
+            server: self.server.as_str().to_owned(),
         };
         let lasts = context.park_for;
         let sealed = context

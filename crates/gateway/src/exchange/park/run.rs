@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use turnbuckle_client::{RelayAsk, RelayEvent};
-use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::RelayReply;
 
 use super::{keeper::Keeper, parked_call::ParkedCall, waiting::Waiting};
@@ -58,15 +57,15 @@ pub(super) fn failed(exchange: &Exchange, raw: Box<serde_json::value::RawValue>)
 }
 
 /// A question that the client can be asked. Others are refused (G8).
-pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<(Question, RelayAsk)> {
-    let question = Question::new(ask.method(), ask.params().map(Raw::from));
+pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<RelayAsk> {
+    let question = Question::of_ask(&ask);
     let request = &exchange.request;
     if !exchange.may_be_asked() {
         ask.refuse(&refusal(&question));
         return None;
     }
     if question.is_declared(&request.capabilities, request.revision) {
-        return Some((question, ask));
+        return Some(ask);
     }
     let client = &request.capabilities;
     ask.refuse(&not_offered(&question, client, request.revision));
@@ -76,34 +75,37 @@ pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<(Question, 
 /// Parks a call, and waits for the first thing to tell the client.
 async fn park(
     exchange: Exchange,
-    call: UpstreamCall,
+    mut call: UpstreamCall,
     open: Option<OpenCall>,
-    first: (Question, RelayAsk),
+    first: RelayAsk,
 ) -> RelayReply {
     let context = Arc::clone(&exchange.context);
     let request = Arc::clone(&exchange.request);
     let (caller, server) = (request.caller(), exchange.server());
     let parked = context.parked.enter(caller, server, |number| {
         let turn = open.as_ref().map(|open| Arc::clone(open.turn()));
-        ParkedCall::new(number, caller, server, exchange.to(), turn)
+        let name = request.text(&["name"]).or_else(|| request.text(&["uri"]));
+        let server = exchange.member.id.clone();
+        ParkedCall::new(number, caller, server, name, exchange.to(), turn)
     });
     let parked = match parked {
         Ok(parked) => parked,
         Err(reject) => {
-            first.1.refuse(&refusal(&first.0));
+            let refused = refusal(&Question::of_ask(&first));
+            first.refuse(&refused);
             call.cancel("the gateway cannot keep more calls waiting");
             return reject.into();
         }
     };
     {
         let mut state = parked.state.lock();
-        state.request = Some(Arc::clone(&request));
+        state.is_awaited_by(&request);
         state.add(first);
     }
     let waiting = Waiting::new(&parked);
-    let keeper = Keeper::new(parked, exchange, open);
+    let mut keeper = Keeper::new(parked, exchange, open, call);
     // It ends with the call, when its time is up, or when the gateway closes.
-    tokio::spawn(keeper.keep(call));
+    tokio::spawn(async move { keeper.keep().await });
     waiting.wait(&context, &request).await
 }
 

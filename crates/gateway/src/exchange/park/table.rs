@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     pin::pin,
     sync::{
-        Arc, OnceLock,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -13,6 +13,7 @@ use std::{
 use indexmap::IndexMap;
 use tokio::{sync::Notify, time::Instant};
 use turnbuckle_base::{jitter, lock::Mutex};
+use turnbuckle_protocol::ClientCapabilities;
 use turnbuckle_server::Reject;
 
 use super::parked_call::ParkedCall;
@@ -42,6 +43,8 @@ pub(crate) struct ParkTable {
     node: OnceLock<u64>,
     next: AtomicU64,
     calls: Mutex<ParkedCalls>,
+    /// What clients of parked calls can be asked, each once: many of them declare the same.
+    capabilities: Mutex<Vec<Weak<ClientCapabilities>>>,
     /// Told when the gateway closes.
     closed: Notify,
 }
@@ -66,6 +69,7 @@ impl Default for ParkTable {
             node: OnceLock::new(),
             next: AtomicU64::new(1),
             calls: Mutex::default(),
+            capabilities: Mutex::default(),
             closed: Notify::new(),
         }
     }
@@ -104,7 +108,10 @@ impl ParkTable {
         let mut calls = self.calls.lock();
         let of_caller = calls.open.values().filter(|call| call.is_of(caller));
         let of_caller = of_caller.count();
-        let of_server = calls.open.values().filter(|call| call.server == server);
+        let of_server = calls
+            .open
+            .values()
+            .filter(|call| call.server.as_str() == server);
         if calls.open.len() >= MAX_PARKED || of_server.count() >= MAX_PER_SERVER {
             return Err(Reject::internal(
                 "too many calls wait for answers of their users; try again later",
@@ -122,6 +129,18 @@ impl ParkTable {
         let call = Arc::new(call(number));
         calls.open.insert(number, Arc::clone(&call));
         Ok(call)
+    }
+
+    /// Capabilities as those given, which other parked calls may have too.
+    pub(crate) fn share(&self, own: &Arc<ClientCapabilities>) -> Arc<ClientCapabilities> {
+        let mut known = self.capabilities.lock();
+        known.retain(|other| other.strong_count() > 0);
+        let mut others = known.iter().filter_map(Weak::upgrade);
+        if let Some(same) = others.find(|other| other == own) {
+            return same;
+        }
+        known.push(Arc::downgrade(own));
+        Arc::clone(own)
     }
 
     /// The call with this number, which waits or is over.
@@ -244,7 +263,7 @@ mod tests {
     fn park(table: &ParkTable, caller: &str) -> Result<u64, Reject> {
         let revision = Revision::LATEST_LEGACY;
         let entered = table.enter(Some(caller), "s", |number| {
-            ParkedCall::new(number, Some(caller), "s", revision, None)
+            ParkedCall::new(number, Some(caller), "s".into(), None, revision, None)
         });
         entered.map(|call| call.number)
     }

@@ -232,7 +232,7 @@ fn enter(
     context.tasks.enter(NewTask {
         id,
         caller: caller.map(str::to_owned),
-        is_listed: exchange.request.front.caller().is_identified(),
+        is_listed: exchange.request.is_identified(),
         sealed: sealed.clone(),
         lane,
         ttl,

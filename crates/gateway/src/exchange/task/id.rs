@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use turnbuckle_server::{ClientChannel, Reject};
+use turnbuckle_server::Reject;
 use turnbuckle_session::round::RequestDigest;
 
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
@@ -75,9 +75,9 @@ impl TaskId {
     }
 
     /// Whether it was begun by a process of the gateway that has ended, and its server may still have it.
-    pub(super) fn is_left_by(&self, context: &Context, node: u64, front: &ClientChannel) -> bool {
+    pub(super) fn is_left_by(&self, context: &Context, node: u64, request: &FrontRequest) -> bool {
         let is_mounted = matches!(self.session, Some((_, ANY_SESSION)));
-        is_mounted && !context.other_replicas(front).contains(&node)
+        is_mounted && !context.other_replicas(request).contains(&node)
     }
 
     /// The number of its session, if it has one here. An error if no server can know the task any more.

@@ -212,7 +212,7 @@ impl LegacyTaskCall {
             None => call.context.tasks.enter(NewTask {
                 id: call.id.clone(),
                 caller: call.request.caller().map(str::to_owned),
-                is_listed: call.request.front.caller().is_identified(),
+                is_listed: call.request.is_identified(),
                 sealed: call.sealed.clone(),
                 lane: Some(TaskLane::of(&call.member, &call.lane)),
                 ttl,

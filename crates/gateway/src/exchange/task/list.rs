@@ -27,7 +27,7 @@ pub(super) async fn serve(
     members: &[Arc<Member>],
 ) -> RelayReply {
     // tasks: a server that cannot tell its callers apart MUST NOT list their tasks.
-    if !request.front.caller().is_identified() {
+    if !request.is_identified() {
         return Reject::method_not_found("tasks/list").into();
     }
     let here = look_at_all(context, request, members);

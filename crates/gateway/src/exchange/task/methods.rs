@@ -86,7 +86,7 @@ pub(super) async fn serve_again(
             }
         }
         // It is asked even if it was silent for a moment: only its end makes the task one that is gone.
-        Some(node) if context.has_replicas() && !id.is_left_by(&context, node, &request.front) => {
+        Some(node) if context.has_replicas() && !id.is_left_by(&context, node, &request) => {
             let task = ModernTask::at_replica(&context, node, &request, &id.server, &sealed);
             return modern_server::serve(task).await;
         }

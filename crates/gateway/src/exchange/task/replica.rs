@@ -34,7 +34,7 @@ pub(super) async fn send(
 ) -> Result<Answer, RelayReply> {
     let params = params(request, Some(sealed), round)?;
     let params = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
-    let reply = context.serve_at(node, &request.front, method, params).await;
+    let reply = context.serve_at(node, request, method, params).await;
     match reply {
         Some(RelayReply::Result(result)) => match read(&result) {
             Some(raw) => Ok(Answer::Result(raw)),
@@ -59,7 +59,7 @@ pub(super) async fn list(context: &Arc<Context>, request: &Arc<FrontRequest>) ->
         return Vec::new();
     }
     let mut asked = JoinSet::new();
-    for node in context.other_replicas(&request.front) {
+    for node in context.other_replicas(request) {
         let (context, request) = (Arc::clone(context), Arc::clone(request));
         asked.spawn(async move {
             let listed = time::timeout(LIST_WITHIN, list_at(&context, node, &request)).await;
@@ -92,7 +92,7 @@ async fn list_at(
     let params = params(request, None, &Round::None);
     let params = params.map_err(|reject| reject.as_error().message.clone())?;
     let params = params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw);
-    match context.serve_at(node, &request.front, METHOD, params).await {
+    match context.serve_at(node, request, METHOD, params).await {
         Some(RelayReply::Result(result)) => {
             let listed = serde_json::from_slice::<LegacyListTasksResult>(&result);
             listed.map(|it| it.tasks).map_err(|it| it.to_string())

@@ -1,0 +1,78 @@
+//! The questions that wait for one call to look at them.
+//!
+//! A channel of tokio sets room for 32 messages aside when it is made. Most calls are asked nothing, and
+//! one that is parked waits for minutes, so that this has none until a question comes.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    task::{Context, Poll, Waker},
+};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_client::RelayAsk;
+
+/// How many questions wait for one call to look at them.
+const MAX_WAITING_ASKS: usize = 32;
+
+/// The questions that wait for one call.
+#[derive(Default)]
+pub(super) struct CallAsks(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    asks: VecDeque<Box<RelayAsk>>,
+    waker: Option<Waker>,
+    is_over: bool,
+}
+
+impl CallAsks {
+    /// Adds a question. Gives it back if too many wait, or the call is over.
+    pub(super) fn add(&self, ask: Box<RelayAsk>) -> Result<(), Box<RelayAsk>> {
+        let waker = {
+            let mut waiting = self.0.lock();
+            if waiting.is_over || waiting.asks.len() >= MAX_WAITING_ASKS {
+                return Err(ask);
+            }
+            waiting.asks.push_back(ask);
+            waiting.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// The next question.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub(super) async fn next(&self) -> RelayAsk {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&self, context: &Context<'_>) -> Poll<RelayAsk> {
+        let mut waiting = self.0.lock();
+        let Some(ask) = waiting.asks.pop_front() else {
+            match &mut waiting.waker {
+                Some(waker) => waker.clone_from(context.waker()),
+                none => *none = Some(context.waker().clone()),
+            }
+            return Poll::Pending;
+        };
+        if waiting.asks.is_empty() {
+            waiting.asks = VecDeque::new();
+        }
+        Poll::Ready(*ask)
+    }
+
+    /// The call is over: nothing looks at questions any more, and those that wait are not answered.
+    pub(super) fn end(&self) {
+        let left = {
+            let mut waiting = self.0.lock();
+            waiting.is_over = true;
+            std::mem::take(&mut waiting.asks)
+        };
+        drop(left);
+    }
+}
