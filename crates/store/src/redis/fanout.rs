@@ -1,14 +1,18 @@
 //! Changes on their way to all replicas, by way of Redis.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
     time::Duration,
 };
 
-use tokio::{sync::mpsc, task::JoinHandle, time::sleep};
+use tokio::{
+    sync::{Notify, mpsc},
+    task::JoinHandle,
+    time::sleep,
+};
 
 use super::{
     Redis,
@@ -30,8 +34,8 @@ const CHANNEL: &str = "changes";
 #[derive(Debug)]
 pub struct RedisFanout {
     outbox: mpsc::Sender<Change>,
-    /// Some could not be sent.
-    is_behind: Arc<AtomicBool>,
+    /// Told when a change could not wait to be sent.
+    lost: Arc<Notify>,
     local: LocalFanout,
     sending: JoinHandle<()>,
     _news: News,
@@ -41,8 +45,13 @@ impl RedisFanout {
     pub(super) fn new(redis: &Redis) -> Self {
         let (outbox, waiting) = mpsc::channel(MAX_WAITING);
         let local = LocalFanout::default();
-        let is_behind = Arc::new(AtomicBool::new(false));
-        let sending = tokio::spawn(send(redis.clone(), waiting, Arc::clone(&is_behind)));
+        let lost = Arc::new(Notify::new());
+        let own = redis.clone();
+        let to_redis = move |change| {
+            let redis = own.clone();
+            async move { publish(&redis, &change).await }
+        };
+        let sending = tokio::spawn(send(to_redis, waiting, Arc::clone(&lost)));
         let listeners = local.clone();
         let channel = redis.name("channel", CHANNEL);
         let news = News::listen(redis, vec![channel], move |heard| {
@@ -55,7 +64,7 @@ impl RedisFanout {
         });
         Self {
             outbox,
-            is_behind,
+            lost,
             local,
             sending,
             _news: news,
@@ -72,7 +81,7 @@ impl Drop for RedisFanout {
 impl Fanout for RedisFanout {
     fn publish(&self, change: Change) {
         if self.outbox.try_send(change).is_err() {
-            self.is_behind.store(true, Ordering::Release);
+            self.lost.notify_one();
         }
     }
 
@@ -83,16 +92,25 @@ impl Fanout for RedisFanout {
 
 /// Sends what is published, in order. What Redis does not take is lost, and said to be as soon as it
 /// takes something again: there may be no other change for long.
-async fn send(redis: Redis, mut waiting: mpsc::Receiver<Change>, is_behind: Arc<AtomicBool>) {
-    while let Some(change) = waiting.recv().await {
-        if publish(&redis, &change).await.is_err() {
-            is_behind.store(true, Ordering::Release);
-        }
-        while is_behind.swap(false, Ordering::AcqRel)
-            && publish(&redis, &Change::Everything).await.is_err()
-        {
-            is_behind.store(true, Ordering::Release);
-            sleep(AGAIN_AFTER).await;
+async fn send<P, S>(publish: P, mut waiting: mpsc::Receiver<Change>, lost: Arc<Notify>)
+where
+    P: Fn(Change) -> S,
+    S: Future<Output = Result<(), StoreError>>,
+{
+    loop {
+        let next = {
+            let mut is_lost = pin!(lost.notified());
+            poll_fn(|context| match is_lost.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(Some(Change::Everything)),
+                Poll::Pending => waiting.poll_recv(context),
+            })
+            .await
+        };
+        let Some(change) = next else { return };
+        if publish(change).await.is_err() {
+            while publish(Change::Everything).await.is_err() {
+                sleep(AGAIN_AFTER).await;
+            }
         }
     }
 }
@@ -102,4 +120,28 @@ async fn publish(redis: &Redis, change: &Change) -> Result<(), StoreError> {
     let channel = redis.name("channel", CHANNEL);
     redis.publish(&channel, text.as_bytes()).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lost_change_is_made_good_though_no_other_change_comes() {
+        let (_outbox, waiting) = mpsc::channel(1);
+        let (sent, mut heard) = mpsc::unbounded_channel();
+        let to_redis = move |change| {
+            sent.send(change).expect("the test listens");
+            ready(Ok(()))
+        };
+        let lost = Arc::new(Notify::new());
+        let sending = tokio::spawn(send(to_redis, waiting, Arc::clone(&lost)));
+        // It waits for a change now.
+        tokio::task::yield_now().await;
+        lost.notify_one();
+        assert_eq!(heard.recv().await, Some(Change::Everything));
+        sending.abort();
+    }
 }
