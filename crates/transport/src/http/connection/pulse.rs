@@ -3,7 +3,10 @@
 //! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
 //! tasks of their own.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
@@ -158,8 +161,8 @@ impl Running {
         if self.pulse.heads == Heads::Framed {
             self.is_unasked = true;
             self.pulse.parts.fetch_add(1, Relaxed);
-            let unasked = self.pulse.unasked.fetch_add(1, Relaxed) + 1;
-            if unasked == self.pulse.running.load(Relaxed) {
+            let unasked = self.pulse.unasked.fetch_add(1, SeqCst) + 1;
+            if unasked == self.pulse.running.load(SeqCst) {
                 self.pulse.changed();
             }
         }
@@ -169,7 +172,11 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.asked();
-        if self.pulse.running.fetch_sub(1, Relaxed) == 1 {
+        // No request is left, or only such that are not asked for more. If another one is answered at
+        // the same time, each changes its counter before it looks at that of the other, in an order
+        // that all agree on: one of them wakes the connection.
+        let left = self.pulse.running.fetch_sub(1, SeqCst) - 1;
+        if left == self.pulse.unasked.load(SeqCst) {
             self.pulse.changed();
         }
     }
@@ -218,6 +225,27 @@ mod tests {
         assert_eq!(pulse.phase(), WaitsFor::Unread(2));
         drop(one);
         assert_eq!(pulse.phase(), WaitsFor::Idle(2));
+    }
+
+    #[test]
+    fn a_connection_is_woken_when_only_unread_answers_are_left() {
+        #[derive(Default)]
+        struct Woken(AtomicUsize);
+
+        impl std::task::Wake for Woken {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Relaxed);
+            }
+        }
+
+        let woken = Arc::new(Woken::default());
+        let pulse = Arc::new(Pulse::new(Heads::Framed));
+        pulse.wake(&Waker::from(Arc::clone(&woken)));
+        let (mut one, two) = (pulse.begin(), pulse.begin());
+        one.answered();
+        assert_eq!(woken.0.load(Relaxed), 0, "the other is still at work");
+        drop(two);
+        assert_eq!(woken.0.load(Relaxed), 1);
     }
 
     #[test]
