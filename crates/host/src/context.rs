@@ -87,6 +87,20 @@ fn size(contents: &ResourceContents) -> usize {
     }
 }
 
+/// A resource is being read. Dropping this marks the older attachment as stale again, if it was: it is
+/// out of date unless a new one has replaced it.
+pub(crate) struct Reading {
+    stale: Vec<Arc<Attachment>>,
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        for attachment in &self.stale {
+            attachment.is_stale.store(true, Ordering::Release);
+        }
+    }
+}
+
 /// The attachments of all conversations.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
@@ -99,14 +113,20 @@ impl Contexts {
         attached.get(&conversation).cloned().unwrap_or_default()
     }
 
-    /// Call this before a resource is read. A change that is announced while it is being read then
-    /// marks the older attachment, and [`put`](Self::put) hands the mark on to the new one.
-    pub(crate) fn reading(&self, conversation: ConversationId, server: &ServerId, uri: &str) {
-        for attachment in self.of(conversation) {
-            if attachment.server == *server && *attachment.uri == *uri {
-                attachment.is_stale.store(false, Ordering::Release);
-            }
-        }
+    /// Call this before a resource is read, and keep the result until it was read. A change that is
+    /// announced while it is being read then marks the older attachment, and [`put`](Self::put) hands
+    /// the mark on to the new one.
+    pub(crate) fn reading(
+        &self,
+        conversation: ConversationId,
+        server: &ServerId,
+        uri: &str,
+    ) -> Reading {
+        let mut stale = self.of(conversation);
+        stale.retain(|it| {
+            it.server == *server && *it.uri == *uri && it.is_stale.swap(false, Ordering::AcqRel)
+        });
+        Reading { stale }
     }
 
     /// Puts an attachment in, in place of an older one of the same resource. Says whether there was
@@ -180,6 +200,22 @@ mod tests {
         let mut attachment = Attachment::new("a".into(), uri.into(), contents, None);
         attachment.priority = priority;
         Arc::new(attachment)
+    }
+
+    #[test]
+    fn an_attachment_stays_stale_if_reading_it_again_is_given_up() {
+        let (contexts, conversation) = (Contexts::default(), ConversationId::next());
+        let (server, old) = (ServerId::from("a"), attachment("b:1", 4, 1.0));
+        contexts.put(conversation, old.clone());
+        contexts.updated(&server, "b:1");
+        drop(contexts.reading(conversation, &server, "b:1"));
+        assert!(old.is_stale());
+
+        let reading = contexts.reading(conversation, &server, "b:1");
+        let new = attachment("b:1", 4, 1.0);
+        contexts.put(conversation, new.clone());
+        drop(reading);
+        assert!(!new.is_stale());
     }
 
     #[test]

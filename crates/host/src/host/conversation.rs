@@ -100,7 +100,7 @@ impl Conversation {
     ) -> Result<Arc<Attachment>, HostError> {
         let server = server.into();
         let contexts = &self.host.inner.shared.contexts;
-        contexts.reading(self.id, &server, uri);
+        let _reading = contexts.reading(self.id, &server, uri);
         let read = self.host.read_in(Some(self.id), &server, uri).await;
         // What could not be read is still out of date.
         let read = read.inspect_err(|_| contexts.updated(&server, uri))?;
