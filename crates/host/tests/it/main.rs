@@ -10,6 +10,7 @@ mod files;
 mod isolation;
 mod lists_again;
 mod names;
+mod on_demand;
 mod person;
 mod program;
 mod reload;

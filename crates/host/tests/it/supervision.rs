@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use turnbuckle_host::{
     ActionKind, ConsentAnswer, FailureKind, Host, HostError, Pacing, Rules, Scope, ServerSpec,
-    ServerState, Start, StateChange, client::CallError, protocol::Root,
+    ServerState, StateChange, client::CallError, protocol::Root,
 };
 use turnbuckle_transport::duplex;
 
@@ -351,48 +351,6 @@ async fn a_program_that_does_not_exist_is_named() {
     let reason = &state.failure().unwrap().reason;
     assert!(reason.contains("no-such-program-at-all"), "{reason}");
     until_ready(&host, "other").await;
-    host.close().await;
-}
-
-#[tokio::test]
-async fn a_server_on_demand_starts_when_it_is_needed() {
-    let host = trusting()
-        .server("lazy", server(&[]).start(Start::OnDemand))
-        .open()
-        .await;
-    within("nothing to wait for", host.ready()).await;
-    assert!(matches!(host.state("lazy"), Some(ServerState::Idle)));
-    assert!(host.catalog().tools().is_empty());
-    within("the start", host.start("lazy")).await.unwrap();
-    assert!(host.catalog().tool("echo").is_some());
-    host.close().await;
-}
-
-#[tokio::test]
-async fn a_server_on_demand_is_in_the_catalog_from_the_last_run_and_started_by_a_call() {
-    let folder = tempfile::tempdir().unwrap();
-    let open = || {
-        let spec = server(&["--tools", "2"]).start(Start::OnDemand);
-        trusting().keep_lists(folder.path()).server("lazy", spec)
-    };
-    let host = open().open().await;
-    within("the start", host.start("lazy")).await.unwrap();
-    within("the file", async {
-        while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
-    host.close().await;
-    let host = open().open().await;
-    assert!(matches!(host.state("lazy"), Some(ServerState::Idle)));
-    assert!(host.catalog().tool("extra_1").is_some());
-    let output = within("a call", host.call("extra_1", ())).await.unwrap();
-    assert_eq!(output.text(), "called extra_1");
-    assert!(matches!(
-        host.state("lazy"),
-        Some(ServerState::Ready(_) | ServerState::Starting)
-    ));
     host.close().await;
 }
 
