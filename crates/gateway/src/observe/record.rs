@@ -1,10 +1,7 @@
 //! The record of one request while it runs.
 
 use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -42,10 +39,6 @@ pub(crate) struct RequestRecord {
     /// What its retry is known by. Set when the client is asked.
     pub(super) digest: OnceLock<RequestDigest>,
     continues: Option<u64>,
-    /// Whether it is among those that are kept. Of others nothing more is noted.
-    pub(super) is_kept: AtomicBool,
-    /// The bytes of its messages.
-    pub(super) bytes: AtomicUsize,
     state: Mutex<RecordState>,
 }
 
@@ -57,7 +50,11 @@ struct RecordState {
     /// When the request to the server was sent, and when its answer came.
     sent: Option<Instant>,
     messages: Vec<MessageView>,
+    /// The bytes of these messages.
+    bytes: usize,
     dropped: usize,
+    /// Whether it is no longer among those that are kept. Then nothing more is noted.
+    is_forgotten: bool,
 }
 
 /// What a record begins with.
@@ -88,8 +85,6 @@ impl RequestRecord {
             from: request.revision(),
             digest: OnceLock::new(),
             continues: beginning.continues,
-            is_kept: AtomicBool::new(true),
-            bytes: AtomicUsize::new(0),
             state: Mutex::default(),
         }
     }
@@ -105,11 +100,11 @@ impl RequestRecord {
 
     /// A message passed.
     fn note(&self, hop: GatewaySide, part: MessageRole, method: Option<&str>, text: &str) {
-        if !self.is_kept.load(Ordering::Relaxed) {
-            return;
-        }
         let at = milliseconds(self.began.elapsed());
         let mut state = self.state.lock();
+        if state.is_forgotten {
+            return;
+        }
         if state.messages.len() >= MAX_MESSAGES && part == MessageRole::Notification {
             state.dropped += 1;
             return;
@@ -117,9 +112,16 @@ impl RequestRecord {
         let message = MessageView::new(hop, part, method, at, text);
         let bytes = message.text.len();
         state.messages.push(message);
-        drop(state);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        state.bytes += bytes;
+        // Under the lock, so that it is counted before the record can be forgotten.
         self.recorder.grew(bytes);
+    }
+
+    /// Notes nothing more. Returns the bytes of its messages.
+    pub(super) fn forget(&self) -> usize {
+        let mut state = self.state.lock();
+        state.is_forgotten = true;
+        state.bytes
     }
 
     /// The request of the client, as it came.
@@ -402,7 +404,49 @@ fn milliseconds(time: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
+
+    /// A request that has begun.
+    fn record(recorder: &Arc<Recorder>) -> RequestRecord {
+        RequestRecord {
+            recorder: Arc::clone(recorder),
+            number: 1,
+            began: Instant::now(),
+            time: 0,
+            method: "tools/call".to_owned(),
+            name: None,
+            caller: None,
+            client: None,
+            from: Revision::LATEST,
+            digest: OnceLock::new(),
+            continues: None,
+            state: Mutex::default(),
+        }
+    }
+
+    #[test]
+    fn a_message_that_comes_while_its_request_is_forgotten_is_not_counted_for_ever() {
+        const REQUESTS: usize = 2_000;
+        let recorder = Recorder::new();
+        let records: Vec<_> = (0..REQUESTS).map(|_| record(&recorder)).collect();
+        let both = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for record in &records {
+                    both.wait();
+                    record.answer_came("{}");
+                    record.answer_came("{}");
+                }
+            });
+            for record in &records {
+                both.wait();
+                recorder.forget(record);
+            }
+        });
+        assert_eq!(recorder.bytes(), 0);
+    }
 
     #[test]
     fn the_outcome_is_that_of_the_result_itself() {

@@ -179,22 +179,30 @@ impl Recorder {
         let record = Arc::new(RequestRecord::new(own, request, client, &beginning));
         kept.records.push_back(Arc::clone(&record));
         while kept.records.len() > MAX_EXCHANGES
-            || (self.bytes.load(Ordering::Relaxed) > MAX_BYTES && kept.records.len() > 1)
+            || (self.bytes() > MAX_BYTES && kept.records.len() > 1)
         {
             let Some(old) = kept.records.pop_front() else {
                 break;
             };
-            old.is_kept.store(false, Ordering::Relaxed);
-            let bytes = old.bytes.load(Ordering::Relaxed);
-            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            self.forget(&old);
         }
         drop(kept);
         record.came(request.params());
         Some(record)
     }
 
+    /// The bytes of the messages that are kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     pub(super) fn grew(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A request is no longer kept, and neither are its messages.
+    pub(super) fn forget(&self, record: &RequestRecord) {
+        self.bytes.fetch_sub(record.forget(), Ordering::Relaxed);
     }
 
     /// A request was sent to a server of this revision.
