@@ -211,10 +211,8 @@ impl Http {
             let headers = head::of_session(&self.ends, session);
             self.ends.show(Direction::Out, &message);
             let attempt = self.begin_attempt();
-            let posted = self
-                .agent
-                .post(&self.post_to(), headers, message.clone())
-                .await;
+            let to = self.post_to();
+            let posted = Box::pin(self.agent.post(&to, headers, message.clone())).await;
             self.note_reach(attempt, &posted);
             let reply = posted?;
             if reply.status().is_success() {

@@ -233,7 +233,7 @@ impl Endpoint {
     }
 
     async fn attempt(&self, model: &str, body: Bytes) -> Result<Reply, ModelError> {
-        let sent = self.agent.post(&self.address, self.headers.clone(), body);
+        let sent = Box::pin(self.agent.post(&self.address, self.headers.clone(), body));
         let limit = self.settings.silence;
         let Ok(reply) = tokio::time::timeout(limit, sent).await else {
             let api = self.name();

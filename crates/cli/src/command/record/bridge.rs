@@ -200,7 +200,7 @@ impl Bridge {
     async fn exchange(&self, envelope: &Envelope, line: Vec<u8>) -> Option<Bytes> {
         let (address, headers) = self.head(envelope);
         let is_by_events = self.lock().endpoint.is_some();
-        let sent = self.agent.post(&address, headers, Bytes::from(line));
+        let sent = Box::pin(self.agent.post(&address, headers, Bytes::from(line)));
         let reply = match tokio::time::timeout(self.wait, sent).await {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => {

@@ -169,20 +169,17 @@ impl Keeper {
             let state = self.parked.state.lock();
             (state.request.clone(), state.record.clone())
         };
-        let event = match request {
-            Some(request) => {
-                let told = ear::hear(&request, event);
-                match time::timeout(TELL_WITHIN, told).await {
-                    Ok(Some(event)) => event,
-                    Ok(None) | Err(_) => return Taken::Told,
-                }
+        let event = if let Some(request) = request {
+            let told = ear::hear(&request, event);
+            match time::timeout(TELL_WITHIN, told).await {
+                Ok(Some(event)) => event,
+                Ok(None) | Err(_) => return Taken::Told,
             }
-            None => {
-                if let Some(record) = record {
-                    record.heard(&event);
-                }
-                event
+        } else {
+            if let Some(record) = record {
+                record.heard(&event);
             }
+            event
         };
         match event {
             RelayEvent::Ask(ask) => match admitted(&self.exchange, ask) {
