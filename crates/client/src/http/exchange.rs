@@ -50,7 +50,7 @@ pub(crate) enum Answered {
 }
 
 /// What the head of an answer says.
-enum Begun {
+enum AnswerStart {
     Answered(Answered),
     /// A stream of events, with the session that it opened.
     Events(Box<Events>, Option<Box<Session>>),
@@ -86,16 +86,16 @@ impl Http {
         session: &Session,
     ) -> Result<Answered, AttemptError> {
         match Box::pin(self.begin(post, session)).await? {
-            Begun::Answered(answered) => Ok(answered),
-            Begun::Events(events, None) => self.read_events(post, session, events).await,
-            Begun::Events(events, Some(begun)) => {
+            AnswerStart::Answered(answered) => Ok(answered),
+            AnswerStart::Events(events, None) => self.read_events(post, session, events).await,
+            AnswerStart::Events(events, Some(begun)) => {
                 Box::pin(self.read_events(post, &begun, events)).await
             }
         }
     }
 
     /// Sends a request, and reads its answer if that is not a stream of events.
-    async fn begin(&self, post: &Post<'_>, session: &Session) -> Result<Begun, AttemptError> {
+    async fn begin(&self, post: &Post<'_>, session: &Session) -> Result<AnswerStart, AttemptError> {
         let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
         self.ends.show(Direction::Out, &message);
@@ -112,7 +112,7 @@ impl Http {
         self.note_status(&reply);
         if !reply.status().is_success() {
             let refused = Box::pin(self.refused(post, session, reply)).await;
-            return refused.map(Begun::Answered);
+            return refused.map(AnswerStart::Answered);
         }
         let is_first = post.method == "initialize" && !self.uses_http_sse();
         let begun = is_first.then(|| {
@@ -120,13 +120,13 @@ impl Http {
             self.sessions.begin(id.cloned())
         });
         if self.uses_http_sse() && !reply.is_json() {
-            return Ok(Begun::Answered(Answered::Later));
+            return Ok(AnswerStart::Answered(Answered::Later));
         }
         if reply.is_events() {
             let events = Box::new(reply.events(self.limit));
-            return Ok(Begun::Events(events, begun.map(Box::new)));
+            return Ok(AnswerStart::Events(events, begun.map(Box::new)));
         }
-        self.read(post, reply).await.map(Begun::Answered)
+        self.read(post, reply).await.map(AnswerStart::Answered)
     }
 
     async fn read(&self, post: &Post<'_>, reply: Reply) -> Result<Answered, AttemptError> {

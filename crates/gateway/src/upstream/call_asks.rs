@@ -17,10 +17,10 @@ const MAX_WAITING_ASKS: usize = 32;
 
 /// The questions that wait for one call.
 #[derive(Default)]
-pub(super) struct CallAsks(Mutex<Waiting>);
+pub(super) struct CallAsks(Mutex<WaitingAsks>);
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingAsks {
     asks: VecDeque<Box<RelayAsk>>,
     waker: Option<Waker>,
     is_over: bool,
