@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 #[derive(Clone, Debug, Default)]
 pub struct Canceller(Arc<Cancelling>);
 
-/// Less than a watch channel has, because each relayed call has one, and calls may wait for hours.
+/// Smaller than a watch channel: each relayed call has one, and calls may wait for hours.
 #[derive(Debug, Default)]
 struct Cancelling {
     reason: OnceLock<Arc<str>>,

@@ -1,7 +1,7 @@
 //! The questions that wait for one call to look at them.
 //!
-//! A channel of tokio sets room for 32 messages aside when it is made. Most calls are asked nothing, and
-//! one that is parked waits for minutes, so that this has none until a question comes.
+//! A channel of tokio allocates room for 32 messages when it is created. Servers ask nothing in most
+//! calls, and a parked call waits for minutes, so this queue allocates nothing until a question comes.
 
 use std::{
     collections::VecDeque,
