@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::authorize::{Authorize, Challenge, Decision, RequestHead, ResponseHead};
 use super::connector::{Connector, Proxies};
-use super::http1::{Body, Exchange, SendError};
+use super::http1::{Body, Exchange, HeadError, SendError};
 use super::moved::Moved;
 use super::{Address, BoxError, HttpError, Reply};
 
@@ -161,12 +161,21 @@ impl Agent {
         let (mut redirects, mut refusals) = (0, 0);
         let mut is_for_good = true;
         loop {
-            let mut all = headers.clone();
-            self.authorize(&method, &at, &mut all, &body, refusals)
-                .await?;
-            // Only a hook asks what was sent.
-            let sent = self.authorize.is_some().then(|| all.clone());
-            let reply = self.send_once(&method, &at, all, body.clone()).await?;
+            // Only a hook adds headers of one attempt, and asks what was sent.
+            let mut hooked = None;
+            if let Some(hook) = &self.authorize {
+                let headers = hooked.insert(headers.clone());
+                let request = RequestHead {
+                    method: &method,
+                    address: &at,
+                    headers,
+                    body: &body,
+                    attempt: refusals,
+                };
+                within_time(&at, hook.authorize(request)).await?;
+            }
+            let sent = hooked.as_ref().unwrap_or(&headers);
+            let reply = self.send_once(&method, &at, sent, body.clone()).await?;
             self.show_answer(&method, &reply);
             match reply.status() {
                 status if status.is_redirection() && self.redirects == Redirects::HandBack => {
@@ -190,8 +199,7 @@ impl Agent {
                     return Err(elsewhere(&at, reply.headers()));
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < MAX_CHALLENGES => {
-                    let sent = sent.unwrap_or_default();
-                    let decision = self.challenge(&method, &reply, &sent, refusals).await?;
+                    let decision = self.challenge(&method, &reply, sent, refusals).await?;
                     if decision == Decision::GiveUp {
                         return Ok(reply);
                     }
@@ -218,49 +226,31 @@ impl Agent {
         }
     }
 
-    /// Lets the hook add its headers.
-    async fn authorize(
-        &self,
-        method: &Method,
-        address: &Address,
-        headers: &mut HeaderMap,
-        body: &[u8],
-        attempt: usize,
-    ) -> Result<(), HttpError> {
-        let Some(hook) = &self.authorize else {
-            return Ok(());
-        };
-        let departing = RequestHead {
-            method,
-            address,
-            headers,
-            body,
-            attempt,
-        };
-        within_time(address, hook.authorize(departing)).await
-    }
-
     async fn send_once(
         &self,
         method: &Method,
         address: &Address,
-        mut headers: HeaderMap,
+        headers: &HeaderMap,
         body: Bytes,
     ) -> Result<Reply, HttpError> {
         let proxy = self.proxies.before(address.uri());
         if proxy.is_none() && !address.is_https() {
-            let request = request_of(method, address, headers, body);
-            return match self.plain.send(request).await {
+            let uri = address.uri();
+            return match self.plain.send(method, uri, headers, body).await {
                 Ok(response) => Ok(Reply::new(address.clone(), response)),
                 Err(error) => Err(unsent_or_unanswered(address, error)),
             };
         }
+        let mut headers = headers.clone();
         // A proxy in front of a plain server reads its credentials off the request itself.
         let credentials = proxy.as_ref().and_then(Intercept::basic_auth);
         if let Some(credentials) = credentials.filter(|_| !address.is_https()) {
             headers.insert(PROXY_AUTHORIZATION, credentials.clone());
         }
-        let request = request_of(method, address, headers, Full::new(body));
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = address.uri().clone();
+        *request.headers_mut() = headers;
         match self.client.request(request).await {
             Ok(response) => Ok(Reply::new(address.clone(), response.map(Body::Pooled))),
             Err(error) => Err(failed(address, error)),
@@ -324,14 +314,6 @@ async fn within_time<T>(
     })
 }
 
-fn request_of<B>(method: &Method, address: &Address, headers: HeaderMap, body: B) -> Request<B> {
-    let mut request = Request::new(body);
-    *request.method_mut() = method.clone();
-    *request.uri_mut() = address.uri().clone();
-    *request.headers_mut() = headers;
-    request
-}
-
 fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
     let address = address.clone();
     match error {
@@ -342,10 +324,10 @@ fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
 
 /// The error of a request that was sent and has no answer.
 fn no_answer(address: Address, source: BoxError) -> HttpError {
-    let is_unreadable = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
+    let of_hyper = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
     let mut causes =
         std::iter::successors(Some(&*source as &dyn std::error::Error), |it| it.source());
-    if causes.any(|cause| cause.downcast_ref().is_some_and(is_unreadable)) {
+    if causes.any(|it| it.is::<HeadError>() || it.downcast_ref().is_some_and(of_hyper)) {
         HttpError::Unreadable { address, source }
     } else {
         HttpError::Unanswered { address, source }

@@ -7,10 +7,9 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONNECTION, TRANSFER_ENCODING};
-use http::response::Parts;
+use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::uri::Authority;
-use http::{StatusCode, Version};
+use http::{HeaderMap, Method, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -18,8 +17,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use super::super::BoxError;
 use super::super::stream::ClientStream;
 use super::chunked::Chunked;
-use super::exchange::Http1Connection;
+use super::head::HeadError;
 use super::pool::Pool;
+use super::unsent::Unsent;
 
 /// 16 KiB are read at a time, into the stack: a body that is waited for has no buffer.
 const READ_BYTES: usize = 16 * 1024;
@@ -34,31 +34,9 @@ pub(in super::super) enum Body {
     Pooled(Incoming),
     /// It is read from the connection here. Replies are handed through many futures, so they are small.
     Separate(Box<Separate>),
-    /// hyper still has the connection, and is driven here.
-    Driven(Box<Driven>),
 }
 
 impl Body {
-    /// The body after this head, on this connection, which goes back to its pool.
-    pub(super) fn of(
-        head: &Parts,
-        incoming: &Incoming,
-        stream: ClientStream,
-        read: Bytes,
-        (pool, to): (&Arc<Pool>, Authority),
-    ) -> Self {
-        let is_reusable = is_reusable(head);
-        let home = is_reusable.then(|| (Arc::downgrade(pool), to));
-        let mut separate = Separate {
-            framing: Framing::of(head, incoming),
-            stream: Some(stream),
-            read,
-            home,
-        };
-        separate.give_back_if_ended();
-        Self::Separate(Box::new(separate))
-    }
-
     /// The next piece; `None` at the end.
     ///
     /// # Cancel safety
@@ -67,7 +45,6 @@ impl Body {
         std::future::poll_fn(|cx| match self {
             Self::Pooled(incoming) => poll_incoming(incoming, cx),
             Self::Separate(separate) => separate.poll_data(cx),
-            Self::Driven(driven) => driven.poll_data(cx),
         })
         .await
     }
@@ -81,7 +58,6 @@ impl Body {
                 Framing::Length(length) => Some(length),
                 Framing::Chunked(_) | Framing::UntilClosed => None,
             },
-            Self::Driven(driven) => driven.incoming.size_hint().exact(),
         }
     }
 
@@ -91,14 +67,14 @@ impl Body {
     pub(in super::super) async fn whole(&mut self) -> Result<Option<Bytes>, BoxError> {
         match self {
             Self::Separate(separate) => separate.whole().await,
-            Self::Pooled(_) | Self::Driven(_) => Ok(None),
+            Self::Pooled(_) => Ok(None),
         }
     }
 }
 
 /// How the end of a body is found.
-#[derive(Debug)]
-enum Framing {
+#[derive(Debug, PartialEq)]
+pub(super) enum Framing {
     /// It has been read.
     Ended,
     /// So many bytes are to come.
@@ -109,33 +85,64 @@ enum Framing {
 }
 
 impl Framing {
-    /// hyper has checked the head, and says how long the body is, if it knows.
-    fn of(head: &Parts, incoming: &Incoming) -> Self {
-        if incoming.is_end_stream() {
-            return Self::Ended;
+    /// The rules of RFC 9112, section 6.3.
+    pub(super) fn of(method: &Method, head: &Response<()>) -> Result<Self, HeadError> {
+        let status = head.status();
+        let has_no_body = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status)
+            || status.is_informational();
+        if has_no_body || *method == Method::HEAD {
+            return Ok(Self::Ended);
         }
-        if let Some(length) = incoming.size_hint().exact() {
-            return Self::Length(length);
+        // The last coding counts: another one after `chunked`, and the end is that of the connection.
+        if let Some(codings) = head.headers().get_all(TRANSFER_ENCODING).iter().next_back() {
+            if head.version() == Version::HTTP_10 {
+                return Err(HeadError::Length(TRANSFER_ENCODING));
+            }
+            let codings = codings.to_str().unwrap_or_default();
+            let last = codings.rsplit(',').next().unwrap_or_default();
+            let is_chunked = last.trim().eq_ignore_ascii_case("chunked");
+            return Ok(if is_chunked {
+                Self::Chunked(Chunked::new())
+            } else {
+                Self::UntilClosed
+            });
         }
-        // RFC 9112, section 6.3: another coding after it, and the end is that of the connection.
-        let codings = head.headers.get_all(TRANSFER_ENCODING).iter().next_back();
-        let codings = codings.and_then(|it| it.to_str().ok()).unwrap_or_default();
-        let last = codings.rsplit(',').next().unwrap_or_default();
-        if last.trim().eq_ignore_ascii_case("chunked") {
-            Self::Chunked(Chunked::new())
-        } else {
-            Self::UntilClosed
+        // A length may be said several times, if it is the same each time.
+        let mut length = None;
+        for lengths in head.headers().get_all(CONTENT_LENGTH) {
+            for text in lengths.to_str().unwrap_or_default().split(',') {
+                let text = text.trim();
+                let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+                let number = text.parse().ok().filter(|_| is_number);
+                if number.is_none() || length.is_some_and(|it| Some(it) != number) {
+                    return Err(HeadError::Length(CONTENT_LENGTH));
+                }
+                length = number;
+            }
         }
+        Ok(match length {
+            None => Self::UntilClosed,
+            Some(0) => Self::Ended,
+            Some(length) => Self::Length(length),
+        })
     }
 }
 
 /// Whether another request may follow on the connection.
-fn is_reusable(head: &Parts) -> bool {
-    let options = head.headers.get_all(CONNECTION).iter();
+fn is_reusable(head: &Response<()>) -> bool {
+    let headers = head.headers();
+    head.version() == Version::HTTP_11
+        && head.status() != StatusCode::SWITCHING_PROTOCOLS
+        && !says_close(headers)
+        // RFC 9112, section 6.3: somebody on the way may have taken another place for the end.
+        && !(headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH))
+}
+
+/// Whether a head announces that the connection ends after the message.
+pub(super) fn says_close(headers: &HeaderMap) -> bool {
+    let options = headers.get_all(CONNECTION).iter();
     let mut options = options.flat_map(|it| it.to_str().unwrap_or("close").split(','));
-    head.version == Version::HTTP_11
-        && head.status != StatusCode::SWITCHING_PROTOCOLS
-        && !options.any(|it| it.trim().eq_ignore_ascii_case("close"))
+    options.any(|it| it.trim().eq_ignore_ascii_case("close"))
 }
 
 /// A body that is read from its connection.
@@ -143,6 +150,9 @@ pub(in super::super) struct Separate {
     framing: Framing,
     /// `None` once it went back to its pool or is of no more use.
     stream: Option<ClientStream>,
+    /// What is left of the request, if the answer came before the server had all of it. The
+    /// connection is not used again then.
+    unsent: Option<Box<Unsent>>,
     /// Bytes of the connection that were read and not looked at.
     read: Bytes,
     /// Where the connection goes when the body has ended.
@@ -150,6 +160,26 @@ pub(in super::super) struct Separate {
 }
 
 impl Separate {
+    /// The body after this head, on this connection, which goes back to its pool if it has a home.
+    pub(super) fn new(
+        head: &Response<()>,
+        framing: Framing,
+        (stream, read, unsent): (ClientStream, Bytes, Unsent),
+        home: Option<(&Arc<Pool>, &Authority)>,
+    ) -> Self {
+        let unsent = (!unsent.is_sent()).then(|| Box::new(unsent));
+        let home = home.filter(|_| unsent.is_none() && is_reusable(head));
+        let mut separate = Self {
+            framing,
+            stream: Some(stream),
+            unsent,
+            read,
+            home: home.map(|(pool, to)| (Arc::downgrade(pool), to.clone())),
+        };
+        separate.give_back_if_ended();
+        separate
+    }
+
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BoxError>> {
         loop {
             if let Some(data) = self.next_read()? {
@@ -163,6 +193,12 @@ impl Separate {
             let Some(stream) = &mut self.stream else {
                 return Poll::Ready(Err(cut_off().into()));
             };
+            if let Some(unsent) = &mut self.unsent
+                && unsent.poll_send(stream, cx).is_ready()
+            {
+                // If it failed, the server may have sent its answer, and closed the connection.
+                self.unsent = None;
+            }
             let outcome = ready!(poll_some(stream, cx));
             self.read = outcome.inspect_err(|_| self.stream = None)?;
             if self.read.is_empty() {
@@ -203,6 +239,9 @@ impl Separate {
         let Ok(length) = usize::try_from(length) else {
             return Ok(None);
         };
+        if self.unsent.is_some() {
+            return Ok(None);
+        }
         if self.read.len() >= length {
             // Most answers came with their head, and are not copied.
             return self.next_read();
@@ -272,35 +311,6 @@ fn poll_some(stream: &mut ClientStream, cx: &mut Context<'_>) -> Poll<io::Result
     Poll::Ready(Ok(Bytes::copy_from_slice(buffer.filled())))
 }
 
-/// A body that hyper reads while it still sends the request. The connection is not used again.
-pub(in super::super) struct Driven {
-    incoming: Incoming,
-    /// `None` once it has ended.
-    connection: Option<Box<Http1Connection>>,
-}
-
-impl Driven {
-    pub(super) fn new(incoming: Incoming, connection: Box<Http1Connection>) -> Self {
-        let connection = Some(connection);
-        Self {
-            incoming,
-            connection,
-        }
-    }
-
-    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BoxError>> {
-        if let Poll::Ready(data) = poll_incoming(&mut self.incoming, cx) {
-            return Poll::Ready(data);
-        }
-        if let Some(connection) = &mut self.connection
-            && Pin::new(&mut **connection).poll(cx).is_ready()
-        {
-            self.connection = None;
-        }
-        poll_incoming(&mut self.incoming, cx)
-    }
-}
-
 /// The next data that hyper hands over.
 fn poll_incoming(
     incoming: &mut Incoming,
@@ -314,5 +324,97 @@ fn poll_incoming(
         if let Ok(data) = frame?.into_data() {
             return Poll::Ready(Ok(Some(data)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::head;
+    use super::*;
+
+    fn framing(method: &Method, text: &str) -> Result<Framing, HeadError> {
+        let (head, _) = head::read(format!("{text}\r\n\r\n").as_bytes())
+            .unwrap()
+            .unwrap();
+        Framing::of(method, &head)
+    }
+
+    #[test]
+    fn the_end_of_a_body_is_found_as_the_rules_say() {
+        let chunked = || Framing::Chunked(Chunked::new());
+        for (text, wanted) in [
+            ("HTTP/1.1 200 OK", Framing::UntilClosed),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 0", Framing::Ended),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 5", Framing::Length(5)),
+            (
+                "HTTP/1.0 200 OK\r\ncontent-length: 5, 5\r\ncontent-length: 5",
+                Framing::Length(5),
+            ),
+            ("HTTP/1.1 204 OK\r\ncontent-length: 5", Framing::Ended),
+            ("HTTP/1.1 304 OK\r\ncontent-length: 5", Framing::Ended),
+            ("HTTP/1.1 101 OK\r\ncontent-length: 5", Framing::Ended),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\ncontent-length: 5",
+                chunked(),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip , chunked",
+                chunked(),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\ntransfer-encoding: chunked",
+                chunked(),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, gzip",
+                Framing::UntilClosed,
+            ),
+        ] {
+            assert_eq!(framing(&Method::POST, text).unwrap(), wanted, "{text}");
+        }
+        let text = "HTTP/1.1 200 OK\r\ncontent-length: 5";
+        assert_eq!(framing(&Method::HEAD, text).unwrap(), Framing::Ended);
+    }
+
+    #[test]
+    fn a_connection_is_used_again_unless_its_end_or_that_of_the_body_is_in_doubt() {
+        for (text, wanted) in [
+            ("HTTP/1.1 200 OK", true),
+            (
+                "HTTP/1.1 200 OK\r\nconnection: x\r\nconnection: keep-alive, Close",
+                false,
+            ),
+            ("HTTP/1.0 200 OK\r\nconnection: keep-alive", false),
+            ("HTTP/1.1 101 Switch", false),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 5",
+                false,
+            ),
+        ] {
+            let (head, _) = head::read(format!("{text}\r\n\r\n").as_bytes())
+                .unwrap()
+                .unwrap();
+            assert_eq!(is_reusable(&head), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_whose_end_is_in_doubt_is_refused() {
+        for fields in [
+            "content-length: -1",
+            "content-length: +1",
+            "content-length:",
+            "content-length: 1, 2",
+            "content-length: 1\r\ncontent-length: 2",
+            "content-length: 18446744073709551616",
+        ] {
+            let error = framing(&Method::POST, &format!("HTTP/1.1 200 OK\r\n{fields}"));
+            assert!(matches!(error, Err(HeadError::Length(_))), "{fields}");
+        }
+        let error = framing(
+            &Method::POST,
+            "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked",
+        );
+        assert!(matches!(error, Err(HeadError::Length(_))));
     }
 }

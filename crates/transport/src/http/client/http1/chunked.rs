@@ -2,14 +2,16 @@
 
 use bytes::{Buf, Bytes};
 
-/// 16 KiB of chunk extensions and of trailer fields, each in one answer. They are not used, and without
-/// a bound an answer of one byte could be endless. hyper has the same bounds.
+/// 16 KiB of chunk extensions and of trailer fields, each in one answer, and of digits and blanks in one
+/// line. They are not used, and without a bound an answer of one byte could be endless.
 const MAX_UNREAD_BYTES: usize = 16 * 1024;
 
 /// Where in the coding the next byte belongs.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Chunked {
     state: ChunkedPart,
+    /// Digits and blanks of the size that is being read.
+    size_bytes: usize,
     /// Bytes of chunk extensions so far.
     extensions: usize,
     /// Bytes of trailer fields so far.
@@ -47,7 +49,9 @@ pub(super) enum ChunkedError {
     Size,
     #[error("a chunk does not end where its size says")]
     End,
-    #[error("chunk extensions or trailers are longer than {MAX_UNREAD_BYTES} bytes")]
+    #[error(
+        "the size of a chunk, chunk extensions or trailers are longer than {MAX_UNREAD_BYTES} bytes"
+    )]
     TooLong,
 }
 
@@ -55,6 +59,7 @@ impl Chunked {
     pub(super) fn new() -> Self {
         Self {
             state: ChunkedPart::Start,
+            size_bytes: 0,
             extensions: 0,
             trailers: 0,
         }
@@ -87,14 +92,18 @@ impl Chunked {
     /// Reads a byte that is not data.
     fn step(&mut self, byte: u8) -> Result<(), ChunkedError> {
         self.state = match (self.state, byte) {
-            (ChunkedPart::Start, _) => ChunkedPart::Size(digit(byte).ok_or(ChunkedError::Size)?),
+            (ChunkedPart::Start, _) => {
+                self.size_bytes = 0;
+                ChunkedPart::Size(digit(byte).ok_or(ChunkedError::Size)?)
+            }
             (ChunkedPart::Size(size), b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                count(&mut self.size_bytes)?;
                 let digit = digit(byte).ok_or(ChunkedError::Size)?;
                 let size = size.checked_mul(16).and_then(|it| it.checked_add(digit));
                 ChunkedPart::Size(size.ok_or(ChunkedError::Size)?)
             }
             (ChunkedPart::Size(size) | ChunkedPart::Blank(size), b' ' | b'\t') => {
-                count(&mut self.extensions)?;
+                count(&mut self.size_bytes)?;
                 ChunkedPart::Blank(size)
             }
             (ChunkedPart::Size(size) | ChunkedPart::Blank(size), b';') => {
@@ -220,11 +229,19 @@ mod tests {
         for input in [
             format!("1;{long}\r\n"),
             format!("1{}\r\n", " ".repeat(MAX_UNREAD_BYTES + 1)),
+            "0".repeat(MAX_UNREAD_BYTES + 2),
             format!("0\r\n{long}\r\n\r\n"),
             "1;x\r\na\r\n".repeat(MAX_UNREAD_BYTES + 1),
         ] {
             assert_eq!(read(input.as_bytes(), 4096), Err(ChunkedError::TooLong));
         }
+    }
+
+    #[test]
+    fn a_stream_may_have_any_number_of_padded_chunks() {
+        let input = "1    \r\nx\r\n".repeat(MAX_UNREAD_BYTES);
+        let (data, ..) = read(input.as_bytes(), 4096).unwrap();
+        assert_eq!(data.len(), MAX_UNREAD_BYTES);
     }
 
     proptest! {

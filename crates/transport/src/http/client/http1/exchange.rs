@@ -1,29 +1,28 @@
 //! One request on a connection, and the head of its answer.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::HOST;
-use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderValue, Request, Response, Uri};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use http::{HeaderMap, Method, Response, StatusCode, Uri};
+use tokio::io::{AsyncRead, ReadBuf};
 use tower_service::Service;
 
 use super::super::BoxError;
 use super::super::connector::Connector;
 use super::super::stream::ClientStream;
-use super::body::{Body, Driven};
+use super::body::{Body, Framing, Separate, says_close};
+use super::head::{self, HeadError, MAX_HEAD_BYTES};
 use super::pool::Pool;
 use super::unsent::Unsent;
-use super::watched::{Progress, Watched};
 
-/// hyper's side of a connection.
-pub(super) type Http1Connection = http1::Connection<Watched, Unsent>;
+/// 8 KiB are read at a time, into the stack. Most answers come whole.
+const READ_BYTES: usize = 8 * 1024;
 
 /// Sends requests over connections that it opens and keeps. Clones share them.
 #[derive(Clone)]
@@ -54,135 +53,222 @@ impl Exchange {
     /// Dropping the future closes the connection.
     pub(in super::super) async fn send(
         &self,
-        request: Request<Bytes>,
+        method: &Method,
+        address: &Uri,
+        headers: &HeaderMap,
+        body: Bytes,
     ) -> Result<Response<Body>, SendError> {
-        let (mut head, body) = request.into_parts();
-        let to = head.uri.authority().cloned();
+        let to = address.authority();
         let to = to.ok_or_else(|| SendError::Unsent("the address has no host".into()))?;
-        let address = std::mem::take(&mut head.uri);
-        let headers = &mut head.headers;
-        let host = host_of(&address, &to).map_err(|error| SendError::Unsent(error.into()))?;
-        headers.entry(HOST).or_insert(host);
-        let path = address.path_and_query().cloned();
-        head.uri = path
-            .unwrap_or_else(|| PathAndQuery::from_static("/"))
-            .into();
-        let progress = Arc::<Progress>::default();
-        let body = Unsent::new(body, Arc::clone(&progress));
-        let mut request = Request::from_parts(head, body);
-        while let Some(stream) = self.pool.take(&to) {
-            match send_over(stream, request, &progress).await {
-                Ok((response, connection)) => {
-                    return Ok(self.separate(response, connection, &progress, to));
+        let head = head::write(method, address, to, headers, body.len());
+        // RFC 9112, section 9.6: no other request follows on a connection that the client has said it closes.
+        let home = (!says_close(headers)).then_some((&self.pool, to));
+        let mut unsent = Unsent::new(head.into(), body);
+        loop {
+            let (mut stream, is_new) = match self.pool.take(to) {
+                Some(kept) => (kept, false),
+                None => (self.connect(address).await?, true),
+            };
+            match send_over(&mut stream, &mut unsent).await {
+                Ok((head, read)) => {
+                    let framing = Framing::of(method, &head);
+                    let framing = framing.map_err(|error| SendError::Sent(error.into()))?;
+                    let connection = (stream, read, unsent);
+                    let body = Separate::new(&head, framing, connection, home);
+                    return Ok(head.map(|()| Body::Separate(Box::new(body))));
                 }
-                // The server closed the connection before anything was sent.
-                Err(Failure::Returned(unsent, _)) => request = *unsent,
-                Err(failure) => return Err(failure.into()),
+                Err(error) if unsent.is_begun() => return Err(SendError::Sent(error)),
+                Err(error) if is_new => return Err(SendError::Unsent(error)),
+                // The server closed a connection that was kept. Each of them is tried once.
+                Err(_) => {}
             }
         }
-        let stream = self.connect(address).await?;
-        let (response, connection) = send_over(stream, request, &progress).await?;
-        Ok(self.separate(response, connection, &progress, to))
     }
 
-    async fn connect(&self, address: Uri) -> Result<ClientStream, SendError> {
-        let connected = self.connector.clone().call(address).await;
-        let io = connected.map_err(SendError::Unsent)?;
-        Ok(io.into_inner())
-    }
-
-    /// Takes the connection apart, so that the body is read without hyper.
-    fn separate(
-        &self,
-        response: Response<Incoming>,
-        connection: Box<Http1Connection>,
-        progress: &Progress,
-        to: Authority,
-    ) -> Response<Body> {
-        let (head, incoming) = response.into_parts();
-        let body = if progress.is_sent() {
-            let (stream, read) = connection.into_parts().io.into_parts();
-            Body::of(&head, &incoming, stream, read, (&self.pool, to))
-        } else {
-            // The server answers before it has all of the request, which hyper goes on sending.
-            progress.let_through();
-            Body::Driven(Box::new(Driven::new(incoming, connection)))
-        };
-        Response::from_parts(head, body)
+    async fn connect(&self, address: &Uri) -> Result<ClientStream, SendError> {
+        let connected = self.connector.clone().call(address.clone()).await;
+        Ok(connected.map_err(SendError::Unsent)?.into_inner())
     }
 }
 
-/// Why hyper could not send a request or read the head of its answer.
-enum Failure {
-    /// Nothing was sent, and here is the request.
-    Returned(Box<Request<Unsent>>, BoxError),
-    Lost(SendError),
-}
-
-impl From<Failure> for SendError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Returned(_, error) => Self::Unsent(error),
-            Failure::Lost(error) => error,
-        }
-    }
-}
-
-/// Has hyper send a request and read the head of the answer.
+/// Sends a request and reads the head of its answer. With it comes what was read of the body.
+///
+/// An answer may come before the server has the whole request, which is then sent with the body.
 async fn send_over(
-    stream: ClientStream,
-    request: Request<Unsent>,
-    progress: &Arc<Progress>,
-) -> Result<(Response<Incoming>, Box<Http1Connection>), Failure> {
-    progress.begin();
-    let watched = Watched::new(stream, Arc::clone(progress));
-    let handshake = http1::Builder::new().handshake(watched).await;
-    let (mut sender, connection) =
-        handshake.map_err(|error| Failure::Lost(SendError::Unsent(error.into())))?;
-    // It is handed on, and large.
-    let mut connection = Box::new(connection);
-    let mut answer = pin!(sender.try_send_request(request));
-    let mut is_over = false;
-    let outcome = poll_fn(|cx| {
-        is_over = is_over || Pin::new(&mut *connection).poll(cx).is_ready();
-        // Nothing has come yet. Polling for the answer now would have hyper wake this task from within
-        // itself, so that everything around it is polled twice.
-        if !is_over && !progress.has_heard() {
-            return Poll::Pending;
+    stream: &mut ClientStream,
+    unsent: &mut Unsent,
+) -> Result<(Response<()>, Bytes), BoxError> {
+    let mut reading = HeadReading::default();
+    let mut not_sent = None;
+    poll_fn(|cx| {
+        if not_sent.is_none()
+            && let Poll::Ready(Err(error)) = unsent.poll_send(stream, cx)
+        {
+            if !unsent.is_begun() {
+                return Poll::Ready(Err(error.into()));
+            }
+            // The server may have answered and closed the connection.
+            not_sent = Some(error);
         }
-        match answer.as_mut().poll(cx) {
-            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-            // hyper gets nothing after what ends a head.
-            Poll::Pending if is_over || progress.is_head_read() => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
+        let outcome = ready!(reading.poll(stream, cx));
+        Poll::Ready(outcome.map_err(|error| match not_sent.take() {
+            // An answer that is not HTTP says more than that writing failed.
+            Some(not_sent) if !error.is::<HeadError>() => not_sent.into(),
+            _ => error,
+        }))
     })
-    .await;
-    match outcome {
-        Some(Ok(response)) => Ok((response, connection)),
-        Some(Err(mut failed)) => {
-            let unsent = failed.take_message();
-            let error = failed.into_error().into();
-            Err(match unsent {
-                Some(request) => Failure::Returned(Box::new(request), error),
-                None => Failure::Lost(SendError::Sent(error)),
-            })
+    .await
+}
+
+/// A head that comes in pieces.
+#[derive(Default)]
+struct HeadReading {
+    /// What has come of it.
+    read: Vec<u8>,
+    /// Bytes of the informational answers before it.
+    passed: usize,
+}
+
+impl HeadReading {
+    fn poll(
+        &mut self,
+        stream: &mut ClientStream,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(Response<()>, Bytes), BoxError>> {
+        loop {
+            let mut space = [MaybeUninit::uninit(); READ_BYTES];
+            let mut buffer = ReadBuf::uninit(&mut space);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                // What came may not be HTTP, and have no line feed: the alert of a TLS server.
+                head::read(&self.read)?;
+                let problem = "the connection was closed before the head of an answer had come";
+                let error = io::Error::new(io::ErrorKind::UnexpectedEof, problem);
+                return Poll::Ready(Err(error.into()));
+            }
+            if let Some(read) = self.take(buffer.filled())? {
+                return Poll::Ready(Ok(read));
+            }
         }
-        None => Err(Failure::Lost(SendError::Sent(
-            "the head of the answer cannot be read".into(),
-        ))),
+    }
+
+    /// Takes what has come. Returns the head and what follows it, once the head is complete.
+    fn take(&mut self, came: &[u8]) -> Result<Option<(Response<()>, Bytes)>, HeadError> {
+        let mut joined = std::mem::take(&mut self.read);
+        let mut bytes = came;
+        if !joined.is_empty() {
+            joined.extend_from_slice(came);
+            bytes = &joined;
+        }
+        // A head is read from its start each time, so only where it may have ended. Its first bytes are read as well:
+        // a server that does not speak HTTP may send no line feed, and nothing else.
+        if joined.is_empty() || memchr::memchr(b'\n', came).is_some() {
+            while let Some((response, end)) = head::read(bytes)? {
+                if self.passed + end > MAX_HEAD_BYTES {
+                    return Err(HeadError::TooLong);
+                }
+                let (head, rest) = bytes.split_at(end);
+                let status = response.status();
+                if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
+                    return Ok(Some((response, Bytes::copy_from_slice(rest))));
+                }
+                self.passed += head.len();
+                bytes = rest;
+            }
+            // Empty lines before a head are skipped, and must not make reading it slower.
+            let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
+            let (empty, rest) = bytes.split_at(start.unwrap_or(bytes.len()));
+            self.passed += empty.len();
+            bytes = rest;
+        }
+        if self.passed + bytes.len() > MAX_HEAD_BYTES {
+            return Err(HeadError::TooLong);
+        }
+        self.read = if bytes.len() == joined.len() {
+            joined
+        } else {
+            bytes.to_vec()
+        };
+        Ok(None)
     }
 }
 
-/// The host and, unless it is the usual one, the port.
-fn host_of(address: &Uri, to: &Authority) -> Result<HeaderValue, http::header::InvalidHeaderValue> {
-    let usual = if address.scheme() == Some(&Scheme::HTTPS) {
-        443
-    } else {
-        80
-    };
-    match to.port_u16() {
-        Some(port) if port != usual => HeaderValue::from_str(to.as_str()),
-        _ => HeaderValue::from_str(to.host()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_http_is_an_error_at_once() {
+        // The alert of a TLS server, and the greetings of others, which wait for a reply.
+        for text in [
+            &b"\x15\x03\x01\0\x02\x02\x46"[..],
+            b"220 mail.example ESMTP\r\n",
+            b"SSH-2.0-x",
+        ] {
+            let mut reading = HeadReading::default();
+            let read = reading.take(text);
+            assert!(matches!(read, Err(HeadError::Malformed(_))), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_comes_whole_has_the_same_limit() {
+        let fields = format!("a: {}\r\n", "b".repeat(MAX_HEAD_BYTES));
+        let text = format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
+        let read = HeadReading::default().take(text.as_bytes());
+        assert!(matches!(read, Err(HeadError::TooLong)));
+    }
+
+    #[test]
+    fn a_head_is_found_however_its_bytes_are_cut() {
+        for (head, status) in [
+            ("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 200),
+            ("HTTP/1.1 200\r\n\r\n", 200),
+            ("HTTP/1.1 200 OK\nA: b\n\n", 200),
+            ("\r\n\r\nHTTP/1.1 404 No\r\n\r\n", 404),
+            (
+                "HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+                200,
+            ),
+            ("HTTP/1.1 101 Switch\r\nA: b\r\n\r\n", 101),
+        ] {
+            let text = format!("{head}\r\nHTTP/1.1 100 no\r\n\r\n");
+            for size in 1..text.len() {
+                let mut reading = HeadReading::default();
+                let mut pieces = text.as_bytes().chunks(size).enumerate();
+                let (read, rest) = pieces
+                    .find_map(|(number, piece)| {
+                        let (response, rest) = reading.take(piece).unwrap()?;
+                        let end = (number * size + piece.len()).min(text.len()) - rest.len();
+                        Some((response, end))
+                    })
+                    .unwrap();
+                assert_eq!(read.status(), status, "{head:?} in pieces of {size}");
+                assert_eq!(rest, head.len(), "{head:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_without_end_is_refused() {
+        for piece in [
+            "HTTP/1.1 100 Go on\r\n\r\n",
+            "\r\n",
+            "HTTP/1.1 200 OK\r\nA: ",
+            "x",
+        ] {
+            let mut reading = HeadReading::default();
+            let mut taken = 0;
+            let error = loop {
+                match reading.take(piece.as_bytes()) {
+                    Ok(read) => assert!(read.is_none(), "{piece:?}"),
+                    Err(error) => break error,
+                }
+                taken += piece.len();
+                assert!(taken <= MAX_HEAD_BYTES, "{piece:?}");
+            };
+            let is_expected = matches!(error, HeadError::TooLong | HeadError::Malformed(_));
+            assert!(is_expected, "{piece:?}: {error}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Plain HTTP/1.1 without a proxy: each request drives the connection that it uses.
 //!
-//! hyper writes the request and reads the head of the answer. Then the connection is taken apart, and
-//! the body is read from the socket itself, for two reasons. A call that waits for hours, as one that
-//! a gateway has parked, holds a socket and no buffers; hyper holds 8 KiB to read into, 8 KiB to write
+//! Our code writes the request, has httparse read the head of the answer, and reads the body, all of
+//! it from and to the socket itself, for two reasons. A call that waits for hours, as one that a
+//! gateway has parked, holds a socket and no buffers; hyper holds 8 KiB to read into, 8 KiB to write
 //! from, and what the last pieces of the answer are slices of. And nothing is handed between tasks:
 //! the task that sent the request is woken when the answer is there, and by nothing else.
 //!
@@ -12,9 +12,10 @@
 mod body;
 mod chunked;
 mod exchange;
+mod head;
 mod pool;
 mod unsent;
-mod watched;
 
 pub(super) use body::Body;
 pub(super) use exchange::{Exchange, SendError};
+pub(super) use head::HeadError;

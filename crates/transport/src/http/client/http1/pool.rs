@@ -1,6 +1,7 @@
 //! Connections that wait for their next request.
 
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use http::uri::Authority;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::Handle;
+use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 
@@ -115,8 +117,9 @@ impl Drop for Sweep {
 /// Whether nothing arrived from the other end: neither the end of the connection nor unrequested bytes.
 fn is_quiet(stream: &mut ClientStream) -> bool {
     let mut byte = [0];
+    let mut buffer = ReadBuf::new(&mut byte);
     let mut context = Context::from_waker(Waker::noop());
-    Pin::new(stream)
-        .poll_read(&mut context, &mut ReadBuf::new(&mut byte))
-        .is_pending()
+    let read = poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer));
+    // A task that has used up its budget would be told to wait without a look at the socket.
+    pin!(unconstrained(read)).poll(&mut context).is_pending()
 }

@@ -1,51 +1,61 @@
-//! The body of a request, which records whether hyper has read it.
+//! What is still to be written of a request.
 
-use std::convert::Infallible;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use bytes::{Buf, Bytes};
+use tokio::io::AsyncWrite;
 
-use super::watched::Progress;
+use super::super::stream::ClientStream;
 
-/// A body in one piece.
+/// The rest of a request.
 pub(super) struct Unsent {
-    bytes: Bytes,
-    progress: Arc<Progress>,
+    head: Bytes,
+    body: Bytes,
+    is_begun: bool,
+    is_flushed: bool,
 }
 
 impl Unsent {
-    pub(super) fn new(bytes: Bytes, progress: Arc<Progress>) -> Self {
-        // hyper does not ask for what is empty.
-        if bytes.is_empty() {
-            progress.body_taken();
+    pub(super) fn new(head: Bytes, body: Bytes) -> Self {
+        Self {
+            head,
+            body,
+            is_begun: false,
+            is_flushed: false,
         }
-        Self { bytes, progress }
     }
-}
 
-impl Body for Unsent {
-    type Data = Bytes;
-    type Error = Infallible;
+    /// Whether the operating system has any of the request.
+    pub(super) fn is_begun(&self) -> bool {
+        self.is_begun
+    }
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.bytes.is_empty() {
-            return Poll::Ready(None);
+    /// Whether it has all of it.
+    pub(super) fn is_sent(&self) -> bool {
+        self.is_flushed
+    }
+
+    /// Writes until all is sent.
+    pub(super) fn poll_send(
+        &mut self,
+        stream: &mut ClientStream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while !(self.head.is_empty() && self.body.is_empty()) {
+            let parts = [IoSlice::new(&self.head), IoSlice::new(&self.body)];
+            let written = ready!(Pin::new(&mut *stream).poll_write_vectored(cx, &parts))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.is_begun = true;
+            let of_head = written.min(self.head.len());
+            self.head.advance(of_head);
+            self.body.advance(written - of_head);
         }
-        self.progress.body_taken();
-        Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.bytes)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.bytes.len() as u64)
+        ready!(Pin::new(stream).poll_flush(cx))?;
+        self.is_flushed = true;
+        Poll::Ready(Ok(()))
     }
 }
