@@ -1,6 +1,6 @@
 //! One POST and its answer.
 
-use std::task::Poll;
+use std::{fmt, task::Poll};
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
     http::header,
 };
 use turnbuckle_transport::http::{
-    client::{BoxError, Events, HttpError, Reply},
+    client::{BoxError, Events, HeaderValue, HttpError, Reply},
     sse::Event,
 };
 
@@ -27,6 +27,9 @@ use crate::{pending::Slot, relayed::RelayQueue, tap::Direction};
 /// A request on its way.
 pub(crate) struct Post<'a> {
     pub(crate) method: &'a str,
+    /// What it names (see [`name_of`](turnbuckle_protocol::http::name_of)), if that is known without
+    /// reading the message.
+    pub(crate) name: Option<&'a str>,
     pub(crate) id: &'a Id,
     /// The revision of a request that is complete in itself; `None` for one of a session.
     pub(crate) modern: Option<Revision>,
@@ -131,7 +134,7 @@ impl Http {
 
     async fn read(&self, post: &Post<'_>, reply: Reply) -> Result<Answered, AttemptError> {
         let status = reply.status();
-        let kind = kind(&reply);
+        let kind = BodyKind::of(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
         match self.take(post, &body) {
             Some(answered) => Ok(answered),
@@ -324,14 +327,31 @@ pub(crate) fn is_message(event: &Event) -> bool {
     matches!(kind, None | Some("" | "message")) && !event.data.is_empty()
 }
 
-fn kind(reply: &Reply) -> String {
-    let said = |name| {
-        let value = reply.headers().get(name)?;
-        Some(shown(value.to_str().ok()?))
-    };
-    // Nothing asks for it, and some servers do it all the same.
-    if let Some(coding) = said("content-encoding") {
-        return format!("compressed with `{coding}`");
+/// What the headers of an answer say about its body. It becomes words only for an error.
+struct BodyKind {
+    coding: Option<HeaderValue>,
+    media_type: Option<HeaderValue>,
+}
+
+impl BodyKind {
+    fn of(reply: &Reply) -> Self {
+        Self {
+            coding: reply.headers().get("content-encoding").cloned(),
+            media_type: reply.headers().get("content-type").cloned(),
+        }
     }
-    said("content-type").map_or_else(|| "of no known type".to_owned(), |kind| format!("`{kind}`"))
+}
+
+impl fmt::Display for BodyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |value: &Option<HeaderValue>| Some(shown(value.as_ref()?.to_str().ok()?));
+        // Nothing asks for it, and some servers do it all the same.
+        if let Some(coding) = text(&self.coding) {
+            return write!(f, "compressed with `{coding}`");
+        }
+        match text(&self.media_type) {
+            Some(media_type) => write!(f, "`{media_type}`"),
+            None => f.write_str("of no known type"),
+        }
+    }
 }

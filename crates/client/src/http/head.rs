@@ -1,8 +1,10 @@
 //! The headers of a message.
 
+use std::borrow::Cow;
+
 use turnbuckle_protocol::{
     Revision,
-    envelope::{self, Frame, Members, Message, Raw, text_of},
+    envelope::{self, Frame, Members, Message, text_of},
     http::{encode, name_of},
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
@@ -61,16 +63,20 @@ fn modern(http: &Http, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
         add_extension_name(http, post, &mut headers)?;
         return Ok(headers);
     };
-    let params = params_of(&post.message)?;
-    let Some(name) = params.get(member).filter(|name| !name.is_null()) else {
-        return Ok(headers);
+    // Most requests of a gateway come with their name, and are not read again.
+    let mut params = None;
+    let name = if let Some(name) = post.name {
+        Cow::Borrowed(name)
+    } else {
+        let params = params.insert(params_of(&post.message)?);
+        let Some(name) = params.get(member).filter(|name| !name.is_null()) else {
+            return Ok(headers);
+        };
+        text_of(name).ok_or_else(|| unsendable(&format!("`params.{member}` must be a string")))?
     };
-    let name =
-        text_of(name).ok_or_else(|| unsendable(&format!("`params.{member}` must be a string")))?;
     headers.insert(&NAME, value(&NAME, &encode(&name))?);
     if post.method == TOOLS_CALL {
-        let arguments = params.get("arguments").filter(|it| !it.is_null());
-        add_params(http, &name, arguments, &mut headers)?;
+        add_params(http, &name, post, params, &mut headers)?;
     }
     Ok(headers)
 }
@@ -100,7 +106,8 @@ fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> 
 fn add_params(
     http: &Http,
     tool: &str,
-    arguments: Option<Raw<'_>>,
+    post: &Post<'_>,
+    params: Option<Members<'_>>,
     headers: &mut HeaderMap,
 ) -> Result<(), Fault> {
     let listed = http.tools.callable(tool).map_err(|excluded| {
@@ -110,8 +117,14 @@ fn add_params(
         ))
     })?;
     let notes = listed.as_ref().and_then(|listed| listed.http.as_ref());
-    let notes = notes.filter(|notes| !notes.headers.is_empty());
-    let (Some(notes), Some(arguments)) = (notes, arguments) else {
+    let Some(notes) = notes.filter(|notes| !notes.headers.is_empty()) else {
+        return Ok(());
+    };
+    let params = match params {
+        Some(params) => params,
+        None => params_of(&post.message)?,
+    };
+    let Some(arguments) = params.get("arguments").filter(|it| !it.is_null()) else {
         return Ok(());
     };
     let mirrored = notes

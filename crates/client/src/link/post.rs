@@ -22,6 +22,7 @@ impl OpenRequest<'_> {
         self.state = SendState::Sent;
         let mut post = Post {
             method: self.method,
+            name: self.name,
             id: &self.id,
             modern: self.modern,
             message: std::mem::take(&mut self.message).into(),

@@ -35,6 +35,9 @@ pub(crate) struct RelayAttempt {
     queue: Arc<RelayQueue>,
     canceller: Canceller,
     modern: Option<Revision>,
+    /// What it names in a header.
+    #[cfg(feature = "http")]
+    name: Option<Box<str>>,
     wants_log: bool,
 }
 
@@ -44,14 +47,25 @@ struct PendingPlace {
     id: Id,
 }
 
-impl Drop for PendingPlace {
-    fn drop(&mut self) {
+impl PendingPlace {
+    fn leave(&self) {
         self.link.pending.withdraw(&self.id.as_ref());
         self.link.relays.leave(&self.id);
     }
 }
 
+impl Drop for PendingPlace {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
 impl RelayAttempt {
+    /// Leaves the place of the request, which has been answered. Another attempt may follow.
+    pub(crate) fn leave(&self) {
+        self.entry.leave();
+    }
+
     /// Enters and writes a request.
     pub(crate) fn new(
         link: Arc<Link>,
@@ -82,6 +96,11 @@ impl RelayAttempt {
             wanted.progress,
         )
         .map_err(|source| CallError::unwritable(method, source))?;
+        #[cfg(feature = "http")]
+        let name = match (modern, params) {
+            (Some(_), Some(params)) if entry.link.wire.is_http() => name_in(method, params),
+            _ => None,
+        };
         let task = match (&**method, params) {
             ("tasks/result", Some(params)) => task_of(params),
             _ => None,
@@ -96,6 +115,8 @@ impl RelayAttempt {
             queue: queue.clone(),
             canceller: canceller.clone(),
             modern,
+            #[cfg(feature = "http")]
+            name,
             wants_log: wanted.log,
         })
     }
@@ -135,7 +156,11 @@ impl RelayAttempt {
     }
 
     fn request(&mut self) -> OpenRequest<'_> {
-        OpenRequest::relayed(
+        #[cfg_attr(
+            not(feature = "http"),
+            expect(unused_mut, reason = "only HTTP has names")
+        )]
+        let mut request = OpenRequest::relayed(
             &self.entry.link,
             &self.method,
             self.entry.id.clone(),
@@ -144,7 +169,12 @@ impl RelayAttempt {
             &self.queue,
             self.canceller.clone(),
             self.modern,
-        )
+        );
+        #[cfg(feature = "http")]
+        {
+            request.name = self.name.as_deref();
+        }
+        request
     }
 }
 
@@ -269,6 +299,14 @@ impl TokenPlace {
             None => Self::Nowhere,
         })
     }
+}
+
+/// What a modern request names in a header. The search ends at that member, which is usually the first.
+#[cfg(feature = "http")]
+fn name_in(method: &str, params: &RawText) -> Option<Box<str>> {
+    let member = turnbuckle_protocol::http::name_of(method)?;
+    let name = params.raw().member(member)?;
+    Some(turnbuckle_protocol::envelope::text_of(name)?.into())
 }
 
 fn task_of(params: &RawText) -> Option<Box<str>> {

@@ -35,6 +35,9 @@ pub(crate) enum OnDrop {
 pub(crate) struct OpenRequest<'l> {
     pub(super) link: &'l Link,
     pub(super) method: &'l str,
+    /// What it names, if that is known without reading the message.
+    #[cfg(feature = "http")]
+    pub(super) name: Option<&'l str>,
     pub(super) id: Id,
     pub(super) message: Vec<u8>,
     pub(super) slot: Slot,
@@ -77,6 +80,8 @@ impl Link {
         let mut request = OpenRequest {
             link: self,
             method: outgoing.method,
+            #[cfg(feature = "http")]
+            name: None,
             id,
             message: Vec::with_capacity(USUAL_MESSAGE_BYTES),
             slot,
@@ -149,6 +154,8 @@ impl<'l> OpenRequest<'l> {
         Self {
             link,
             method,
+            #[cfg(feature = "http")]
+            name: None,
             id,
             message,
             slot,

@@ -201,8 +201,11 @@ impl Relayed {
         #[cfg(feature = "http")]
         if let Ok(Err(error)) = &outcome
             && self.is_outdated(first, error)
-            && Box::pin(refetch_tools(&self.link)).await
         {
+            first.leave();
+            if !Box::pin(refetch_tools(&self.link)).await {
+                return event(outcome);
+            }
             // streamable-http: after a header mismatch, list the tools again and retry.
             return match self.attempt() {
                 Ok(mut second) => event(Box::pin(second.run()).await),
