@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_core::future::BoxFuture;
 use turnbuckle_client::{RelayEvent, RelayRequest};
 use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
 use turnbuckle_server::{Changes, Reject, RelayReply};
@@ -165,7 +166,7 @@ pub(crate) async fn serve(
             round,
             server: &server,
         };
-        return park::resume(&context, &request, parked).await;
+        return Box::pin(park::resume(&context, &request, parked)).await;
     }
     let server = route.member.id.as_str();
     let (round, visited) = match ticket {
@@ -182,11 +183,23 @@ pub(crate) async fn serve(
             return Reject::invalid_params("`requestState` belongs to another server").into();
         }
     };
-    let Some(mut visited) = visited.map(Arc::new) else {
-        return try_twice(&context, &request, &route, &round, None).await;
-    };
+    match visited {
+        None => try_twice(&context, &request, &route, &round, None).await,
+        Some(visited) => Box::pin(visit(&context, &request, &route, &round, visited)).await,
+    }
+}
+
+/// Sends a request again after each URL that the user has been at.
+async fn visit(
+    context: &Arc<Context>,
+    request: &Arc<FrontRequest>,
+    route: &Route,
+    round: &Round,
+    visited: Visited,
+) -> RelayReply {
+    let mut visited = Arc::new(visited);
     loop {
-        let reply = try_twice(&context, &request, &route, &round, Some(&visited)).await;
+        let reply = try_twice(context, request, route, round, Some(&visited)).await;
         // No process is kept while the user is at the URL.
         let Some(waiting) = Arc::get_mut(&mut visited) else {
             return reply;
@@ -230,7 +243,7 @@ async fn try_twice(
         return reply;
     }
     // The server died before it answered. It may be back in a moment.
-    match open().await {
+    match Box::pin(open()).await {
         Ok(exchange) => exchange.run(round.clone()).await,
         Err(_) => reply,
     }
@@ -255,7 +268,7 @@ impl Exchange {
             visited: None,
         };
         if let Some(level) = exchange.request.log_level {
-            exchange.lane.want_level(level).await;
+            Box::pin(exchange.lane.want_level(level)).await;
         }
         Ok(exchange)
     }
@@ -321,22 +334,24 @@ impl Exchange {
         format!("{} {}", self.request.method, name.unwrap_or_default())
     }
 
-    async fn run(self, round: Round) -> RelayReply {
+    /// Each combination of eras has a future of its own. The future of a call would otherwise have room
+    /// for all of them.
+    fn run(self, round: Round) -> BoxFuture<'static, RelayReply> {
         match (self.from().is_modern(), self.to().is_modern()) {
-            (true, true) => pass::run(self, round).await,
-            (false, true) => rounds::run(self).await,
-            (false, false) => {
+            (true, true) => Box::pin(pass::run(self, round)),
+            (false, true) => Box::pin(rounds::run(self)),
+            (false, false) => Box::pin(async move {
                 let reply = session_asks::run(&self).await;
                 if self.request.wants_task() {
                     task::created_in_session(&self, reply)
                 } else {
                     reply
                 }
-            }
+            }),
             (true, false) => match task::becomes_task(&self) {
-                Ok(true) => task::create(self).await,
-                Ok(false) => park::run(self).await,
-                Err(reply) => reply,
+                Ok(true) => Box::pin(task::create(self)),
+                Ok(false) => Box::pin(park::run(self)),
+                Err(reply) => Box::pin(std::future::ready(reply)),
             },
         }
     }

@@ -12,7 +12,7 @@ pub(crate) use ask::{Question, answer, expired, not_offered, refusal};
 pub(crate) use error::{Answer, error, lost, unavailable};
 pub(crate) use request::{FrontRequest, Own, Round};
 pub(crate) use result::{
-    is_input_required, lower_entry, result, with_task_support, with_tasks_supported,
+    is_input_required, is_task, lower_entry, result, with_task_support, with_tasks_supported,
 };
 
 use turnbuckle_protocol::envelope::Raw;

@@ -82,7 +82,8 @@ impl FrontRequest {
             params: request.params().map(RawText::from),
             revision: request.revision(),
             capabilities: Arc::new(request.capabilities()),
-            info: request.client_info(),
+            // A modern client says who it is in its params, which are passed on.
+            info: (!is_modern).then(|| request.client_info()).flatten(),
             log_level: request.log_level(),
             token: token.map(|raw| raw.get().into()),
             front: Front::Waiting(request.client_channel().clone()),

@@ -30,12 +30,21 @@ fn result_type(raw: &RawValue) -> String {
 
 /// Whether a modern server asks for something first.
 pub(crate) fn is_input_required(raw: &RawValue) -> bool {
-    const KIND: &str = r#""input_required""#;
+    is_of_type(raw, r#""input_required""#)
+}
+
+/// Whether the result of a modern server is a task.
+pub(crate) fn is_task(raw: &RawValue) -> bool {
+    is_of_type(raw, r#""task""#)
+}
+
+/// Whether a result is of this type, written as JSON.
+fn is_of_type(raw: &RawValue, kind: &str) -> bool {
     // Looking for the word is several times as fast as going through the members.
-    memchr::memmem::find(raw.get().as_bytes(), KIND.as_bytes()).is_some()
+    memchr::memmem::find(raw.get().as_bytes(), kind.as_bytes()).is_some()
         && Raw::from(raw)
             .member("resultType")
-            .is_some_and(|kind| kind.get() == KIND)
+            .is_some_and(|found| found.get() == kind)
 }
 
 /// A complete result of one revision as a client of another reads it.

@@ -152,12 +152,6 @@ impl Member {
         let is_process = self.plan.spec.is_process();
         let is_modern = connection.server().revision().is_modern();
         let isolation = self.plan.settings.isolation;
-        // Clients that differ in what they can be asked share the process of their caller.
-        let capabilities = if is_process && (is_modern || isolation == Isolation::Caller) {
-            everything()
-        } else {
-            asked_of(client)
-        };
         let is_apart = match isolation {
             Isolation::Shared => false,
             Isolation::Caller => caller.is_some(),
@@ -165,12 +159,20 @@ impl Member {
             Isolation::Call => true,
         };
         let is_common = !is_apart || (is_modern && !is_process);
-        let can_share = is_modern || is_process || capabilities == ClientCapabilities::new();
-        if is_common && can_share {
+        let can_share = || is_modern || is_process || asked_of(client) == ClientCapabilities::new();
+        if is_common && can_share() {
             return Ok(self.main(connection).enter());
         }
+        // Clients that differ in what they can be asked share the process of their caller.
+        let capabilities = if is_process && (is_modern || isolation == Isolation::Caller) {
+            everything()
+        } else {
+            asked_of(client)
+        };
+        // Opening is boxed, so that calls that need no session of their own have no room for it.
         if isolation == Isolation::Call {
-            return Ok(self.open(capabilities, caller).await?.enter());
+            let opened = Box::pin(self.open(capabilities, caller)).await?;
+            return Ok(opened.enter());
         }
         let key = LaneKey {
             caller: match isolation {
@@ -179,7 +181,7 @@ impl Member {
             },
             capabilities: serde_json::to_string(&capabilities).unwrap_or_default(),
         };
-        self.kept(key, caller, capabilities).await
+        Box::pin(self.kept(key, caller, capabilities)).await
     }
 
     /// The session with this number, while it is open.

@@ -204,7 +204,9 @@ impl ParkedCall {
             if !response.is_object() {
                 continue;
             }
-            if let Some(place) = state.open.iter().position(|open| open.key() == *key) {
+            let number = key.strip_prefix("ask-").and_then(|it| it.parse().ok());
+            let is_meant = |open: &OpenQuestion| Some(open.number) == number && open.key() == *key;
+            if let Some(place) = state.open.iter().position(is_meant) {
                 let OpenQuestion { ask, .. } = state.open.remove(place);
                 let answer = answer(response.value(), self.revision);
                 if let Some(record) = &request.record {

@@ -37,6 +37,9 @@ const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// The same for one caller. The newest outcome of a caller is kept whatever its size.
 const MAX_KEPT_BYTES_OF_CALLER: usize = 8 * 1024 * 1024;
 
+/// With how many others capabilities are compared. Clients of one kind declare the same.
+const MAX_COMPARED: usize = 16;
+
 /// The calls that wait for answers, and the outcomes of those that are over.
 pub(crate) struct ParkTable {
     /// Which process this is.
@@ -135,7 +138,9 @@ impl ParkTable {
     pub(crate) fn share(&self, own: &Arc<ClientCapabilities>) -> Arc<ClientCapabilities> {
         let mut known = self.capabilities.lock();
         known.retain(|other| other.strong_count() > 0);
-        let mut others = known.iter().filter_map(Weak::upgrade);
+        // Clients may declare much that differs in its last byte only.
+        let latest = known.iter().rev().take(MAX_COMPARED);
+        let mut others = latest.filter_map(Weak::upgrade);
         if let Some(same) = others.find(|other| other == own) {
             return same;
         }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     exchange::call::Exchange,
-    translate::{Answer, Question, Round, refusal},
+    translate::{Answer, Question, Round, is_task, refusal},
     upstream::{Lane, Member},
 };
 
@@ -107,10 +107,10 @@ pub(in crate::exchange) fn created_by_modern(
     exchange: &Exchange,
     raw: &RawValue,
 ) -> Option<RelayReply> {
-    let result = Raw::from(raw);
-    if result.member("resultType")?.get() != r#""task""# {
+    if !is_task(raw) {
         return None;
     }
+    let result = Raw::from(raw);
     let Ok(task) = serde_json::from_str::<Task>(raw.get()) else {
         let message = format!("server `{}` created an unreadable task", exchange.server());
         return Some(Reject::internal(message).into());
