@@ -87,85 +87,106 @@ fn size(contents: &ResourceContents) -> usize {
     }
 }
 
-/// A resource is being read. Dropping this marks the older attachment as stale again, if it was: it is
-/// out of date unless a new one has replaced it.
-pub(crate) struct Reading {
-    stale: Vec<Arc<Attachment>>,
+/// A resource that is being read. A change of which the server tells meanwhile may not be in what is
+/// read. Dropping this ends it.
+pub(crate) struct Reading<'a> {
+    contexts: &'a Contexts,
+    of: Arc<BeingRead>,
 }
 
-impl Drop for Reading {
+#[derive(Debug)]
+struct BeingRead {
+    server: ServerId,
+    uri: Arc<str>,
+    has_changed: AtomicBool,
+}
+
+impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        for attachment in &self.stale {
-            attachment.is_stale.store(true, Ordering::Release);
-        }
+        let mut inner = self.contexts.inner.lock();
+        inner.being_read.retain(|it| !Arc::ptr_eq(it, &self.of));
     }
 }
 
 /// The attachments of all conversations.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
-    attached: Mutex<HashMap<ConversationId, Vec<Arc<Attachment>>>>,
+    inner: Mutex<ContextsInner>,
+}
+
+#[derive(Debug, Default)]
+struct ContextsInner {
+    attached: HashMap<ConversationId, Vec<Arc<Attachment>>>,
+    being_read: Vec<Arc<BeingRead>>,
 }
 
 impl Contexts {
     pub(crate) fn of(&self, conversation: ConversationId) -> Vec<Arc<Attachment>> {
-        let attached = self.attached.lock();
-        attached.get(&conversation).cloned().unwrap_or_default()
+        let inner = self.inner.lock();
+        inner
+            .attached
+            .get(&conversation)
+            .cloned()
+            .unwrap_or_default()
     }
 
-    /// Call this before a resource is read, and keep the result until it was read. A change that is
-    /// announced while it is being read then marks the older attachment, and [`put`](Self::put) hands
-    /// the mark on to the new one.
-    pub(crate) fn reading(
-        &self,
-        conversation: ConversationId,
-        server: &ServerId,
-        uri: &str,
-    ) -> Reading {
-        let mut stale = self.of(conversation);
-        stale.retain(|it| {
-            it.server == *server && *it.uri == *uri && it.is_stale.swap(false, Ordering::AcqRel)
+    /// Call this before a resource is read, and hand the result to [`put`](Self::put). An attachment
+    /// whose resource changed while it was read is stale from the beginning.
+    pub(crate) fn reading(&self, server: &ServerId, uri: &str) -> Reading<'_> {
+        let of = Arc::new(BeingRead {
+            server: server.clone(),
+            uri: uri.into(),
+            has_changed: AtomicBool::new(false),
         });
-        Reading { stale }
+        self.inner.lock().being_read.push(of.clone());
+        Reading { contexts: self, of }
     }
 
     /// Puts an attachment in, in place of an older one of the same resource. Says whether there was
     /// one.
-    pub(crate) fn put(&self, conversation: ConversationId, new: Arc<Attachment>) -> bool {
-        let mut attached = self.attached.lock();
-        let all = attached.entry(conversation).or_default();
-        let is_same = |it: &&mut Arc<Attachment>| it.uri == new.uri && it.server == new.server;
-        let old = all.iter_mut().find(is_same);
-        let was_there = old.is_some();
-        match old {
-            Some(old) => {
-                if old.is_stale() {
-                    new.is_stale.store(true, Ordering::Release);
-                }
-                *old = new;
-            }
-            None => all.push(new),
+    pub(crate) fn put(
+        &self,
+        conversation: ConversationId,
+        new: Arc<Attachment>,
+        reading: &Reading<'_>,
+    ) -> bool {
+        let mut inner = self.inner.lock();
+        if reading.of.has_changed.load(Ordering::Acquire) {
+            new.is_stale.store(true, Ordering::Release);
         }
-        was_there
+        let all = inner.attached.entry(conversation).or_default();
+        let is_same = |it: &&mut Arc<Attachment>| it.uri == new.uri && it.server == new.server;
+        if let Some(old) = all.iter_mut().find(is_same) {
+            *old = new;
+            return true;
+        }
+        all.push(new);
+        false
     }
 
     pub(crate) fn take(&self, conversation: ConversationId, uri: &str) -> Option<Arc<Attachment>> {
-        let mut attached = self.attached.lock();
-        let all = attached.get_mut(&conversation)?;
+        let mut inner = self.inner.lock();
+        let all = inner.attached.get_mut(&conversation)?;
         let index = all.iter().position(|it| *it.uri == *uri)?;
         Some(all.remove(index))
     }
 
     pub(crate) fn end(&self, conversation: ConversationId) -> Vec<Arc<Attachment>> {
-        let ended = self.attached.lock().remove(&conversation);
+        let ended = self.inner.lock().attached.remove(&conversation);
         ended.unwrap_or_default()
     }
 
     /// A resource of a server changed.
     pub(crate) fn updated(&self, server: &ServerId, uri: &str) {
-        for attachment in self.attached.lock().values().flatten() {
+        let inner = self.inner.lock();
+        for attachment in inner.attached.values().flatten() {
             if attachment.server == *server && uri.starts_with(&*attachment.uri) {
                 attachment.is_stale.store(true, Ordering::Release);
+            }
+        }
+        for reading in &inner.being_read {
+            if reading.server == *server && uri.starts_with(&*reading.uri) {
+                reading.has_changed.store(true, Ordering::Release);
             }
         }
     }
@@ -203,19 +224,38 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_stays_stale_if_reading_it_again_is_given_up() {
+    fn an_attachment_is_stale_until_the_change_has_been_read() {
         let (contexts, conversation) = (Contexts::default(), ConversationId::next());
-        let (server, old) = (ServerId::from("a"), attachment("b:1", 4, 1.0));
-        contexts.put(conversation, old.clone());
+        let server = ServerId::from("a");
+        let attach = |reading: Reading<'_>| {
+            let new = attachment("b:1", 4, 1.0);
+            contexts.put(conversation, new.clone(), &reading);
+            new
+        };
+        let reading = || contexts.reading(&server, "b:1");
+        // The change comes while the resource is read for the first time.
+        let first = reading();
         contexts.updated(&server, "b:1");
-        drop(contexts.reading(conversation, &server, "b:1"));
+        assert!(attach(first).is_stale());
+        let old = attach(reading());
+        assert!(!old.is_stale());
+        // It stays stale while it is read again, and when that is given up.
+        contexts.updated(&server, "b:1");
+        let given_up = reading();
         assert!(old.is_stale());
-
-        let reading = contexts.reading(conversation, &server, "b:1");
-        let new = attachment("b:1", 4, 1.0);
-        contexts.put(conversation, new.clone());
-        drop(reading);
-        assert!(!new.is_stale());
+        drop(given_up);
+        assert!(old.is_stale());
+        // What was read before the change comes after it.
+        let early = reading();
+        contexts.updated(&server, "b:1/part");
+        let late = reading();
+        let outdated = attach(early);
+        assert!(outdated.is_stale());
+        drop(late);
+        assert!(outdated.is_stale());
+        contexts.updated(&server, "c:1");
+        assert!(!attach(reading()).is_stale());
+        assert!(contexts.inner.lock().being_read.is_empty());
     }
 
     #[test]

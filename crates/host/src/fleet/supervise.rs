@@ -145,7 +145,6 @@ impl Supervisor<'_> {
             let began_at = Instant::now();
             let (failure, attempt) = match self.start().await {
                 Ok(connection) => {
-                    self.upstream.want_is_met();
                     let ready_at = Instant::now();
                     let failure = self.serve(&connection).await;
                     self.upstream.set_live(None);
@@ -173,8 +172,8 @@ impl Supervisor<'_> {
         let pause = pace.failed(Instant::now(), attempt);
         let is_on_demand = self.upstream.spec.start == Start::OnDemand;
         let was_never_ready = matches!(attempt, Attempt::NotStarted(_));
-        // Callers are told of these failures. After others, a call may wait for the next start already.
-        if is_on_demand && (was_never_ready || matches!(pause, Pause::Rest(_))) {
+        // Callers are told of a failure, or ask for the server once more when it is idle.
+        if is_on_demand {
             self.upstream.forget_want();
         }
         self.become_state(match pause {

@@ -206,13 +206,6 @@ impl Upstream {
         self.is_wanted.store(false, Ordering::Release);
     }
 
-    /// It was started for those that need it. One on demand waits for the next one after it has ended.
-    pub(super) fn want_is_met(&self) {
-        if self.spec.start == Start::OnDemand {
-            self.forget_want();
-        }
-    }
-
     pub(super) fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Acquire)
     }
@@ -358,6 +351,8 @@ impl Upstream {
                         return Err(failure.clone());
                     }
                     ServerState::Removed => return Err(gone("it was removed")),
+                    // It was started for this call, and ended before the call could use it.
+                    ServerState::Idle => self.start_soon(),
                     _ => {}
                 }
             }

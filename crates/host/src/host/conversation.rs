@@ -100,7 +100,7 @@ impl Conversation {
     ) -> Result<Arc<Attachment>, HostError> {
         let server = server.into();
         let contexts = &self.host.inner.shared.contexts;
-        let _reading = contexts.reading(self.id, &server, uri);
+        let reading = contexts.reading(&server, uri);
         let read = self.host.read_in(Some(self.id), &server, uri).await;
         // What could not be read is still out of date.
         let read = read.inspect_err(|_| contexts.updated(&server, uri))?;
@@ -111,7 +111,7 @@ impl Conversation {
         let uri: Arc<str> = uri.into();
         let attachment = Attachment::new(server.clone(), uri.clone(), read.contents, listed);
         let attachment = Arc::new(attachment);
-        let was_there = contexts.put(self.id, attachment.clone());
+        let was_there = contexts.put(self.id, attachment.clone(), &reading);
         if !was_there && let Some(upstream) = self.host.inner.fleet.find(&server) {
             upstream.follow(&uri);
         }

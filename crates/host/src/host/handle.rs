@@ -197,9 +197,13 @@ impl Host {
     /// Dropping the future does not stop the start.
     pub async fn start(&self, server: impl Into<ServerId>) -> Result<(), HostError> {
         let upstream = self.upstream(&server.into())?;
-        self.connected(&upstream).await?;
-        upstream.settled().await;
-        Ok(())
+        loop {
+            self.connected(&upstream).await?;
+            // A server on demand may have ended before it was ready.
+            if !matches!(upstream.settled().await, ServerState::Idle) {
+                return Ok(());
+            }
+        }
     }
 
     /// Adds a server while the host runs. A server with the same id is stopped and replaced; the new

@@ -63,3 +63,28 @@ async fn a_server_on_demand_that_died_is_started_for_a_call_that_comes_at_once()
     }
     host.close().await;
 }
+
+#[tokio::test]
+async fn a_server_on_demand_that_dies_before_it_is_ready_is_started_again_for_those_who_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = folder.path().join("died");
+    let options = ["--die-once", flag.to_str().unwrap()];
+    let spec = server(&options).start(Start::OnDemand);
+    let host = trusting().server("lazy", spec).open().await;
+    let both = async { tokio::join!(host.start("lazy"), host.start("lazy")) };
+    let (one, other) = within("the start", both).await;
+    one.unwrap();
+    other.unwrap();
+    assert!(flag.exists());
+    assert!(host.catalog().tool("echo").is_some());
+    host.close().await;
+}
+
+#[tokio::test]
+async fn calls_at_a_server_on_demand_that_always_dies_are_told() {
+    let spec = server(&["--die-once", "/no/such/folder/died"]).start(Start::OnDemand);
+    let host = trusting().server("lazy", spec).open().await;
+    let error = within("the error", host.start("lazy")).await.unwrap_err();
+    assert!(error.to_string().contains("lazy"), "{error}");
+    host.close().await;
+}

@@ -1,7 +1,7 @@
 """A server for tests of the host, over stdio, that can be told to misbehave.
 
     server.py [--record FILE] [--name NAME] [--tools COUNT] [--mode MODE] [--pid FILE] [--environment FILE]
-              [--wait FILE]
+              [--wait FILE] [--die-once FILE]
 
 It speaks 2025-11-25, writes every line that it is sent to FILE, and says on stderr that it is there.
 """
@@ -21,6 +21,7 @@ arguments.add_argument("--mode", default="plain")
 arguments.add_argument("--fail-if-missing")
 arguments.add_argument("--pid", help="a file to write the process id to")
 arguments.add_argument("--wait", help="a file that `fill` waits for before it asks")
+arguments.add_argument("--die-once", help="without this file, make it and end when tools are listed")
 arguments.add_argument("--environment", help="a file to write the environment to, as JSON")
 options = arguments.parse_args()
 
@@ -169,6 +170,9 @@ def answer(method, id, params):
     if method == "initialize":
         initialize(id, params)
     elif method == "tools/list":
+        if options.die_once and not os.path.exists(options.die_once):
+            open(options.die_once, "w").close()
+            os._exit(7)
         if options.mode == "broken-list":
             return send({"id": id, "result": {"tools": [tool("good"), {"name": 7}, tool("good")]}})
         if options.mode == "heavy-list":
