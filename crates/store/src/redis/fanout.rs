@@ -107,9 +107,24 @@ where
             .await
         };
         let Some(change) = next else { return };
-        if publish(change).await.is_err() {
-            while publish(Change::Everything).await.is_err() {
-                sleep(AGAIN_AFTER).await;
+        let mut changes = vec![change];
+        if changes[0] == Change::Everything {
+            // It covers those that wait, which would only delay what comes after them. Only the end of a
+            // visit is not covered: that must not be reported unless it happened.
+            for _ in 0..MAX_WAITING {
+                let Ok(change) = waiting.try_recv() else {
+                    break;
+                };
+                if matches!(change, Change::Visit(_)) {
+                    changes.push(change);
+                }
+            }
+        }
+        for change in changes {
+            if publish(change).await.is_err() {
+                while publish(Change::Everything).await.is_err() {
+                    sleep(AGAIN_AFTER).await;
+                }
             }
         }
     }
@@ -127,6 +142,29 @@ mod tests {
     use std::future::ready;
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_waits_is_not_sent_after_the_news_that_covers_it() {
+        let (outbox, waiting) = mpsc::channel(3);
+        let (sent, mut heard) = mpsc::unbounded_channel();
+        let to_redis = move |change| {
+            sent.send(change).expect("the test listens");
+            ready(Ok(()))
+        };
+        let lost = Arc::new(Notify::new());
+        let visit = Change::Visit("v".to_owned());
+        for change in [Change::Tools, visit.clone(), Change::Tools] {
+            outbox.try_send(change).unwrap();
+        }
+        lost.notify_one();
+        let sending = tokio::spawn(send(to_redis, waiting, Arc::clone(&lost)));
+        assert_eq!(heard.recv().await, Some(Change::Everything));
+        assert_eq!(heard.recv().await, Some(visit));
+        outbox.send(Change::Prompts).await.unwrap();
+        assert_eq!(heard.recv().await, Some(Change::Prompts));
+        drop(outbox);
+        sending.await.unwrap();
+    }
 
     #[tokio::test]
     async fn a_lost_change_is_made_good_though_no_other_change_comes() {
