@@ -60,8 +60,8 @@ pub(crate) fn count(value: f64) -> String {
         };
         return format!("{value:.decimals$}");
     }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::from(if value < 0.0 { "-" } else { "" });
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_that_count() {
-        let shown = [0.0012, 0.5, 1.234, 12.34, 123.4, 1_234_567.0].map(count);
+        let shown = [0.0012, 0.5, 1.234, 12.34, 123.4, 1_234_567.0, -392.0].map(count);
         assert_eq!(
             shown,
-            ["0.0012", "0.50", "1.23", "12.3", "123", "1,234,567"]
+            ["0.0012", "0.50", "1.23", "12.3", "123", "1,234,567", "-392"]
         );
     }
 }

@@ -16,8 +16,7 @@ pub(crate) const STEPS: u32 = 5;
 /// Bytes of the largest answer: more than a connection holds, so that it has to wait for its reader.
 pub(crate) const BIG: usize = 70_000;
 
-/// What the answers of one server may take. Less than a few of them at once: they have to wait, and
-/// what was taken has to be given back.
+/// What the requests that a server reads may take: much less than by default.
 const BUDGET: usize = 4_000_000;
 
 /// Who calls, as handlers see it.
