@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { chromium } from "playwright-core";
 
 import { begin, stop } from "../../../scripts/child.mjs";
-import { FLAGS } from "./browser.mjs";
+import { FLAGS, call, run } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
 import { inspect, look, turnbuckle } from "./inspector.mjs";
 
@@ -27,11 +27,6 @@ const TARGETS = {
     words: [address, "--revision", "2025-06-18"],
     sentence: "2025-06-18 · HTTP",
   },
-};
-/** The key that calls; a person sees the form before pressing it. */
-const run = async (page) => {
-  await page.locator("tb-panel .callform h1").waitFor();
-  await page.keyboard.press("Control+Enter");
 };
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const status = (page, word) => page.locator(`tb-run .pill.${word}`).first().waitFor();
@@ -89,7 +84,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         await page.getByRole("option", { name: /^add/ }).click();
         await page.getByLabel("a *").fill("9007199254740993");
         await page.getByLabel("b *").fill("1");
-        await run(page);
+        await call(page);
         await status(page, "done");
         await page.locator(".value.number", { hasText: "9007199254740994" }).first().waitFor();
         await page.getByText("Matches the output schema").waitFor();
@@ -105,7 +100,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     await claim(
       `a form is asked and answered: ${here}`,
       on(inspector, width, "tools/greet", async (page) => {
-        await run(page);
+        await call(page);
         await page.locator("tb-ask").waitFor();
         await page.getByRole("button", { name: "Accept" }).click();
         await page.locator("tb-ask").getByText("is required").waitFor();
@@ -119,7 +114,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       await claim(
         `an address is asked for, shown large, and not opened: ${here}`,
         on(inspector, width, "tools/visit", async (page, assert) => {
-          await run(page);
+          await call(page);
           await page.locator(".host", { hasText: "example.com" }).waitFor();
           assert.equal(page.context().pages().length, 1);
           await page.getByRole("button", { name: "Decline" }).click();
@@ -130,7 +125,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     await claim(
       `a model's reply is asked for and given by hand: ${here}`,
       on(inspector, width, `tools/write?${args({ about: "the sea" })}`, async (page) => {
-        await run(page);
+        await call(page);
         await page
           .locator("tb-ask")
           .getByText(/the sea/)
@@ -149,7 +144,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     await claim(
       `progress is shown, Esc cancels, and the server hears of it: ${here}`,
       on(inspector, width, `tools/count?${args({ to: 1000, pause: 50 })}`, async (page) => {
-        await run(page);
+        await call(page);
         await page.locator("tb-panel progress").waitFor();
         await page.keyboard.press("Escape");
         await status(page, "cancelled");
@@ -163,21 +158,19 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       `each call has all lines that it logged, and none of another call: ${here}`,
       on(inspector, width, `tools/log?${args({ text: "hey" })}`, async (page, assert) => {
         const lines = async (of) => (await of.locator("tb-run .timeline").innerText()).split("hey").length - 1;
-        const call = async () => {
-          const before = await page.evaluate(() => document.querySelector("tb-run")?.n ?? 0);
-          await run(page);
-          await page.waitForFunction((n) => (document.querySelector("tb-run")?.n ?? 0) > n, before);
+        const count = async () => {
+          await call(page);
           await status(page, "done");
           return lines(page);
         };
         const counts = [];
-        for (let turn = 0; turn < 4; turn += 1) counts.push(await call());
+        for (let turn = 0; turn < 4; turn += 1) counts.push(await count());
         assert.deepEqual(counts, [7, 7, 7, 7]);
         const path = `tools/count?${args({ to: 1000, pause: 50 })}`;
         const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/${path}` });
-        await run(other);
+        await call(other);
         await other.locator("tb-panel progress").waitFor();
-        const beside = await call();
+        const beside = await count();
         // A pipe does not say which of two calls a line belongs to.
         assert.equal(beside, sentence.includes("HTTP") ? 7 : 0);
         assert.equal(await lines(other), 0);
@@ -199,7 +192,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     await claim(
       `a resource is read again when it changes: ${here}`,
       on(inspector, width, `resources/${encodeURIComponent("demo://ticks")}`, async (page) => {
-        await run(page);
+        await call(page);
         await status(page, "done");
         const before = Number(await page.locator(".result pre").innerText());
         await page.getByLabel("Subscribe").check();
@@ -207,7 +200,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/tools/tick` });
         await other.locator(".callform h1").waitFor();
         for (let more = 1; ; more += 1) {
-          await run(other);
+          await call(other);
           await other.locator("tb-run .pill.done").first().waitFor();
           const seen = await page
             .locator(".result pre", { hasText: String(before + more) })
@@ -234,9 +227,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
             }
           }
           if (!isModern) await page.getByLabel("as a task").check();
-          await run(page);
-          const anyway = page.getByRole("button", { name: "Send anyway" });
-          if (await anyway.isVisible()) throw new Error(await page.locator(".callform").innerText());
+          await call(page);
           await page.locator("tb-run .facts", { hasText: "task" }).waitFor();
           await page.reload();
           await page.locator("tb-run .facts", { hasText: /task · working · asked every/ }).waitFor();
@@ -259,7 +250,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     await claim(
       `the wire is filtered, replayed with edits and exported: ${here}`,
       on(inspector, width, `tools/echo?${args({ text: "once" })}`, async (page, assert) => {
-        await run(page);
+        await call(page);
         await status(page, "done");
         await page.locator(width < 720 ? 'nav a[data-dock="messages"]' : ".wiretoggle").click();
         await page.getByLabel("Filter messages").fill("object:echo");
@@ -347,7 +338,7 @@ await claim("beside the demo server is its page, for those who have the key", as
   const inspector = { url, token, name: "demo" };
   await on(inspector, 1280, "tools/echo", async (page) => {
     await page.getByLabel("text *").fill("beside");
-    await run(page);
+    await call(page);
     await status(page, "done");
   })(assert);
   assert.equal((await fetch(`${url}api/state`)).status, 401);

@@ -37,3 +37,17 @@ export async function openPage(
   await page.waitForSelector("tb-page main > *", { state: "attached" });
   return page;
 }
+
+/** The key that calls; a person sees the form before pressing it. */
+export const run = async (page) => {
+  await page.locator("tb-panel .callform h1").waitFor();
+  await page.keyboard.press("Control+Enter");
+};
+
+/** Calls, and waits until the page shows this call: one that was made before may be there, and look the same. */
+export const call = async (page) => {
+  await page.locator("tb-panel .callform h1").waitFor();
+  const before = await page.evaluate(() => document.querySelector("tb-run")?.n ?? 0);
+  await run(page);
+  await page.waitForFunction((n) => (document.querySelector("tb-run")?.n ?? 0) > n, before);
+};

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 import { begin, stop } from "../../../scripts/child.mjs";
-import { FLAGS } from "./browser.mjs";
+import { FLAGS, call } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
 import { inspect, look } from "./inspector.mjs";
 
@@ -20,10 +20,6 @@ const address = http.found[1];
 const TARGETS = {
   stdio: { words: ["--", process.execPath, program, "stdio"], name: "server-everything" },
   HTTP: { words: [address], name: new URL(address).host },
-};
-const run = async (page) => {
-  await page.locator("tb-panel .callform h1").waitFor();
-  await page.keyboard.press("Control+Enter");
 };
 const args = (value) => `?args=${encodeURIComponent(JSON.stringify(value))}`;
 const done = (page) => page.locator("tb-run .pill.done").first().waitFor();
@@ -66,7 +62,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       `everything echoes and adds: ${here}`,
       at(`tools/echo${args({ message: "hello from the page" })}`, async (page) => {
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await done(page);
         await page
           .locator(".result")
@@ -80,7 +76,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       `everything's picture, structured content and links are shown: ${here}`,
       at("tools/get-tiny-image", async (page, assert) => {
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await done(page);
         const natural = await page
           .locator(".result img")
@@ -93,7 +89,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       at("tools/get-structured-content", async (page) => {
         await page.locator(".callform h1").waitFor();
         await page.locator('.field[data-path="/location"]').getByText("New York").click();
-        await run(page);
+        await call(page);
         await done(page);
         await page.getByText("Matches the output schema").waitFor();
       }),
@@ -102,7 +98,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       `everything reports progress to its end: ${here}`,
       at(`tools/trigger-long-running-operation${args({ duration: 2, steps: 4 })}`, async (page) => {
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await page.locator("tb-panel progress").waitFor();
         await done(page);
       }),
@@ -111,7 +107,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       `everything asks a form and a model: ${here}`,
       at("tools/trigger-elicitation-request", async (page) => {
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await page.locator("tb-ask").waitFor();
         await page.getByRole("button", { name: "Decline" }).click();
         await done(page);
@@ -124,7 +120,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
             ),
         );
         await page.getByRole("heading", { name: "trigger-sampling-request" }).waitFor();
-        await run(page);
+        await call(page);
         await page.getByLabel("Reply of the model").fill("waves");
         await page.getByRole("button", { name: "Send reply" }).click();
         await done(page);
@@ -135,13 +131,13 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       at("prompts", async (page) => {
         await page.locator("tb-offers [role=option]").first().click();
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await done(page);
         if (width < 720) await page.getByRole("link", { name: "Back to the prompts" }).click();
         await page.locator('nav a[data-tab="resources"]').click();
         await page.locator("tb-offers [role=option]").first().click();
         await page.locator(".callform h1").waitFor();
-        await run(page);
+        await call(page);
         await done(page);
       }),
     );

@@ -103,7 +103,7 @@ export class Run extends View {
       status === "asked" ? `${span(Math.max(0, whole - yours))} on the server` : null,
       ended && size ? bytes(size) : null,
       ended ? time(started) : null,
-      taskId ? taskWords(task) : null,
+      taskId ? taskWords(task, ended) : null,
     ].filter(Boolean);
     const took = span(!ended && whole >= 1000 ? Math.floor(whole / 1000) * 1000 : ended ? whole - yours : whole);
     const key = `${look} ${word} ${Boolean(ended)}`;
@@ -269,15 +269,16 @@ function rawAnswer({ n }) {
  * The task, how long it is kept, and how it is looked after.
  *
  * @param {Task | null | undefined} task
+ * @param {number | null | undefined} ended when the call ended: what was heard of its task before is out of date
  */
-function taskWords(task) {
+function taskWords(task, ended) {
   const left = keptFor(task);
   const every = Number(task?.pollIntervalMs ?? task?.pollInterval);
   const isOpen = task?.status === "working" || task?.status === "input_required";
   return [
     "task",
-    task?.status,
-    isOpen && every > 0 ? `asked every ${span(every)}` : null,
+    isOpen && ended ? null : task?.status,
+    isOpen && !ended && every > 0 ? `asked every ${span(every)}` : null,
     left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept",
   ]
     .filter(Boolean)
