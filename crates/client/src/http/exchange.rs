@@ -136,7 +136,13 @@ impl Http {
         let status = reply.status();
         let kind = BodyKind::of(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
-        match self.take(post, &body) {
+        let answered = self.take(post, &body);
+        if !post.slot.is_settled() && !self.uses_http_sse() {
+            // The server may have sent one answer too many, and this request got it. Its own answer would come to the
+            // next request on the connection.
+            self.agent.close_unused(&self.post_to());
+        }
+        match answered {
             Some(answered) => Ok(answered),
             None if self.uses_http_sse() => Ok(Answered::Later),
             None if body.is_empty() => {

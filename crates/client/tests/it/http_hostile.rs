@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -66,6 +66,37 @@ async fn a_kept_connection_that_closes_without_a_word_costs_what_is_safe_nothing
     assert_eq!(site.count("POST tools/call"), 3);
     // The connection goes on.
     assert_eq!(server.call("harmful", ()).await.unwrap().text(), "hello");
+}
+
+#[tokio::test]
+async fn an_answer_too_many_costs_one_call() {
+    // The first connection is one answer behind from its second call on.
+    let late = Arc::new(Mutex::new(None));
+    let site = modern(move |heard, answer| {
+        let late = late.clone();
+        Box::pin(async move {
+            let own = heard.result(text(&heard.body["params"]["arguments"]["n"].to_string()));
+            let sent = match &mut *late.lock().unwrap() {
+                Some((connection, _)) if *connection != heard.connection => own,
+                Some((_, late)) => std::mem::replace(late, own),
+                none => {
+                    *none = Some((heard.connection, own.clone()));
+                    own
+                }
+            };
+            answer.json(200, &sent).await;
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let mut failed = Vec::new();
+    for n in 0..6 {
+        match server.call("harmful", json!({"n": n})).await {
+            Ok(output) => assert_eq!(output.text(), n.to_string()),
+            Err(error) => failed.push((n, error)),
+        }
+    }
+    assert!(matches!(failed[..], [(1, _)]), "{failed:?}");
 }
 
 #[tokio::test]

@@ -1,13 +1,17 @@
 //! The bytes of one connection before TLS: one type for TCP, Unix sockets and streams of the application.
 
+use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
+use tokio::task::coop::unconstrained;
 
 use super::ByteStream;
 
@@ -30,6 +34,31 @@ macro_rules! either {
             Socket::Other($stream) => $call,
         }
     };
+}
+
+impl Socket {
+    /// Whether nothing has arrived that was not read yet: neither bytes nor the end of the connection.
+    ///
+    /// The operating system is asked. tokio may not have heard of what has arrived just now.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let socket = match self {
+            Self::Tcp(stream) => SockRef::from(&*stream),
+            #[cfg(unix)]
+            Self::Unix(stream) => SockRef::from(&*stream),
+            Self::Other(stream) => return has_nothing_to_read(stream),
+        };
+        let peeked = socket.peek(&mut [MaybeUninit::uninit()]);
+        peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+fn has_nothing_to_read(stream: &mut ByteStream) -> bool {
+    let mut byte = [0];
+    let mut buffer = ReadBuf::new(&mut byte);
+    let mut context = Context::from_waker(Waker::noop());
+    let read = poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer));
+    // A task that has used up its budget would be told to wait without a look at the stream.
+    pin!(unconstrained(read)).poll(&mut context).is_pending()
 }
 
 impl AsyncRead for Socket {

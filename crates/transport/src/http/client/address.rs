@@ -1,6 +1,7 @@
 //! The URL of a server, and how it is reached.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use http::Uri;
@@ -56,7 +57,7 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// Reads an address. A fragment is left out.
+    /// Reads an address. A fragment is left out, and a path or query that is not ASCII is percent-encoded.
     ///
     /// # Errors
     /// If the text is not an absolute `http` or `https` URL, or contains credentials.
@@ -66,7 +67,7 @@ impl Address {
         if !has_http_scheme(text) {
             return Err(AddressError::Scheme);
         }
-        let uri = Uri::from_str(text).map_err(|error| AddressError::Unreadable {
+        let uri = Uri::from_str(&in_ascii(text)).map_err(|error| AddressError::Unreadable {
             reason: error.to_string(),
         })?;
         let authority = uri.authority().ok_or(AddressError::Host)?;
@@ -188,6 +189,26 @@ fn has_http_scheme(text: &str) -> bool {
     })
 }
 
+/// An address whose path and query are percent-encoded where they are not ASCII. Its host is left as it is.
+fn in_ascii(text: &str) -> Cow<'_, str> {
+    let host = text.find("://").map_or(0, |at| at + 3);
+    let end = text[host..]
+        .find(['/', '?'])
+        .map_or(text.len(), |at| host + at);
+    if text[end..].is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut encoded = text[..end].to_owned();
+    for byte in text[end..].bytes() {
+        if byte.is_ascii() {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    Cow::Owned(encoded)
+}
+
 /// A path without `.` and `..`.
 fn without_dots(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
@@ -231,6 +252,16 @@ mod tests {
             let found = base.join(reference).unwrap();
             assert_eq!(found.to_exposed_string(), joined, "{reference}");
         }
+    }
+
+    #[test]
+    fn a_path_that_is_not_ascii_is_percent_encoded() {
+        let address = Address::parse("http://host/caf\u{e9}%20/?q=\u{20ac}").unwrap();
+        assert_eq!(
+            address.to_exposed_string(),
+            "http://host/caf%C3%A9%20/?q=%E2%82%AC"
+        );
+        Address::parse("http://caf\u{e9}/").unwrap_err();
     }
 
     #[test]

@@ -133,6 +133,14 @@ impl Agent {
         self.send(Method::GET, address, headers, Bytes::new()).await
     }
 
+    /// Closes the unused plain connections to a server.
+    ///
+    /// Call this when the body of an answer turns out to answer something else: the server has sent one answer too
+    /// many, and on the same connection each further request would get the answer of the one before it.
+    pub fn close_unused(&self, address: &Address) {
+        self.plain.close_unused(self.moved.place_of(address).uri());
+    }
+
     /// Sends any request. The headers given come before those of the settings.
     ///
     /// # Errors

@@ -45,6 +45,16 @@ impl ClientStream {
         }
     }
 
+    /// Whether nothing has arrived that was not read yet, so that the next bytes are those of the next
+    /// answer. Not known of TLS, whose connections hyper keeps.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::Plain(socket) => socket.is_quiet(),
+            #[cfg(feature = "tls")]
+            Kind::Tls(_) => false,
+        }
+    }
+
     fn is_http2(&self) -> bool {
         match &self.kind {
             Kind::Plain(_) => false,

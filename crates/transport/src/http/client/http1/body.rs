@@ -88,24 +88,26 @@ impl Framing {
     /// The rules of RFC 9112, section 6.3.
     pub(super) fn of(method: &Method, head: &Response<()>) -> Result<Self, HeadError> {
         let status = head.status();
-        let has_no_body = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status)
-            || status.is_informational();
-        if has_no_body || *method == Method::HEAD {
+        if has_no_body(status) || *method == Method::HEAD {
             return Ok(Self::Ended);
         }
-        // The last coding counts: another one after `chunked`, and the end is that of the connection.
-        if let Some(codings) = head.headers().get_all(TRANSFER_ENCODING).iter().next_back() {
+        if head.headers().contains_key(TRANSFER_ENCODING) {
             if head.version() == Version::HTTP_10 {
                 return Err(HeadError::Length(TRANSFER_ENCODING));
             }
-            let codings = codings.to_str().unwrap_or_default();
-            let last = codings.rsplit(',').next().unwrap_or_default();
-            let is_chunked = last.trim().eq_ignore_ascii_case("chunked");
-            return Ok(if is_chunked {
-                Self::Chunked(Chunked::new())
-            } else {
-                Self::UntilClosed
-            });
+            // No other coding was offered to the server. One that comes all the same could not be undone here, and
+            // `chunked` twice is forbidden: others on the way may see another end.
+            let mut codings = codings(head.headers());
+            return match (codings.next(), codings.next()) {
+                (Some(coding), None) if coding.eq_ignore_ascii_case("chunked") => {
+                    Ok(Self::Chunked(Chunked::new()))
+                }
+                // An old name for no coding.
+                (Some(coding), None) if coding.eq_ignore_ascii_case("identity") => {
+                    Ok(Self::UntilClosed)
+                }
+                _ => Err(HeadError::coding(head.headers())),
+            };
         }
         // A length may be said several times, if it is the same each time.
         let mut length = None;
@@ -128,6 +130,26 @@ impl Framing {
     }
 }
 
+/// Whether answers with this status end with their head.
+fn has_no_body(status: StatusCode) -> bool {
+    [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status)
+        || status.is_informational()
+}
+
+/// The transfer codings of a message, in the order in which they were applied.
+fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let fields = headers.get_all(TRANSFER_ENCODING).iter();
+    // What is not text is not a coding that we know.
+    let all = fields.flat_map(|it| it.to_str().unwrap_or("?").split(','));
+    all.map(str::trim).filter(|it| !it.is_empty())
+}
+
+/// Whether an answer without a body announces one all the same, which may follow.
+fn announces_body(headers: &HeaderMap) -> bool {
+    let lengths = headers.get_all(CONTENT_LENGTH);
+    headers.contains_key(TRANSFER_ENCODING) || lengths.iter().any(|it| it != "0")
+}
+
 /// Whether another request may follow on the connection.
 fn is_reusable(head: &Response<()>) -> bool {
     let headers = head.headers();
@@ -136,6 +158,7 @@ fn is_reusable(head: &Response<()>) -> bool {
         && !says_close(headers)
         // RFC 9112, section 6.3: somebody on the way may have taken another place for the end.
         && !(headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH))
+        && !(has_no_body(head.status()) && announces_body(headers))
 }
 
 /// Whether a head announces that the connection ends after the message.
@@ -358,15 +381,11 @@ mod tests {
                 chunked(),
             ),
             (
-                "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip , chunked",
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: ,chunked ,",
                 chunked(),
             ),
             (
-                "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\ntransfer-encoding: chunked",
-                chunked(),
-            ),
-            (
-                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, gzip",
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: identity",
                 Framing::UntilClosed,
             ),
         ] {
@@ -390,6 +409,9 @@ mod tests {
                 "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 5",
                 false,
             ),
+            ("HTTP/1.1 204 No\r\ncontent-length: 0", true),
+            ("HTTP/1.1 204 No\r\ncontent-length: 5", false),
+            ("HTTP/1.1 304 No\r\ntransfer-encoding: chunked", false),
         ] {
             let (head, _) = head::read(format!("{text}\r\n\r\n").as_bytes())
                 .unwrap()
@@ -410,6 +432,18 @@ mod tests {
         ] {
             let error = framing(&Method::POST, &format!("HTTP/1.1 200 OK\r\n{fields}"));
             assert!(matches!(error, Err(HeadError::Length(_))), "{fields}");
+        }
+        for codings in [
+            "gzip, chunked",
+            "gzip\r\ntransfer-encoding: chunked",
+            "chunked, gzip",
+            "chunked, chunked",
+            "\u{e9}",
+            "",
+        ] {
+            let text = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: {codings}");
+            let error = framing(&Method::POST, &text);
+            assert!(matches!(error, Err(HeadError::Coding(_))), "{codings}");
         }
         let error = framing(
             &Method::POST,

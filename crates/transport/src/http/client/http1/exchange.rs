@@ -85,6 +85,13 @@ impl Exchange {
         }
     }
 
+    /// Closes the unused connections to the server at this address.
+    pub(in super::super) fn close_unused(&self, address: &Uri) {
+        if let Some(to) = address.authority() {
+            self.pool.close(to);
+        }
+    }
+
     async fn connect(&self, address: &Uri) -> Result<ClientStream, SendError> {
         let connected = self.connector.clone().call(address.clone()).await;
         Ok(connected.map_err(SendError::Unsent)?.into_inner())

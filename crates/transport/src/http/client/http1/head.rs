@@ -21,6 +21,21 @@ pub(in super::super) enum HeadError {
     TooLong,
     #[error("the answer has a `{0}` that cannot be followed, so that its end is not known")]
     Length(HeaderName),
+    #[error("the answer has `transfer-encoding: {0}`; only `chunked` can be read")]
+    Coding(String),
+}
+
+impl HeadError {
+    /// For the codings of this message.
+    pub(super) fn coding(headers: &HeaderMap) -> Self {
+        /// The values of some headers, which are shown in an error.
+        const SHOWN: usize = 80;
+        let fields = headers.get_all(TRANSFER_ENCODING).iter();
+        let texts: Vec<_> = fields
+            .map(|it| String::from_utf8_lossy(it.as_bytes()))
+            .collect();
+        Self::Coding(texts.join(", ").chars().take(SHOWN).collect())
+    }
 }
 
 impl From<httparse::Error> for HeadError {

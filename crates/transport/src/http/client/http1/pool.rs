@@ -1,15 +1,10 @@
 //! Connections that wait for their next request.
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Waker};
 use std::time::Duration;
 
 use http::uri::Authority;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::Handle;
-use tokio::task::coop::unconstrained;
 use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 
@@ -51,7 +46,7 @@ impl Pool {
         let mut idle = self.idle.lock();
         while let Some(at) = idle.connections.iter().rposition(|it| it.to == *to) {
             let mut waiting = idle.connections.remove(at);
-            if waiting.since.elapsed() < self.patience && is_quiet(&mut waiting.stream) {
+            if waiting.since.elapsed() < self.patience && waiting.stream.is_quiet() {
                 return Some(waiting.stream);
             }
         }
@@ -76,6 +71,11 @@ impl Pool {
             let sweep = Sweep(Arc::downgrade(self));
             drop(runtime.spawn(sweep.run(self.patience)));
         }
+    }
+
+    /// Closes the unused connections to this place.
+    pub(super) fn close(&self, to: &Authority) {
+        self.idle.lock().connections.retain(|it| it.to != *to);
     }
 
     /// Closes connections that have waited too long, and says whether any still wait.
@@ -112,14 +112,4 @@ impl Drop for Sweep {
             pool.idle.lock().is_swept = false;
         }
     }
-}
-
-/// Whether nothing arrived from the other end: neither the end of the connection nor unrequested bytes.
-fn is_quiet(stream: &mut ClientStream) -> bool {
-    let mut byte = [0];
-    let mut buffer = ReadBuf::new(&mut byte);
-    let mut context = Context::from_waker(Waker::noop());
-    let read = poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer));
-    // A task that has used up its budget would be told to wait without a look at the socket.
-    pin!(unconstrained(read)).poll(&mut context).is_pending()
 }
