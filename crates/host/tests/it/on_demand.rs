@@ -1,6 +1,6 @@
 //! Servers that are started by the first call that needs them.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use serde_json::json;
 use turnbuckle_host::{ServerState, Start};
@@ -30,8 +30,14 @@ async fn a_server_on_demand_is_in_the_catalog_from_the_last_run_and_started_by_a
     };
     let host = open().open().await;
     within("the start", host.start("lazy")).await.unwrap();
+    // Until it is complete, the file has another name.
+    let is_kept = |path: PathBuf| path.extension().is_some_and(|it| it == "json");
+    let has_lists = || {
+        let mut files = std::fs::read_dir(folder.path()).unwrap();
+        files.any(|file| is_kept(file.unwrap().path()))
+    };
     within("the file", async {
-        while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
+        while !has_lists() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
