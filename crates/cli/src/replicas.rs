@@ -26,7 +26,7 @@ pub(crate) struct Replicas {
     /// Run as one of several replicas behind a load balancer, which share this Redis or Valkey:
     /// `redis://user:password@host:port/database`;
     /// `redis+sentinel://host:port,host:port/service/database` for the master that these sentinels
-    /// name, with `?sentinel_password=…` if they want one; `redis+cluster://host:port,host:port`
+    /// name, with `?sentinel_password=…` if they need one; `redis+cluster://host:port,host:port`
     /// for a cluster. `rediss` instead of `redis` uses TLS. The environment variable
     /// `TURNBUCKLE_REDIS` sets it, too.
     #[arg(long, value_name = "URL", conflicts_with = "stdio")]

@@ -21,8 +21,8 @@ use crate::show::{Table, print, print_json};
 /// List the servers that config files name, where they are, and what is wrong with them.
 ///
 /// The files of Claude Desktop and Code, Cursor, VS Code, Codex, Windsurf, Zed, Gemini CLI and
-/// others are looked for in the usual places, those of the project first. What a file would have an
-/// editor ask for (`${input:api-key}`) is taken from the environment (`TURNBUCKLE_INPUT_API_KEY`), or
+/// others are looked for in the usual places, those of the project first. Values that a
+/// file tells the editor to ask for (`${input:api-key}`) are taken from the environment (`TURNBUCKLE_INPUT_API_KEY`), or
 /// asked for at the terminal when the server is used.
 #[derive(Args)]
 pub(crate) struct Servers {

@@ -23,8 +23,8 @@ use crate::{
 
 /// Watch what changes at a server: its lists, resources that you name, and its log.
 ///
-/// It goes on until it is interrupted, until the server ends, or for the time of `--timeout`. Log
-/// messages of `info` and above are among what is printed; `--log` asks for others.
+/// It runs until it is interrupted, until the server ends, or for the time of `--timeout`. It also
+/// prints log messages of `info` and above; `--log` sets another level.
 #[derive(Args)]
 pub(crate) struct Watch {
     /// The server, and URIs of resources to subscribe to.

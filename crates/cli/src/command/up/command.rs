@@ -55,8 +55,8 @@ const EVENT_INTERVAL: u32 = 31;
 ///
 /// By default, it serves all servers in your config files (`turnbuckle servers` lists them),
 /// or the demo server if there are none. A config file, a URL or a command after `--` is served alone.
-/// Whatever revision and transport a client and a server speak, they are translated into each other:
-/// questions in the middle of a call, progress and log messages included.
+/// Clients and servers may speak different revisions and transports. The gateway translates between
+/// them, including questions in the middle of a call, progress and log messages.
 ///
 /// The endpoint answers at once, also while servers are still starting; a line says when each of
 /// them is ready. When a config file changes, servers that did not change keep their connections.
@@ -119,7 +119,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
     admin: Option<String>,
 
-    /// What becomes of tools that differ from `turnbuckle.lock`: `enforce` withholds them until they are
+    /// What to do with tools that differ from `turnbuckle.lock`: `enforce` withholds them until they are
     /// approved, `audit` reports them, `off` compares nothing.
     #[arg(long, value_name = "MODE")]
     lock: Option<LockChoice>,
