@@ -11,7 +11,7 @@ pub(crate) const KEY: &str = "ui";
 #[cfg(feature = "client")]
 pub(crate) const OLD_KEY: &str = "ui/resourceUri";
 
-/// What a tool says of its page.
+/// The page of a tool, in the `_meta` of the tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolUi {
@@ -46,14 +46,14 @@ impl ToolUi {
     }
 }
 
-/// What a page needs, and how it wants to be shown.
+/// The needs of a page, and how it wants to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceUi {
     /// Where it loads things from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csp: Option<Csp>,
-    /// What it wants of the browser.
+    /// Features of the browser that the page asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
     /// An origin of its own, in the form that the host wants.
@@ -64,7 +64,7 @@ pub struct ResourceUi {
     pub prefers_border: Option<bool>,
 }
 
-/// Origins that a page needs. What is not named is blocked.
+/// Origins that a page needs. The host blocks all others.
 ///
 /// ```
 /// use turnbuckle_apps::Csp;
@@ -80,10 +80,10 @@ pub struct Csp {
     /// Where scripts, styles, pictures, fonts and media come from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_domains: Vec<String>,
-    /// What it shows in frames of its own.
+    /// Origins of pages that it shows in frames.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frame_domains: Vec<String>,
-    /// What its addresses may be relative to.
+    /// Origins that may be the base URI of the page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub base_uri_domains: Vec<String>,
 }
@@ -133,7 +133,7 @@ impl Csp {
     }
 }
 
-/// What a page wants of the browser. A host may refuse any of it.
+/// Features of the browser that a page asks for. A host may refuse any of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Permissions {

@@ -329,9 +329,9 @@ impl Client {
 
     /// Passes requests and notifications of servers on in place of handling them, for gateways and
     /// bridges. Declares exactly these capabilities, as far as the revision has them, and caches no
-    /// results. What belongs to a call comes with the events of
-    /// [`Connection::relay`](crate::Connection::relay), the rest goes to `sink`. Only `ping` is
-    /// answered here.
+    /// results. Messages that belong to a call are events of
+    /// [`Connection::relay`](crate::Connection::relay); all others go to `sink`. The client answers
+    /// only `ping` itself.
     pub fn relaying(self, capabilities: ClientCapabilities, sink: Arc<dyn RelaySink>) -> Self {
         self.with(|profile| {
             profile.relay = Some(RelayProfile { capabilities, sink });

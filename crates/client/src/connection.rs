@@ -48,7 +48,7 @@ impl Connection {
         &self.peer
     }
 
-    /// What the probe found out about the server. Give it to
+    /// The result of the search for the revision of the server. Give it to
     /// [`Connect::known_revision`](crate::Connect::known_revision) the next time to skip the probe.
     pub fn detected_revision(&self) -> DetectedRevision {
         self.detected
@@ -172,9 +172,9 @@ impl Connection {
         &self.opened.link
     }
 
-    /// Leaves the session at a URL open when this connection is closed. Use it when work goes on
-    /// there, such as a task: some servers end the tasks of a session with it. The server ends the
-    /// session itself when it has not been used for a while.
+    /// Leaves the session at a URL open when this connection is closed. Use it when the session
+    /// still has work to do, such as a task: some servers end the tasks of a session with it. The
+    /// server ends the session itself when it has not been used for a while.
     pub fn leave_session_open(&self) {
         self.link().lifecycle.keep_session();
     }

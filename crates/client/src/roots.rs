@@ -122,8 +122,8 @@ impl Roots {
         Ok(())
     }
 
-    /// The roots that servers are told of now: `file://` URIs, without folders that are gone or cannot
-    /// be read at the moment. Use it to answer `roots/list` [by hand](crate::Connection::by_hand).
+    /// The roots that servers get now: `file://` URIs, without folders that are gone or cannot be
+    /// read at the moment. Use it to answer `roots/list` [by hand](crate::Connection::by_hand).
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.

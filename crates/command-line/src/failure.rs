@@ -58,14 +58,14 @@ pub struct Failed {
     hint: Option<String>,
     /// The error that the server answered with.
     rejection: Option<Box<ErrorObject>>,
-    /// Whether the exit code is all that is told of it.
+    /// Whether nothing is printed for it, so that it shows only in the exit code.
     pub is_quiet: bool,
 }
 
 /// How much of an error's data is shown, in characters; `--json` has all of it.
 const MAX_DATA: usize = 2000;
 
-/// What a command or a part of it comes to.
+/// The result of a command or of a part of it.
 pub type Outcome<T = ()> = Result<T, Failed>;
 
 impl Failed {
@@ -258,8 +258,8 @@ impl From<CallError> for Failed {
     }
 }
 
-/// What an error says to people who use a client and do not write one, where the error itself speaks
-/// of types and settings of the library.
+/// The text of an error for people who use the program, if the text of the error itself names types
+/// and settings of the library.
 pub fn in_plain_words(error: &CallError) -> Option<String> {
     match error {
         CallError::Malformed {

@@ -27,8 +27,8 @@ pub fn kept_in(store: impl TokenStore + 'static) -> OAuth {
     OAuth::new(NAME).store(store)
 }
 
-/// A store that remembers whether something could not be kept. A sign-in goes on without its store,
-/// and would be over with the process. Clones remember the same.
+/// A store that records whether tokens could not be written. A sign-in works without its store, but
+/// is lost when the process ends. Clones share the record.
 #[derive(Clone)]
 pub struct CheckedStore {
     store: FileStore,

@@ -18,7 +18,7 @@ use crate::{
     state_folder::state_folder,
 };
 
-/// What becomes of a project's file that the user has not agreed to yet.
+/// What to do with a project's file that the user has not agreed to yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consent {
     /// The user is asked, if there is a terminal to ask at.

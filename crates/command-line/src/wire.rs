@@ -27,7 +27,7 @@ use crate::{
     secret::Secrets,
 };
 
-/// What goes over the wire. Clones see the same.
+/// The messages that are sent and received. Clones share them.
 #[derive(Clone)]
 pub struct Wire(Arc<Seen>);
 

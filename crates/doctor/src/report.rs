@@ -25,7 +25,8 @@ pub(crate) struct Subject {
     pub(crate) title: Option<String>,
 }
 
-/// The findings of a run. What is added is there even if the run is cut short.
+/// The findings of a run. A finding that was added stays in the report even if the run is cut
+/// short.
 pub struct Report {
     started: Instant,
     secrets: Secrets,

@@ -255,7 +255,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// How many values an answer may hold: the schema of every revision says so.
+    /// The most values that an answer may hold, by the schema of every revision.
     pub const MAX_VALUES: usize = 100;
 
     /// The first [`Self::MAX_VALUES`] of these, saying so if there are more.

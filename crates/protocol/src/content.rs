@@ -274,8 +274,8 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// A link to the resource at this URI, under this name. What else is said of it is set on
-    /// `resource`, or made with [`Resource`] and converted.
+    /// A link to the resource at this URI, under this name. Set other members on `resource`, or
+    /// convert a [`Resource`].
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             resource: Resource::new(uri, name),

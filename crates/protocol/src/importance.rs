@@ -61,8 +61,7 @@ impl Annotated for ResourceTemplate {
 }
 
 /// Sorts by how much entries matter, the most important first; among equals those that changed last
-/// come first, and the rest stay in their order. What does not say how much it matters is in the
-/// middle.
+/// come first, and the rest stay in their order. Entries without a priority are in the middle.
 ///
 /// ```
 /// use turnbuckle_protocol::{Annotations, Resource, importance};
@@ -98,7 +97,7 @@ pub fn for_audience<T: Annotated>(entries: &[T], side: Role) -> impl Iterator<It
     })
 }
 
-/// The entries that matter at least so much, from 0 to 1. What does not say is 0.5.
+/// The entries with at least this priority, from 0 to 1. Entries without a priority count as 0.5.
 pub fn at_least<T: Annotated>(entries: &[T], least: f64) -> impl Iterator<Item = &T> {
     entries
         .iter()

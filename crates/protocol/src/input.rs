@@ -142,8 +142,8 @@ impl<'de> Deserialize<'de> for InputRequest {
     }
 }
 
-/// One answer of a client. Its kind is not written on it: it is told by its members, and the
-/// server knows what it asked under the key.
+/// One answer of a client. It does not name its kind: that follows from its members, and from the
+/// question that the server asked under the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// What [`Schema::compile`](crate::Schema::compile) found wrong. `pointer` is the JSON pointer of
-/// the place in the schema document (empty for its root).
+/// An error that [`Schema::compile`](crate::Schema::compile) found. `pointer` is the JSON pointer
+/// of the place in the schema document (empty for its root).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {

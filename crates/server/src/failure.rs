@@ -35,8 +35,8 @@ pub enum Failure {
     /// The arguments do not fit. The text is written for a model: newer revisions carry it as
     /// a tool result, older ones as a JSON-RPC error.
     Arguments(String),
-    /// The client cannot be asked what the handler needs to know. A modern client is told which
-    /// capability is missing; the model behind an older one reads why the tool gave up.
+    /// The client cannot be asked what the handler needs to know. A modern client gets an error
+    /// with the missing capability. The model of an older client reads why the tool failed.
     Unaskable(Reject),
     /// The server is at fault. The peer sees a number, whatever the server shows of other errors;
     /// the log has the rest.

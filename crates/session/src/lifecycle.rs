@@ -178,9 +178,9 @@ impl<C> ServerLifecycle<C> {
 
     /// Whether the server may send this request or notification now.
     ///
-    /// Until the client is ready only `ping` and log messages may go out unprompted. What belongs
-    /// to a request of the client (its progress, its questions) may go out as soon as that request
-    /// may be served: a client that asks can be asked back.
+    /// Until the client is ready only `ping` and log messages may go out unprompted. Messages that
+    /// belong to a request of the client (its progress, its questions) may go out as soon as that
+    /// request may be served: a client that asks can be asked back.
     ///
     /// Before the handshake nothing goes out, not even `ping`: the client may be a modern one,
     /// which must never be sent a request.

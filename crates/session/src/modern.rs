@@ -9,13 +9,13 @@ use turnbuckle_protocol::{
 
 use crate::{Era, negotiate::dates};
 
-/// What every modern request has said once it is accepted. `C` is the client's capabilities, in
-/// whatever form they came.
+/// The facts that every accepted modern request has declared. `C` is the client's capabilities, in
+/// the form in which they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modern<C> {
     /// The revision to serve the request at.
     pub revision: Revision,
-    /// What the client can do, as far as this request is concerned.
+    /// The capabilities of the client for this request.
     pub capabilities: C,
 }
 

@@ -13,7 +13,7 @@ const MAX_DESCRIPTION: usize = 1024;
 pub struct Frontmatter<'a> {
     /// Every field, as JSON.
     pub fields: JsonObject,
-    /// What follows: the instructions.
+    /// The text after the front matter: the instructions.
     pub body: &'a str,
 }
 

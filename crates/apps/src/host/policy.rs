@@ -7,7 +7,7 @@ use crate::{Csp, Permissions, ResourceUi, meta::is_origin};
 /// Origins of one list that are taken. A page that needs more is a browser.
 const MAX_ORIGINS: usize = 64;
 
-/// What a page may do, computed from what it asks for: `Display` gives the value of
+/// The permissions of a page, computed from its request: `Display` gives the value of
 /// `Content-Security-Policy`.
 ///
 /// A host may restrict it further. It must not add anything that the page did not ask for, since
@@ -38,7 +38,7 @@ impl Policy {
         &self.allow
     }
 
-    /// What the page asked for and does not get, because it is not a valid origin.
+    /// The requested origins that the page does not get, because they are not valid.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }

@@ -67,12 +67,12 @@ impl View {
         &self.html
     }
 
-    /// What it needs, and how it wants to be shown.
+    /// The needs of the page, and how it wants to be shown.
     pub fn ui(&self) -> &ResourceUi {
         &self.ui
     }
 
-    /// What it may do.
+    /// The permissions of the page.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }

@@ -47,8 +47,8 @@ impl App {
         app
     }
 
-    /// A page at this `ui://` address that a handler writes again for each reading. What it needs is
-    /// told with the list of resources.
+    /// A page at this `ui://` address that a handler writes again for each reading. Its needs are
+    /// part of the list of resources.
     pub fn from_handler<X>(
         uri: impl Into<String>,
         handler: impl Handler<X, ReadResourceResult>,

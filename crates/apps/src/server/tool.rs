@@ -8,8 +8,8 @@ use crate::{
     meta::{KEY, written},
 };
 
-/// What a [`Tool`] can say of a page. [`App::tool`](crate::App::tool) says it for you; this is for
-/// tools that are registered elsewhere, and for pages that several apps share.
+/// Connects a [`Tool`] to a page. [`App::tool`](crate::App::tool) does this for you; this trait is
+/// for tools that are registered elsewhere, and for pages that several apps share.
 pub trait UiTool: Sized {
     /// Names the page that shows its results.
     fn ui(self, uri: impl Into<String>) -> Self;

@@ -176,9 +176,9 @@ impl OAuth {
             .with(|settings| settings.grant = Grant::Exchange(exchange))
     }
 
-    /// Takes tokens from this authorization server only, whichever the server names: nothing is
-    /// sent to another. A client that was given to it by [`client`](Self::client) says so itself,
-    /// by [`Registered::at_issuer`].
+    /// Takes tokens from this authorization server only, whichever one the MCP server names.
+    /// Nothing is sent to another. For a client that is set by [`client`](Self::client), use
+    /// [`Registered::at_issuer`] instead.
     ///
     /// ```
     /// use turnbuckle_auth::client::{AssertionFile, OAuth};

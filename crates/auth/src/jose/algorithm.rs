@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// RSA with PKCS#1 v1.5 padding and SHA-256. What most issuers use by default.
+    /// RSA with PKCS#1 v1.5 padding and SHA-256, the default of most issuers.
     Rs256,
     /// RSA with PKCS#1 v1.5 padding and SHA-384.
     Rs384,
@@ -26,8 +26,8 @@ pub enum Algorithm {
     Ps384,
     /// RSA with PSS padding and SHA-512.
     Ps512,
-    /// ECDSA on P-256 with SHA-256. What [`SigningKey::generate`](super::SigningKey::generate)
-    /// makes keys for.
+    /// ECDSA on P-256 with SHA-256, for which [`SigningKey::generate`](super::SigningKey::generate)
+    /// makes keys.
     Es256,
     /// ECDSA on P-384 with SHA-384.
     Es384,

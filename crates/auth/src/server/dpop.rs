@@ -42,7 +42,7 @@ pub(super) const ALGORITHMS: [Algorithm; 5] = [
 pub(super) enum Binding {
     /// If the client and its issuer like.
     Accepted,
-    /// If they like, and it is told to clients.
+    /// Clients may send proofs, and the metadata says that they are supported.
     Offered,
     /// Always.
     Required,

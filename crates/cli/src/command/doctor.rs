@@ -19,8 +19,8 @@ use crate::{
 /// Does what a client does, step by step: name, port, proxy, TLS, HTTP, or the start of a program
 /// and what it writes to stdout; then both eras, authorization, lists and their pages, schemas that
 /// clients or model providers refuse, cache hints, cancellation, error codes, sessions, and whether
-/// a web page could reach a local server. Each finding has the observation, the clients that it breaks, the rule
-/// and the fix.
+/// a web page could reach a local server. Each finding has the observation, the clients that it
+/// breaks, the rule and the fix.
 ///
 /// No tool is called, unless `--call` is given. Every step has a time limit, so a server that hangs
 /// is reported as such.

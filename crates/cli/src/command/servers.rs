@@ -22,8 +22,8 @@ use crate::show::{Table, print, print_json};
 ///
 /// The files of Claude Desktop and Code, Cursor, VS Code, Codex, Windsurf, Zed, Gemini CLI and
 /// others are looked for in the usual places, those of the project first. Values that a
-/// file tells the editor to ask for (`${input:api-key}`) are taken from the environment (`TURNBUCKLE_INPUT_API_KEY`), or
-/// asked for at the terminal when the server is used.
+/// file tells the editor to ask for (`${input:api-key}`) are taken from the environment
+/// (`TURNBUCKLE_INPUT_API_KEY`), or asked for at the terminal when the server is used.
 #[derive(Args)]
 pub(crate) struct Servers {
     /// Read this file and no other.

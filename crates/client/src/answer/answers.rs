@@ -199,7 +199,7 @@ impl Answers {
     }
 
     /// The capabilities that these handlers allow, in the form of the newest revision. Older
-    /// servers are told the part that their revision has.
+    /// servers get the part that their revision has.
     pub fn capabilities(&self) -> ClientCapabilities {
         let mut offered = ClientCapabilities::new();
         if self.form.is_some() || self.by_hand.forms {

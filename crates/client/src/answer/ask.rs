@@ -21,8 +21,9 @@ pub struct ServerAsk<P> {
     pub request: P,
     /// Reports to the server how far the answer is, if the server asked for that.
     pub progress: AskProgress,
-    /// The [tag](crate::ClientCall::tag) of the call that it belongs to, where that is known: over Streamable
-    /// HTTP, where the call's own stream says so, and in 2026-07-28, where its result asks.
+    /// The [tag](crate::ClientCall::tag) of the call that it belongs to, if the call is known: over
+    /// Streamable HTTP by the stream that the request came on, and in 2026-07-28 because the
+    /// request is part of the call's result.
     pub tag: Option<u64>,
 }
 
@@ -89,8 +90,8 @@ impl ServerAsk<ElicitRequestUrlParams> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The user declined. The server is told in the way its revision has for it. It is not a
-    /// failure of the call.
+    /// The user declined. The server gets the answer that its revision defines for this. The call
+    /// does not fail.
     Declined,
     /// The handler failed. The server is told that something failed, but not what; the reason is
     /// logged.

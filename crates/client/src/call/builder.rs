@@ -210,8 +210,8 @@ impl<'a, R> ClientCall<'a, R> {
         self
     }
 
-    /// Sets the deadline. When it is over the call fails with [`CallError::Deadline`], and the
-    /// server is told to stop. Progress notifications that were asked for renew it, up to the
+    /// Sets the deadline. When it is over the call fails with [`CallError::Deadline`], and is
+    /// cancelled at the server. Progress notifications that were asked for renew it, up to the
     /// [longest time](crate::Client::longest_call) of a call; it is paused while the server waits
     /// for an answer from the client.
     pub fn deadline(mut self, deadline: Duration) -> Self {

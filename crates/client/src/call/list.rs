@@ -429,7 +429,7 @@ impl<T: Listed> ListStream<'_, T> {
     /// The next entry; `None` at the end of the list.
     ///
     /// # Cancel safety
-    /// Dropping the future loses nothing: the page goes on being fetched with the next call.
+    /// Dropping the future loses nothing: the next call continues to fetch the page.
     pub async fn next(&mut self) -> Option<Result<T, CallError>> {
         std::future::poll_fn(|context| self.poll(context)).await
     }

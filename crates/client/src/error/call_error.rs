@@ -85,8 +85,7 @@ pub enum CallError {
         /// How it ended, with the last words of the server's process.
         ending: Arc<Ending>,
     },
-    /// The answer is not what the protocol says it is: the server has a fault. The connection goes
-    /// on.
+    /// The answer breaks the protocol, which is a bug of the server. The connection stays usable.
     #[error("server `{server}` answered `{method}` with something that cannot be read")]
     Malformed {
         /// The server.
@@ -149,8 +148,8 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// The server wants input before it goes on, and the client has no handler for it: set one, or
-    /// answer by hand.
+    /// The server needs input before it continues, and the client has no handler for it: set one,
+    /// or answer by hand.
     #[error("server `{server}` wants input for `{method}`: {reason}")]
     InputRequired {
         /// The server.

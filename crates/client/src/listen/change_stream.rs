@@ -25,9 +25,9 @@ use crate::{
 /// the last item is the error.
 ///
 /// Changes are queued while the reader is busy; repeated ones are queued once. If the queue
-/// overflows, the reader is told how many changes it lost.
+/// overflows, [`Change::Missed`] has the number of lost changes.
 ///
-/// Dropping it ends the subscription, and the server is told. It does not keep the connection open.
+/// Dropping it ends the subscription at the server. It does not keep the connection open.
 #[must_use = "dropping it ends the listening"]
 pub struct ChangeStream {
     pub(super) link: Arc<Link>,

@@ -44,7 +44,7 @@ impl Connection {
     /// error only if nothing else was granted.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the subscription, and the server is told.
+    /// Dropping the future cancels the subscription at the server.
     pub async fn listen(&self, listen: impl Into<Listen>) -> Result<ChangeStream, CallError> {
         let wanted = listen.into().filter().clone();
         if wanted.is_empty() {

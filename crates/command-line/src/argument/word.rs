@@ -58,8 +58,8 @@ struct Assignment<'a> {
     adds: bool,
 }
 
-/// Reads words; `schema` says what kind of value each key wants. What is given twice is a mistake:
-/// one of the two would be lost.
+/// Reads words; `schema` says which kind of value each key takes. A key that is given twice is an
+/// error, because one of the values would be lost.
 pub fn read(words: &[String], schema: &Value) -> Outcome<Tree> {
     assign(words, schema).map_err(Failed::usage)
 }

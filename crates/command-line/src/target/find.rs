@@ -26,7 +26,7 @@ use crate::{
 pub struct Lookup<'a> {
     /// In this file alone.
     pub config: Option<&'a PathBuf>,
-    /// What becomes of a project's file that the user has not agreed to.
+    /// What to do with a project's file that the user has not agreed to.
     pub consent: Consent,
 }
 

@@ -209,7 +209,7 @@ impl Server {
         )
     }
 
-    /// What went wrong with this server: the hint names it.
+    /// Adds a hint to an error: the command for this server that helps, `login` or `doctor`.
     pub fn explain(&self, failed: Failed) -> Failed {
         match (failed.hint_given(), failed.code) {
             (Some(LOGIN), _) => failed.hint(format!("run `{}` to sign in", self.line("login", ""))),

@@ -76,7 +76,7 @@ impl LiveGateway {
     /// changed.
     ///
     /// # Errors
-    /// If it cannot be read. What was approved before counts until then.
+    /// If it cannot be read. The earlier approvals stay in force.
     pub fn reload_lock(&self) -> Result<bool, LockError> {
         let Some(lock) = self.0.core.lock() else {
             return Ok(false);

@@ -11,9 +11,9 @@ use super::{
     subject::{Moment, Subject},
 };
 
-/// Decides which callers may use which tools, prompts and resources, and how often. What a caller
-/// may not use is missing from the caller's lists, and a call of it is answered as if it did not
-/// exist. Give it to [`Operation::policy`](super::Operation::policy).
+/// Decides which callers may use which tools, prompts and resources, and how often. An entry that a
+/// caller may not use is missing from the caller's lists, and a call of it is answered as if it did
+/// not exist. Give it to [`Operation::policy`](super::Operation::policy).
 ///
 /// ```
 /// use turnbuckle_gateway::operation::{Policy, PolicyRule, Rate};

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{EntryError, Input, Variables, expand::Expansion};
 
-/// What has to be started or connected to, from [`Entry::launch`](super::Entry::launch) or made in
-/// code. A [`ServerSpec`](crate::ServerSpec) is made from it.
+/// The program to start or the URL to connect to, from [`Entry::launch`](super::Entry::launch) or
+/// made in code. A [`ServerSpec`](crate::ServerSpec) is made from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
     /// A program that speaks over its standard input and output.

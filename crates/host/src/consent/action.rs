@@ -81,7 +81,7 @@ pub enum Action<'a> {
         /// The answer.
         answer: &'a CreateMessageResult,
     },
-    /// The server is told of a root: a folder in which it may work.
+    /// The server gets a root: a folder in which it may work.
     ShareRoot {
         /// The root.
         root: &'a Root,
@@ -114,7 +114,7 @@ pub enum ActionKind {
     SendPrompt,
     /// The model's answer goes to the server: `sample-answer`.
     ReturnAnswer,
-    /// A server is told of a root: `root`.
+    /// A server gets a root: `root`.
     ShareRoot,
     /// Context goes to the model with a sampling request: `context`.
     ShareContext,

@@ -91,7 +91,7 @@ struct Rule {
 
 impl Rules {
     /// No rules: the user is asked before servers are started, tools are called, roots are shared
-    /// and models are asked. What the application reads itself is allowed.
+    /// and models are asked. Resources that the application itself reads are allowed.
     pub fn new() -> Self {
         Self::default()
     }

@@ -123,10 +123,10 @@ pub enum FormAnswer {
     /// The user filled it in. The values by the names of their fields; they are checked against the
     /// form's schema before the server gets them.
     Accept(BTreeMap<String, ElicitValue>),
-    /// The user declined to answer. The server is told so.
+    /// The user declined to answer. The server gets the action `decline`.
     Decline,
-    /// The user dismissed it without an answer, for example by closing the window. The server is
-    /// told so.
+    /// The user dismissed it without an answer, for example by closing the window. The server gets
+    /// the action `cancel`.
     Cancel,
 }
 
@@ -138,9 +138,9 @@ pub enum VisitAnswer {
     ///
     /// If a call waits for the visit, [`UserInterface::visit_done`] is called next.
     Accept,
-    /// The user declined to visit it. The server is told so.
+    /// The user declined to visit it. The server gets the action `decline`.
     Decline,
-    /// The user dismissed the question without an answer. The server is told so.
+    /// The user dismissed the question without an answer. The server gets the action `cancel`.
     Cancel,
 }
 
@@ -154,7 +154,7 @@ pub enum Review<T> {
     Accept(Scope),
     /// This edited message is passed on instead. The policy decides about it again.
     Edited(Box<T>),
-    /// The message is not passed on. The server is told that the user declined.
+    /// The message is not passed on. The server gets the answer that the user declined.
     Decline,
 }
 

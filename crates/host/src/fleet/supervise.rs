@@ -39,7 +39,7 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// How long to wait before changes are listened to again after that failed.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
-/// What a fleet asks or tells its owner, a host or a gateway.
+/// Functions of the owner of a fleet (a host or a gateway) that the fleet calls.
 pub trait FleetHooks: Send + Sync + 'static {
     /// Makes the client and the way for one start. An error keeps the server from being started.
     fn prepare<'a>(

@@ -108,7 +108,7 @@ impl<'a> HostCall<'a> {
     /// [`call_timeout`](crate::ServerSpec::call_timeout); one minute if neither is set. Time in
     /// which the user is asked or the server is started does not count.
     ///
-    /// When it is over, the call fails with [`CallError::Deadline`] and the server is told to stop.
+    /// When it is over, the call fails with [`CallError::Deadline`] and is cancelled at the server.
     /// Each progress notification renews it if [`progress`](Self::progress) is set.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);

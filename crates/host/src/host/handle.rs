@@ -68,7 +68,7 @@ pub struct ServerStatus {
 }
 
 impl Host {
-    /// Begins to build a host. Every server is told its name and version.
+    /// Begins to build a host. It sends its name and version to every server.
     ///
     /// Nothing is started before [`HostBuilder::open`]. Use [`load`](Self::load) for a host that
     /// takes all its servers from one config file.
@@ -120,7 +120,7 @@ impl Host {
     /// All servers and their states, in the order of the config files and the code.
     ///
     /// Servers that are disabled or have failed are included. It never waits. Use
-    /// [`states`](Self::states) to be told of changes instead of asking again and again.
+    /// [`states`](Self::states) for a stream of changes.
     pub fn servers(&self) -> Vec<ServerStatus> {
         let all = self.inner.fleet.all();
         let status = |upstream: &Arc<Upstream>| ServerStatus {
@@ -314,8 +314,8 @@ impl Host {
         self.connected(&upstream).await
     }
 
-    /// Begins a conversation. What the user allows for it ends with it, and resources can be
-    /// attached to it.
+    /// Begins a conversation. Permissions that the user gives for it end with it, and resources can
+    /// be attached to it.
     ///
     /// ```no_run
     /// # async fn run(host: turnbuckle_host::Host) -> Result<(), turnbuckle_host::HostError> {

@@ -126,8 +126,8 @@ impl Agent {
         self
     }
 
-    /// Sets how much text of one result the model is told, in bytes. Defaults to 256 KiB; the rest
-    /// is cut off.
+    /// Sets how much text of one result the model reads, in bytes. Defaults to 256 KiB; the rest is
+    /// cut off.
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result = bytes;
         self
@@ -150,8 +150,8 @@ impl Agent {
     /// conversations with several prompts, and can be stopped.
     ///
     /// # Errors
-    /// [`ModelError`] if the model gives no answer. A tool that fails is not an error: the model is
-    /// told.
+    /// [`ModelError`] if the model gives no answer. A tool that fails is not an error: the model
+    /// reads the failure.
     ///
     /// # Cancel safety
     /// Dropping the future stops the model and cancels open calls.

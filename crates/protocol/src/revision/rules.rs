@@ -18,7 +18,7 @@ pub enum Era {
     Modern,
 }
 
-/// Where a client is told that the arguments of a tool call do not fit.
+/// How a client learns that the arguments of a tool call do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentErrors {
     /// In a JSON-RPC error, -32602.

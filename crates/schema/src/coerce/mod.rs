@@ -23,7 +23,7 @@ pub struct Coercion {
     pub pointer: String,
     /// The value that came: `a string`.
     pub from: &'static str,
-    /// What it was read as: `an integer`, or `absent` for a `null` that was taken away.
+    /// What it was changed to: `an integer`, or `absent` for a `null` that was removed.
     pub to: &'static str,
 }
 

@@ -20,8 +20,8 @@ pub fn example(schema: &Value) -> Option<Value> {
 }
 
 impl Schema {
-    /// A value that satisfies this schema, if one is found by simple means. What is returned has
-    /// been checked.
+    /// A value that satisfies this schema, if one is found by simple means. The value has been
+    /// checked against the schema.
     pub fn example(&self) -> Option<Value> {
         // One budget for all attempts, so that a schema made to be costly is not paid for again and
         // again.

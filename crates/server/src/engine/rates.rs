@@ -32,7 +32,7 @@ const LOG_MESSAGES: (u32, u32) = (1000, 200);
 /// A caller is identified by a guard or a layer, else by the address that it calls from. The user
 /// who started the process, and callers on this machine that no guard identified, are not counted.
 /// Over HTTP inside another server, such as axum, callers who are not identified count as one until
-/// the server is told their addresses (`HttpSettings::address_from`).
+/// the server knows their addresses (`HttpSettings::address_from`).
 ///
 /// ```
 /// use turnbuckle_server::{Rates, Server};
@@ -55,8 +55,8 @@ pub struct Rates {
     /// beyond it is sent a moment later, or dropped if there is a newer report by then. The last
     /// report is always sent.
     pub progress: Rate,
-    /// The rate of log messages of one call. Defaults to 1,000 at once and 200 in a second. Messages
-    /// beyond it are dropped, and the client is told how many.
+    /// The rate of log messages of one call. Defaults to 1,000 at once and 200 in a second.
+    /// Messages beyond it are dropped, and the client gets their number.
     pub log_messages: Rate,
 }
 

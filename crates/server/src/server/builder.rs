@@ -143,9 +143,9 @@ impl Server {
         self
     }
 
-    /// Tells models how to use the server as a whole: which tool to begin with, what belongs
-    /// together. Clients may add it to the system prompt, so keep it short. What one tool does
-    /// belongs in its description.
+    /// Tells models how to use the server as a whole: which tool to begin with, which tools belong
+    /// together. Clients may add it to the system prompt, so keep it short. Describe single tools
+    /// in their own descriptions.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
@@ -309,9 +309,10 @@ impl Server {
         self
     }
 
-    /// Takes a `requestState` as often as it comes while it lasts. A client whose answer was lost on
-    /// the way can then send its retry again, and everything after the last question happens again:
-    /// only for handlers that change nothing, or whose effects have an idempotency key.
+    /// Accepts a `requestState` any number of times until it expires. A client whose answer was
+    /// lost on the way can then send its retry again, and everything after the last question
+    /// happens again: only for handlers that change nothing, or whose effects have an idempotency
+    /// key.
     pub fn reusable_states(mut self) -> Self {
         self.asks.used_states = None;
         self
@@ -418,7 +419,8 @@ impl Server {
     }
 
     /// Serves until the transport ends, and then [shuts down](crate::LiveServer::shutdown). Stdio
-    /// ends when the client closes its end; HTTP when [`Http::until`](crate::Http::until) says so.
+    /// ends when the client closes its end; HTTP when the future of
+    /// [`Http::until`](crate::Http::until) is ready.
     ///
     /// # Errors
     /// - [`ServeError::Setup`] if an entry or a setting is invalid; the message names it.

@@ -60,8 +60,8 @@ impl Default for ListenerLimits {
 }
 
 impl ListenerLimits {
-    /// Sets how many listen requests may be open in total. One more is rejected, and the client is
-    /// told to try again later.
+    /// Sets how many listen requests may be open in total. One more is rejected with an error that
+    /// says to try again later.
     pub fn with_total(mut self, listeners: usize) -> Self {
         self.total = listeners;
         self

@@ -74,7 +74,7 @@ pub enum Reason {
     /// The server went away.
     #[error("the server closed the connection: its log or standard error may say why")]
     Closed,
-    /// What came back did not answer any request.
+    /// The messages of the server did not answer any request.
     #[error("the server's answers do not fit the questions: is it an MCP server?")]
     Odd,
 }

@@ -336,8 +336,8 @@ impl Pause {
     }
 }
 
-/// What a client is told of a round that ended with open questions: with serde, the members of an
-/// [`InputRequiredResult`](turnbuckle_protocol::InputRequiredResult).
+/// The result that a client gets for a round that ended with open questions: with serde, the
+/// members of an [`InputRequiredResult`](turnbuckle_protocol::InputRequiredResult).
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paused {

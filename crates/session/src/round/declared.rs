@@ -9,7 +9,8 @@ use turnbuckle_protocol::{ClientCapabilities, ElicitationCapability, envelope::R
 pub enum Declared {
     /// Read.
     Read(Box<ClientCapabilities>),
-    /// As they came. What cannot be read declares nothing but elicitation, if that can be read.
+    /// As they came. If they cannot be read as a whole, only elicitation counts as declared, if
+    /// that can be read.
     Text(RawText),
 }
 

@@ -39,7 +39,7 @@ impl Need {
         }
     }
 
-    /// The capability that says so.
+    /// The capability that the client would have to declare.
     pub fn required(self) -> ClientCapabilities {
         let none = ClientCapabilities::new();
         match self {

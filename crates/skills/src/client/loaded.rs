@@ -33,7 +33,7 @@ impl<'a> LoadedSkill<'a> {
         })
     }
 
-    /// What the server said of it.
+    /// The entry of the skill in the list of the server.
     pub fn entry(&self) -> &SkillEntry {
         &self.entry
     }

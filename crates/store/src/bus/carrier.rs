@@ -29,8 +29,8 @@ pub enum Delivery {
     NoSuchNode,
 }
 
-/// Carries messages between replicas, and knows which replicas there are. What each method promises
-/// is tested by `contract::bus`.
+/// Carries messages between replicas, and knows which replicas there are. `contract::bus` tests the
+/// guarantees of each method.
 ///
 /// A message may be lost where a connection breaks, and arrives at most twice. Messages from one node
 /// to another arrive in the order in which they were sent, except large ones, which may be late.

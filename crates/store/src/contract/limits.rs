@@ -10,8 +10,8 @@ use crate::{
 /// How long a count is true here: longer than the contract takes.
 const KEEP: Duration = Duration::from_mins(1);
 
-/// Runs the contract of [`SharedLimits`] on an empty store. It counts by the time of day, and goes on
-/// for a moment.
+/// Runs the contract of [`SharedLimits`] on an empty store. It uses the real clock and takes a
+/// moment.
 ///
 /// # Panics
 /// If a clause is broken, naming it.

@@ -180,8 +180,8 @@ impl FileStore {
         Ok(names)
     }
 
-    /// Deletes the store with everything in it. What is stored after that is stored nowhere. Tokens
-    /// are not revoked; [`OAuth::sign_out`](super::super::OAuth::sign_out) does that first.
+    /// Deletes the store with everything in it. Tokens that are stored after that are not kept.
+    /// Tokens are not revoked; [`OAuth::sign_out`](super::super::OAuth::sign_out) does that first.
     ///
     /// # Errors
     /// If a file may still be there.

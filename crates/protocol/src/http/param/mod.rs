@@ -63,7 +63,7 @@ impl ParamHeaders {
     /// # Errors
     ///
     /// If an annotation breaks a rule. A client over HTTP then leaves the tool out of its list and
-    /// goes on with the others; a server should refuse to register it.
+    /// keeps the others; a server should refuse to register it.
     pub fn of(input_schema: &JsonObject) -> Result<Self, AnnotationFault> {
         annotation::scan(input_schema)
     }

@@ -32,8 +32,8 @@ const OWN_LOGGER: &str = "turnbuckle";
 /// after the call has ended, nothing is sent.
 ///
 /// Sending never waits. While the client does not read, for messages beyond 64 KiB, and beyond
-/// [`Rates::log_messages`](crate::Rates::log_messages), messages are dropped, and the client is
-/// told how many with the next message or at the end.
+/// [`Rates::log_messages`](crate::Rates::log_messages), messages are dropped, and the client gets
+/// their number with the next message or at the end.
 ///
 /// ```
 /// use turnbuckle_server::Log;
