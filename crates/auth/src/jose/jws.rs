@@ -63,7 +63,7 @@ pub enum BadToken {
     #[error("tokens signed with `{0}` are not accepted")]
     Algorithm(String),
     /// The token has critical header members (`crit`), which are not supported.
-    #[error("the token has critical header members, and none is known here")]
+    #[error("the token has a `crit` header, and no critical header member is supported")]
     Critical,
     /// No key of the set fits the token. The issuer may have new keys: fetch the set again.
     #[error("no key of the issuer fits the token")]

@@ -47,7 +47,7 @@ pub enum TasksError {
     BadCursor,
     /// What the store has of a task cannot be read: it is damaged, or a newer version wrote it.
     /// Trying again does not help.
-    #[error("what is kept of a task cannot be read by this version: {0}")]
+    #[error("the stored task cannot be read by this version: {0}")]
     Unreadable(#[source] StoreError),
     /// The store itself failed.
     #[error(transparent)]

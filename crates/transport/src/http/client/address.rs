@@ -49,7 +49,7 @@ pub enum AddressError {
         port: String,
     },
     /// The address contains a character that is not allowed.
-    #[error("the address cannot be read ({reason}); percent-encode what is not ASCII")]
+    #[error("the address cannot be read ({reason}); percent-encode characters that are not ASCII")]
     Unreadable {
         /// The error of the URL parser.
         reason: String,

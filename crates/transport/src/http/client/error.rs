@@ -54,7 +54,7 @@ pub enum HttpError {
         source: BoxError,
     },
     /// What came back is not an answer of HTTP that can be read.
-    #[error("what {address} answered is not HTTP that can be read")]
+    #[error("the answer of {address} is not valid HTTP")]
     Unreadable {
         /// Where the request went.
         address: Address,
