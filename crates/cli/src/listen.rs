@@ -26,7 +26,7 @@ fn explain(error: BindError) -> Failed {
         Some((ErrorKind::PermissionDenied, _)) => Failed::new(Code::Connect, error)
             .hint("ports below 1024 need privileges; choose a higher port"),
         Some((ErrorKind::AddrNotAvailable, _)) => Failed::usage(error)
-            .hint("this machine does not have the address; 0.0.0.0 means all addresses of the machine"),
+            .hint("this machine does not have the address; 0.0.0.0 means all of its addresses"),
         _ => Failed::new(Code::Connect, error),
     }
 }

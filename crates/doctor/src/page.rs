@@ -33,9 +33,11 @@ fn about(area: Area) -> &'static str {
         Area::Connect => "The way to a server at a URL: its name, its port, proxies.",
         Area::Tls => "Whether the connection is secure, and stays so.",
         Area::Start => "A server that is started as a program.",
-        Area::Stdout => "What a program writes to its standard output, where only messages belong.",
+        Area::Stdout => "The standard output of a program, which must consist of messages only.",
         Area::Http => "How HTTP carries the messages.",
-        Area::Auth => "What a client without a token is told. These run when a server answers 401.",
+        Area::Auth => {
+            "The answers to a client without a token. These checks run when a server answers 401."
+        }
         Area::Discover => "Whether the server speaks 2026-07-28, and what it says of itself.",
         Area::Handshake => "Whether the server opens sessions (2024-11-05 to 2025-11-25).",
         Area::Headers => "The headers by which 2026-07-28 repeats what a message says.",

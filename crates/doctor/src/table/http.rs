@@ -8,7 +8,7 @@ checks! { Http;
         fix: "The port is open and nothing answers: look for a server that hangs, a port of another protocol, or a proxy that waits for its backend.",
     }
     NOT_HTTP Error "http.not-http" {
-        claim: "What answers speaks HTTP.",
+        claim: "The server at this address speaks HTTP.",
         fix: "Check the port: something else listens there.",
     }
     REDIRECT Warning "http.redirect" {

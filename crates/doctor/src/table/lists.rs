@@ -4,13 +4,13 @@ use crate::check::checks;
 
 checks! { Lists;
     FAILS Error "lists.fails" {
-        claim: "What is offered as a capability can be listed.",
+        claim: "The lists of all declared capabilities can be read.",
         rule: "2026-07-28/server/tools" "T1 M4",
         fix: "Answer the list, empty if need be, or do not declare the capability.",
     }
     UNDECLARED Warning "lists.undeclared" {
-        claim: "What can be listed is offered as a capability.",
-        breaks: "clients, which do not ask for what is not declared",
+        claim: "Each list that has entries is declared as a capability.",
+        breaks: "clients, which do not ask for undeclared lists",
         rule: "2026-07-28/server/tools" "T1 RS1 RS4",
         fix: "Declare the capability.",
     }

@@ -89,7 +89,7 @@ checks! { Schema;
         fix: "Say it in the description, and check it in the tool.",
     }
     REQUIRED Warning "schema.required" {
-        claim: "What is required is among the properties.",
+        claim: "Every required name is among the properties.",
         breaks: "Gemini: the tool is refused",
         fix: "Add the property, or remove its name from `required`.",
     }

@@ -4,7 +4,7 @@ use crate::check::checks;
 
 checks! { Stdout;
     STRAY Error "stdout.stray" {
-        claim: "Nothing but messages is on stdout.",
+        claim: "Only messages are on stdout.",
         rule: "2026-07-28/basic/transports/stdio" "S1",
         fix: "Print and log to stderr (`console.error`, `print(…, file=sys.stderr)`, `logging`, `eprintln!`), also in libraries and banners.",
     }

@@ -4,11 +4,11 @@ use crate::check::checks;
 
 checks! { Tls;
     PLAIN Error "tls.plain" {
-        claim: "What answers at an `https` URL speaks TLS.",
+        claim: "The server at an `https` URL speaks TLS.",
         fix: "Use `http://`, or put TLS in front of the server.",
     }
     UNEXPECTED Error "tls.unexpected" {
-        claim: "What answers at an `http` URL does not speak TLS.",
+        claim: "The server at an `http` URL does not speak TLS.",
         fix: "Use `https://`.",
     }
     HANDSHAKE Error "tls.handshake" {
