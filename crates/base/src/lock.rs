@@ -4,7 +4,7 @@
 //! in a handler ends one call here, not the server, and the data behind our locks is changed in
 //! steps that leave it whole. So these locks open regardless, and no caller has to say so.
 
-use std::{fmt, sync};
+use std::{fmt, sync, time::Duration};
 
 pub use std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
@@ -53,6 +53,16 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// Waits until `changed` is notified or the time is up, and takes the lock again.
+pub fn wait_within<'a, T>(
+    changed: &sync::Condvar,
+    guard: MutexGuard<'a, T>,
+    time: Duration,
+) -> MutexGuard<'a, T> {
+    let waited = changed.wait_timeout(guard, time);
+    waited.unwrap_or_else(sync::PoisonError::into_inner).0
 }
 
 /// A [`std::sync::RwLock`] that ignores poisoning.

@@ -19,7 +19,7 @@ use crate::{
     exchange, gateways,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::{Judged, is_task_request_of_replica},
+    operation::{Judged, SeenEntries, is_task_request_of_replica},
     routes::Kind,
     translate::FrontRequest,
     upstream::Member,
@@ -106,22 +106,23 @@ impl Core {
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
         let judged = request.note::<Judged>();
+        let seen = request.note::<SeenEntries>();
         if let Some(kind) = Kind::of(request.method())
-            && !self.passes_lists()
+            && (seen.is_some() || !self.passes_lists())
         {
             let cursor = request.members().text("cursor");
             if let Some(time) = self.settling() {
                 let (core, revision) = (Arc::clone(self), request.revision());
-                let cursor = cursor.map(Cow::into_owned);
+                let (cursor, seen) = (cursor.map(Cow::into_owned), seen.cloned());
                 return Box::pin(async move {
                     let _ = time::timeout(time, core.listed()).await;
-                    let page = core.routes().page(kind, revision, cursor.as_deref());
+                    let routes = core.routes();
+                    let page = routes.page(kind, revision, cursor.as_deref(), seen.as_ref());
                     page.map_or_else(RelayReply::from, RelayReply::Result)
                 });
             }
-            let page = self
-                .routes()
-                .page(kind, request.revision(), cursor.as_deref());
+            let routes = self.routes();
+            let page = routes.page(kind, request.revision(), cursor.as_deref(), seen);
             let reply = page.map_or_else(RelayReply::from, RelayReply::Result);
             return Box::pin(std::future::ready(reply));
         }

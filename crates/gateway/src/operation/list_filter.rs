@@ -8,13 +8,12 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::Caller;
 
-use super::{
-    EntryKind, Policy,
-    policy::Verdict,
-    subject::{Directory, Moment, Subject},
-};
+use super::{EntryKind, Policy, subject::Directory};
 
-/// Takes what a caller may not use out of a list. `None` if everything stays, or it is no list.
+/// Takes what a caller may not use out of a list. `None` if it is no list.
+///
+/// The list is written anew even if everything stays: what a server writes between entries would
+/// otherwise tell a caller whether something was left out.
 pub(super) fn filtered(
     policy: &Policy,
     caller: &Caller,
@@ -23,12 +22,7 @@ pub(super) fn filtered(
     result: &[u8],
 ) -> Option<Vec<u8>> {
     let list = ListKind::of(method)?;
-    let (member, key) = (list.member(), list.key());
-    let kind = match list {
-        ListKind::Tools => EntryKind::Tool,
-        ListKind::Prompts => EntryKind::Prompt,
-        _ => EntryKind::Resource,
-    };
+    let (member, key, kind) = (list.member(), list.key(), EntryKind::of(list));
     let value: &serde_json::value::RawValue = serde_json::from_slice(result).ok()?;
     let result = Raw::from(value);
     let entries = result.member(member)?.elements();
@@ -36,19 +30,17 @@ pub(super) fn filtered(
         .iter()
         .filter(|entry| {
             let name = entry.member(key).and_then(envelope::text_of);
-            name.is_none_or(|name| {
-                let subject = Subject::entry(caller, kind, &name, directory);
-                !matches!(policy.judge(&subject, Moment::List), Verdict::Deny(_))
-            })
+            name.is_none_or(|name| policy.shows(caller, directory, kind, &name))
         })
         .map(|entry| entry.get())
         .collect();
-    if kept.len() == entries.len() {
-        return None;
-    }
     let list = format!("[{}]", kept.join(","));
-    let edited = Edit::new(result).set(&[member], list).finish().ok()?;
-    Some(edited.raw().get().as_bytes().to_vec())
+    let mut edit = Edit::new(result).set(&[member], list);
+    if result.member("cacheScope").is_some() {
+        // Another caller may see other entries.
+        edit = edit.set(&["cacheScope"], r#""private""#);
+    }
+    Some(edit.finish().ok()?.raw().get().as_bytes().to_vec())
 }
 
 #[cfg(test)]
@@ -56,29 +48,30 @@ mod tests {
     use super::*;
     use crate::operation::PolicyRule;
 
+    fn kept(method: &str, list: &str) -> Option<String> {
+        let policy = Policy::new().rule(PolicyRule::for_all().deny(["b"]));
+        let kept = filtered(&policy, &Caller::local(), None, method, list.as_bytes())?;
+        Some(String::from_utf8(kept).expect("UTF-8"))
+    }
+
     #[test]
     fn entries_that_stay_are_not_touched() {
-        let policy = Policy::new().rule(PolicyRule::for_all().deny(["b"]));
         let list =
-            br#"{ "tools":[ {"name":"a","x":1.0}, {"name":"b"},{"name":"c"} ],"nextCursor":"n" }"#;
-        let kept = filtered(&policy, &Caller::local(), None, "tools/list", list).expect("one goes");
+            r#"{ "tools":[ {"name":"a","x":1.0}, {"name":"b"},{"name":"c"} ],"nextCursor":"n" }"#;
         assert_eq!(
-            String::from_utf8(kept).expect("UTF-8"),
-            r#"{ "tools":[{"name":"a","x":1.0},{"name":"c"}],"nextCursor":"n" }"#
+            kept("tools/list", list).as_deref(),
+            Some(r#"{ "tools":[{"name":"a","x":1.0},{"name":"c"}],"nextCursor":"n" }"#)
         );
-        assert_eq!(
-            filtered(
-                &policy,
-                &Caller::local(),
-                None,
-                "tools/list",
-                br#"{"tools":[]}"#
-            ),
-            None
-        );
-        assert_eq!(
-            filtered(&policy, &Caller::local(), None, "tools/call", list),
-            None
-        );
+        assert_eq!(kept("tools/call", list), None);
+    }
+
+    #[test]
+    fn a_list_does_not_tell_whether_something_was_left_out() {
+        let with =
+            r#"{"tools": [{"name":"a"}, {"name":"b"}, {"name":"c"}], "cacheScope": "public"}"#;
+        let without = r#"{"tools": [{"name":"a"}, {"name":"c"}], "cacheScope": "public"}"#;
+        assert_eq!(kept("tools/list", with), kept("tools/list", without));
+        let text = kept("tools/list", with).expect("a list");
+        assert!(text.ends_with(r#""cacheScope": "private"}"#), "{text}");
     }
 }

@@ -34,4 +34,4 @@ pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
 pub(crate) use request::is_task_request_of_replica;
-pub(crate) use subject::{Directory, EntryFacts, Judged};
+pub(crate) use subject::{Directory, EntryFacts, Judged, SeenEntries};

@@ -7,7 +7,7 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::{Mutex, RwLock};
-use turnbuckle_protocol::{LoggingLevel, SubscriptionFilter, http::ParamHeaders};
+use turnbuckle_protocol::{LoggingLevel, SubscriptionFilter, http::ParamHeaders, method::ListKind};
 use turnbuckle_server::{
     Caller, ClientChannel, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
     RelayedRequest,
@@ -22,7 +22,7 @@ use super::{
     list_filter,
     policy::Verdict,
     request::is_task_request_of_replica,
-    subject::{Directory, Moment, Subject},
+    subject::{Directory, Moment, SeenEntries, Subject},
 };
 use crate::observe::Recorder;
 
@@ -157,6 +157,16 @@ impl Operated {
         directory.settling(caller)
     }
 
+    /// The entries that the caller of a list sees, if rules can keep any out of it.
+    fn seen_entries(&self, policy: &Arc<Policy>, course: &Course) -> Option<SeenEntries> {
+        ListKind::of(course.about.method).filter(|_| policy.hides_entries())?;
+        let (policy, caller) = (Arc::clone(policy), course.about.caller.clone());
+        let directory = self.operation.directory(&policy).cloned();
+        Some(SeenEntries::new(move |kind, name| {
+            policy.shows(&caller, directory.as_ref(), kind, name)
+        }))
+    }
+
     /// Decides about a request and serves it.
     fn run(
         &self,
@@ -171,6 +181,8 @@ impl Operated {
         };
         if let Some(judged) = course.judged.take() {
             request = request.with_note(judged);
+        } else if let Some(seen) = self.seen_entries(&policy, &course) {
+            request = request.with_note(seen);
         }
         let work = match (confirm, operation.bound.get()) {
             (Some(confirm), Some(bound)) => {
@@ -202,7 +214,7 @@ impl Operated {
         Some(Box::pin(async move {
             let mut reply = work.await;
             if let RelayReply::Result(result) = &mut reply
-                && !policy.is_empty()
+                && policy.hides_entries()
                 && let Some(list) = list_filter::filtered(
                     &policy,
                     &course.about.caller,

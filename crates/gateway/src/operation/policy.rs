@@ -1,6 +1,8 @@
 //! Policies: who may see and call which entries, and how often.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_server::Caller;
 
 #[cfg(feature = "cel")]
 use super::condition::ConditionError;
@@ -8,7 +10,7 @@ use super::{
     EntryKind,
     condition::Condition,
     pattern::{self, Pattern},
-    subject::{Moment, Subject},
+    subject::{Directory, Moment, Subject},
 };
 
 /// Decides which callers may use which tools, prompts and resources, and how often. An entry that a
@@ -142,6 +144,14 @@ impl Policy {
         self.rules.is_empty()
     }
 
+    /// Whether rules can keep entries out of lists.
+    pub(super) fn hides_entries(&self) -> bool {
+        self.rules.iter().any(|rule| {
+            let has_patterns = !rule.allow.is_empty() || !rule.deny.is_empty();
+            has_patterns || !rule.allow_if.is_empty() || !rule.deny_if.is_empty()
+        })
+    }
+
     /// Whether a caller sees an entry in lists, as far as its kind and name tell. Expressions that
     /// need more, such as the server or the annotations, may decide otherwise in a gateway.
     pub fn permits(&self, caller: Option<&str>, kind: EntryKind, name: &str) -> bool {
@@ -161,6 +171,18 @@ impl Policy {
             let has_conditions = conditions.iter().any(|conditions| !conditions.is_empty());
             has_conditions || !rule.ask.is_empty()
         })
+    }
+
+    /// Whether a caller sees an entry in lists.
+    pub(super) fn shows(
+        &self,
+        caller: &Caller,
+        directory: Option<&Arc<dyn Directory>>,
+        kind: EntryKind,
+        name: &str,
+    ) -> bool {
+        let subject = Subject::entry(caller, kind, name, directory);
+        !matches!(self.judge(&subject, Moment::List), Verdict::Deny(_))
     }
 
     /// What becomes of a request, or of an entry of a list. What is asked for in calls is in lists.

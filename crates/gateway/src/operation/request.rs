@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use turnbuckle_protocol::envelope::Members;
+use turnbuckle_protocol::{envelope::Members, method::ListKind};
 use turnbuckle_server::{Caller, RelayedRequest};
 
 /// The kind of an entry.
@@ -19,6 +19,15 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
+    /// What this list is of.
+    pub(crate) fn of(list: ListKind) -> Self {
+        match list {
+            ListKind::Tools => Self::Tool,
+            ListKind::Prompts => Self::Prompt,
+            _ => Self::Resource,
+        }
+    }
+
     /// Its word: `tool`, `prompt` or `resource`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -48,6 +48,24 @@ impl Judged {
     }
 }
 
+/// Which entries a caller sees: a note with a request for a list. Entries are left out before the list is cut
+/// into pages, so that pages and cursors tell nothing of them.
+#[derive(Clone)]
+pub(crate) struct SeenEntries(Arc<SeesEntry>);
+
+type SeesEntry = dyn Fn(EntryKind, &str) -> bool + Send + Sync;
+
+impl SeenEntries {
+    pub(super) fn new(sees: impl Fn(EntryKind, &str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sees))
+    }
+
+    /// Whether the entry with this name is listed.
+    pub(crate) fn has(&self, kind: EntryKind, name: &str) -> bool {
+        (self.0)(kind, name)
+    }
+}
+
 /// Knows the entries of a gateway.
 pub(crate) trait Directory: Send + Sync {
     /// What is known about an entry, by the name that clients see.

@@ -16,7 +16,11 @@ use turnbuckle_server::Reject;
 use turnbuckle_uri_template::Template;
 
 use super::{Kind, merge::Source};
-use crate::{lock::LockKind, translate};
+use crate::{
+    lock::LockKind,
+    operation::{EntryKind, SeenEntries},
+    translate,
+};
 
 /// How many entries of a list go into one answer.
 const PAGE: usize = 1_000;
@@ -165,12 +169,13 @@ impl Routes {
         differing
     }
 
-    /// A page of a list in the words of a revision.
+    /// A page of a list in the words of a revision, of all entries or of those that a caller sees.
     pub(crate) fn page(
         &self,
         kind: Kind,
         revision: Revision,
         cursor: Option<&str>,
+        seen: Option<&SeenEntries>,
     ) -> Result<Vec<u8>, Reject> {
         let start = match cursor {
             None => 0,
@@ -178,7 +183,10 @@ impl Routes {
                 Reject::invalid_params("`cursor` is not one of this list; start from the beginning")
             })?,
         };
-        let entries = self.written(kind, revision);
+        let entries = match seen {
+            None => self.written(kind, revision),
+            Some(seen) => Arc::new(self.seen(kind, revision, seen)),
+        };
         let end = entries.len().min(start.saturating_add(PAGE));
         let page = entries.get(start..end).unwrap_or_default();
         let mut text = format!(r#"{{"{}":[{}]"#, kind.member(), page.join(","));
@@ -189,7 +197,7 @@ impl Routes {
         if revision.is_modern() {
             let list = self.list(kind);
             let ttl = list.ttl.unwrap_or_default().as_millis();
-            let scope = if list.is_public && list.ttl.is_some() {
+            let scope = if list.is_public && list.ttl.is_some() && seen.is_none() {
                 "public"
             } else {
                 "private"
@@ -201,6 +209,14 @@ impl Routes {
         }
         text.push('}');
         Ok(text.into_bytes())
+    }
+
+    /// The entries of a list that a caller sees, as they are written in a revision.
+    fn seen(&self, kind: Kind, revision: Revision, seen: &SeenEntries) -> Vec<String> {
+        let written = self.written(kind, revision);
+        let named = self.list(kind).entries.keys().zip(written.iter());
+        let kept = named.filter(|(name, _)| seen.has(EntryKind::of(kind), name));
+        kept.map(|(_, text)| text.clone()).collect()
     }
 
     /// Where a cursor points to, if it is of this list.

@@ -19,7 +19,7 @@ use turnbuckle_server::{LiveServer, RawArgs, Server, Tool};
 use turnbuckle_store::MemoryReplicas;
 
 use crate::{
-    by_hand::{as_caller, call, keys, retry, send, text},
+    by_hand::{as_caller, call, keys, request, retry, send, text},
     site::{Door, join, join_as, listen, remote},
     upstream,
 };
@@ -73,6 +73,56 @@ fn rejected(error: &CallError) -> i64 {
 async fn names(client: &Connection) -> Vec<String> {
     let tools = client.tools().await.expect("a list");
     tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+/// The names on each page of a list, and whether anybody may keep the page.
+async fn pages(tools: &[&str], revision: Revision) -> Vec<(Vec<String>, Option<String>)> {
+    let mut server = Server::new("one", "1").page_size(1);
+    for tool in tools {
+        server = server.tool(Tool::new(*tool, async || "done"));
+    }
+    let url = listen(server.build().expect("a server")).await;
+    let policy = Policy::new().rule(PolicyRule::for_all().deny(["secret*"]));
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(Operation::new().policy(policy)))
+        .server("one", remote(&url))
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    let client = Client::new("front", "1").only(revision);
+    let client = join(&client, &gateway, Door::Http).await;
+    let (mut pages, mut cursor) = (Vec::new(), None);
+    loop {
+        let mut params = call("", &json!({}));
+        let members = params.as_object_mut().expect("params");
+        members.remove("name");
+        members.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
+        let page = request(&client, "tools/list", &params)
+            .await
+            .expect("a page");
+        let tools = page["tools"].as_array().expect("tools").iter();
+        let names = tools.map(|tool| tool["name"].as_str().expect("a name").to_owned());
+        let scope = page["cacheScope"].as_str().map(str::to_owned);
+        pages.push((names.collect(), scope));
+        match page.get("nextCursor") {
+            Some(next) => cursor = Some(next.clone()),
+            None => return pages,
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_do_not_tell_whether_an_entry_was_left_out() {
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let with = pages(&["a", "secret_one", "b", "secret_two"], revision).await;
+        assert_eq!(with, pages(&["a", "b"], revision).await, "{revision}");
+        let names: Vec<_> = with.iter().flat_map(|(names, _)| names).collect();
+        assert_eq!(names, ["a", "b"], "{revision}");
+        assert!(
+            with.iter()
+                .all(|(_, scope)| scope.as_deref() != Some("public"))
+        );
+    }
 }
 
 #[tokio::test]

@@ -55,7 +55,10 @@ fn is_this_machine(host: &str) -> bool {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
     let is_port = port.bytes().all(|digit| digit.is_ascii_digit());
     let name = if is_port { name } else { host };
-    let address = name.trim_start_matches('[').trim_end_matches(']');
+    let in_brackets = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let address = in_brackets.unwrap_or(name);
     name.eq_ignore_ascii_case("localhost")
         || address
             .parse::<IpAddr>()

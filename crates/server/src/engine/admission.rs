@@ -91,19 +91,23 @@ pub(crate) fn admit<'a>(
 
 /// The era of a request on a connection that carries both.
 pub(crate) fn era_on_line(peer: &Peer, request: &Request<'_>) -> Era {
-    let method = &*request.method;
     let meta = request.params.meta();
     let version = meta.and_then(|meta| meta.protocol_version);
-    // Only modern clients say in a request what they can do: one that forgot its version is told
-    // so, and is not sent to `initialize`.
-    let is_modern_by_its_fields =
-        meta.is_some_and(|meta| meta.client_capabilities.is_some()) && method != "initialize";
-    match era::of(method, version.map(Raw::get)) {
-        Era::Legacy if is_modern_by_its_fields && peer.session_revision().is_none() => Era::Modern,
+    match era::of(&request.method, version.map(Raw::get)) {
+        Era::Legacy if forgot_its_version(request) && peer.session_revision().is_none() => {
+            Era::Modern
+        }
         // A session has settled the era of what says nothing for itself.
         Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
         era => era,
     }
+}
+
+/// Whether a request of no session is modern although it has no version. Only modern clients say in a
+/// request what they can do: one that forgot its version is told so, and is not sent to `initialize`.
+pub(crate) fn forgot_its_version(request: &Request<'_>) -> bool {
+    let meta = request.params.meta();
+    meta.is_some_and(|meta| meta.client_capabilities.is_some()) && request.method != "initialize"
 }
 
 /// Whether a request names a modern revision, whatever the session.

@@ -2,7 +2,7 @@
 //! and end it.
 
 use std::process::ExitStatus;
-use std::sync::{Condvar, PoisonError};
+use std::sync::Condvar;
 use std::task::{Context, Poll, Waker};
 #[cfg(unix)]
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use tokio::process::ChildStdin;
 use tokio::sync::Notify;
-use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_base::lock::{Mutex, MutexGuard, wait_within};
 
 use super::end::Ended;
 use super::group::Group;
@@ -148,8 +148,7 @@ impl Process {
             if left.is_zero() {
                 return false;
             }
-            let waited = self.changed.wait_timeout(life, left);
-            life = waited.unwrap_or_else(PoisonError::into_inner).0;
+            life = wait_within(&self.changed, life, left);
         }
         self.reap_in(&mut life);
         true

@@ -72,7 +72,7 @@ impl<'a> ModernTask<'a> {
     fn revision(&self) -> Revision {
         match self.place {
             Place::Server(call) => call.lane.revision(),
-            Place::Replica(..) => replica::REVISION,
+            Place::Replica(..) => Revision::LATEST,
         }
     }
 

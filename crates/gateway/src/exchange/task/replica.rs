@@ -17,9 +17,6 @@ use crate::{
     translate::{Answer, FrontRequest, Own, Round},
 };
 
-/// The revision in which replicas ask each other.
-pub(super) const REVISION: Revision = Revision::LATEST;
-
 /// How long another replica may take to list its tasks.
 const LIST_WITHIN: Duration = Duration::from_secs(5);
 
@@ -115,7 +112,8 @@ fn params(
         has_tasks: true,
         ..Own::default()
     };
-    request.params_for(REVISION, &own, round)
+    // Replicas ask each other in the newest revision.
+    request.params_for(Revision::LATEST, &own, round)
 }
 
 fn read(json: &[u8]) -> Option<Box<RawValue>> {

@@ -185,9 +185,13 @@ async fn serve_request(
     let version = request.params.meta().and_then(|meta| meta.protocol_version);
     let header = parts.headers.get(&PROTOCOL_VERSION);
     let header = header.and_then(|value| value.to_str().ok());
+    let names_session = parts.headers.contains_key(&SESSION_ID);
     match era::of_post(&request.method, version.map(Raw::get), header) {
         // A session's own request is legacy, whatever its headers look like.
-        Era::Modern if version.is_some() || !parts.headers.contains_key(&SESSION_ID) => {
+        Era::Modern if version.is_some() || !names_session => {
+            modern::serve(site, parts, request, charge)
+        }
+        Era::Legacy if !names_session && admission::forgot_its_version(request) => {
             modern::serve(site, parts, request, charge)
         }
         _ => match named_session::find(site, parts).await {

@@ -198,6 +198,33 @@ async fn only_what_is_missing_is_named() {
     }
 }
 
+// Only modern clients declare capabilities in each request. One that forgot its version everywhere is told so, and is
+// not sent to `initialize`.
+#[tokio::test]
+async fn a_request_that_forgot_its_version_everywhere_is_told_so() {
+    let site = Site::start().await;
+    let meta = json!({ "io.modelcontextprotocol/clientCapabilities": {} });
+    for version in [None, Some("2025-06-18")] {
+        let message = request(1, "tools/list", json!({ "_meta": meta }));
+        let mut ask = Ask::post(message);
+        if let Some(version) = version {
+            ask = ask.with("mcp-protocol-version", version);
+        }
+        let answer = site.ask(ask).await;
+        assert_eq!(
+            (answer.status(), answer.code()),
+            (400, -32602),
+            "{version:?}"
+        );
+        let text = answer.json()["error"]["message"].to_string();
+        assert!(
+            text.contains("io.modelcontextprotocol/protocolVersion"),
+            "{text}"
+        );
+        assert!(!text.contains("initialize"), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_compressed_body_is_an_unsupported_type() {
     let site = Site::start().await;

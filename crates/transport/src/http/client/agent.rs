@@ -11,6 +11,7 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use turnbuckle_base::error_chain;
 
 use super::authorize::{Authorize, Challenge, Decision, RequestHead, ResponseHead};
 use super::connector::{Connector, Proxies};
@@ -333,9 +334,9 @@ fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
 /// The error of a request that was sent and has no answer.
 fn no_answer(address: Address, source: BoxError) -> HttpError {
     let of_hyper = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
-    let mut causes =
-        std::iter::successors(Some(&*source as &dyn std::error::Error), |it| it.source());
-    if causes.any(|it| it.is::<HeadError>() || it.downcast_ref().is_some_and(of_hyper)) {
+    let is_unreadable = error_chain::find::<HeadError>(&*source).is_some()
+        || error_chain::find(&*source).is_some_and(of_hyper);
+    if is_unreadable {
         HttpError::Unreadable { address, source }
     } else {
         HttpError::Unanswered { address, source }
