@@ -8,7 +8,7 @@ use std::{
     net::TcpStream,
     process::{Child, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,6 +21,12 @@ use crate::{
 
 /// What a gateway may take while large requests come and are not read: as much as a server.
 const CEILING: u64 = 256 * 1024 * 1024;
+
+/// The longest time before a process is killed, on a machine that is so busy that a call takes longer.
+const LONGEST_MOMENT: Duration = Duration::from_secs(5);
+
+/// How often a process is killed. A server that fails once more is left alone for a minute.
+const KILLS: usize = 4;
 
 /// Two servers, of which the first leaves its process id behind in `first`.
 fn two_servers(place: &Place) {
@@ -45,6 +51,52 @@ fn last_process(place: &Place) -> u32 {
     let all = place.read("first");
     let last = all.lines().last().expect("it was started");
     last.parse().expect("the id of a process")
+}
+
+/// Random moments from a seed. `FAULTS_SEED` chooses the seed of a run again.
+struct Moments {
+    state: u64,
+    longest: Duration,
+}
+
+impl Moments {
+    /// Moments before, within and shortly after a call that takes this long.
+    fn of_a_call(call: Duration) -> Self {
+        let chosen = std::env::var("FAULTS_SEED").ok();
+        let seed = chosen
+            .and_then(|seed| seed.parse().ok())
+            .unwrap_or_else(|| {
+                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                now.map_or(1, |now| u64::from(now.subsec_nanos()))
+            });
+        let longest = call.mul_f64(1.25).min(LONGEST_MOMENT);
+        println!("FAULTS_SEED={seed}, moments up to {longest:?}");
+        Self {
+            state: seed,
+            longest,
+        }
+    }
+
+    /// The moments of a call that is measured first.
+    fn of(call: impl FnOnce()) -> Self {
+        let start = Instant::now();
+        call();
+        Self::of_a_call(start.elapsed())
+    }
+
+    /// Waits until the next moment.
+    fn wait(&mut self) {
+        // SplitMix64.
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut random = self.state;
+        random = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        random = (random ^ (random >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        random ^= random >> 31;
+        let parts = u32::try_from(random % 1000).expect("it is small");
+        let moment = self.longest * parts / 1000;
+        println!("the moment is {moment:?} after the start");
+        thread::sleep(moment);
+    }
 }
 
 fn send(signal: Signal, process: u32) {
@@ -73,7 +125,12 @@ fn a_stopped_server_holds_up_no_other_and_goes_on_later() {
     assert!(said.contains("did not finish within"), "{said}");
     echoes(&place, &gateway, "second__echo");
     send(Signal::CONT, process);
+    let continued = Instant::now();
     echoes(&place, &gateway, "first__echo");
+    println!(
+        "a stopped server answered {:?} after it went on",
+        continued.elapsed()
+    );
     assert_eq!(last_process(&place), process, "it was not started again");
 }
 
@@ -99,8 +156,8 @@ fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
     let place = Place::new();
     let gateway = started(&place);
     let mut longest = Duration::ZERO;
-    // Less often than a server has to fail before it is left alone for a minute.
-    for round in 0..4 {
+    let mut moments = Moments::of(|| echoes(&place, &gateway, "first__echo"));
+    for _ in 0..KILLS {
         let process = last_process(&place);
         let mut command = place.command(BINARY);
         let calling = command
@@ -109,8 +166,8 @@ fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary runs");
-        // At another moment each time: before the call, in the middle, or after it. Each is right.
-        thread::sleep(Duration::from_millis(round * 30));
+        // Before the call, in the middle, or after it. Each is right.
+        moments.wait();
         send(Signal::KILL, process);
         let killed = Instant::now();
         let output = calling.wait_with_output().expect("it ends");
@@ -135,9 +192,12 @@ fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
 #[test]
 fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() {
     let place = Place::new();
-    for round in 0..4 {
+    let (mut moments, mut longest) = (None, Duration::ZERO);
+    for _ in 0..KILLS {
         let gateway = started(&place);
         let server = last_process(&place);
+        let moments =
+            moments.get_or_insert_with(|| Moments::of(|| echoes(&place, &gateway, "first__echo")));
         let mut command = place.command(BINARY);
         let calling = command
             .args(["call", &gateway.url, "first__echo", "text=hi"])
@@ -145,8 +205,9 @@ fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() 
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary runs");
-        thread::sleep(Duration::from_millis(round * 30));
+        moments.wait();
         send(Signal::KILL, gateway.process_id());
+        let killed = Instant::now();
         let output = calling.wait_with_output().expect("it ends");
         if output.status.success() {
             assert_eq!(stdout(&output), "hi\n");
@@ -155,7 +216,9 @@ fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() 
             assert!(said.contains("error:"), "{said}");
         }
         eventually("its server ends", || has_ended(server).then_some(()));
+        longest = longest.max(killed.elapsed());
     }
+    println!("the server of a gateway that was killed ended after {longest:?} at most");
 }
 
 fn has_ended(process: u32) -> bool {
@@ -168,10 +231,16 @@ fn has_ended(process: u32) -> bool {
 fn a_server_at_a_url_that_is_killed_at_any_moment_is_a_clear_error() {
     let place = Place::new();
     let mut demo = HttpDemo::start();
-    for round in 0..4 {
+    let mut longest = Duration::ZERO;
+    let mut moments = Moments::of(|| {
+        let output = start_call(&place, &[&demo.url]).wait_with_output();
+        assert!(output.expect("it ends").status.success());
+    });
+    for _ in 0..KILLS {
         let calling = start_call(&place, &[&demo.url]);
-        thread::sleep(Duration::from_millis(round * 30));
+        moments.wait();
         send(Signal::KILL, demo.process_id());
+        let killed = Instant::now();
         let output = calling.wait_with_output().expect("it ends");
         if output.status.success() {
             assert_eq!(stdout(&output), "hi\n");
@@ -182,7 +251,11 @@ fn a_server_at_a_url_that_is_killed_at_any_moment_is_a_clear_error() {
         demo = demo.start_again();
         let output = place.run(&["call", &demo.url, "echo", "text=hi"]);
         assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
+        longest = longest.max(killed.elapsed());
     }
+    println!(
+        "a server at a URL that was killed and started again answered after {longest:?} at most"
+    );
 }
 
 /// Starts a call of `echo` at this server.
@@ -203,20 +276,26 @@ fn a_command_that_is_killed_at_any_moment_leaves_no_server() {
         &format!(r#"{{"mcpServers":{{"first":{config}}}}}"#),
     );
     place.write("first", "");
-    for round in 0..4 {
+    let mut longest = Duration::ZERO;
+    let mut moments = Moments::of(|| {
+        let output = start_call(&place, &["first", "--config", "servers.json"]).wait_with_output();
+        assert!(output.expect("it ends").status.success());
+    });
+    for _ in 0..KILLS {
         let begun = place.read("first").lines().count();
         let mut calling = start_call(&place, &["first", "--config", "servers.json"]);
         eventually("its server starts", || {
             (place.read("first").lines().count() > begun).then_some(())
         });
-        thread::sleep(Duration::from_millis(round * 30));
+        moments.wait();
         calling.kill().expect("it is a child of this process");
+        let killed = Instant::now();
         calling.wait().expect("it ends");
+        let server = last_process(&place);
+        eventually("its server ends", || has_ended(server).then_some(()));
+        longest = longest.max(killed.elapsed());
     }
-    for process in place.read("first").lines() {
-        let process = process.parse().expect("the id of a process");
-        eventually("its server ends", || has_ended(process).then_some(()));
-    }
+    println!("the server of a command that was killed ended after {longest:?} at most");
 }
 
 #[test]
@@ -267,7 +346,12 @@ fn a_gateway_without_descriptors_serves_again_when_it_has_some() {
     let held = connections(&gateway, 60, b"GET /healthz HTTP/1.1\r\n");
     gateway.hears(&["cannot take connections", "Too many open files"]);
     drop(held);
+    let freed = Instant::now();
     echoes(&place, &gateway, "first__echo");
+    println!(
+        "a gateway answered {:?} after it had descriptors again",
+        freed.elapsed()
+    );
 }
 
 #[test]
@@ -312,5 +396,10 @@ fn a_gateway_of_little_memory_serves_beside_large_calls_that_are_not_read() {
     let peak = peak.expect("the kernel says it") * 1024;
     assert!(peak < CEILING, "{} MB", peak / 1024 / 1024);
     drop(held);
+    let freed = Instant::now();
     echoes(&place, &gateway, "echo");
+    println!(
+        "a gateway answered {:?} after large calls had gone",
+        freed.elapsed()
+    );
 }

@@ -6,12 +6,17 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
-use std::process::Command;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    time::Duration,
+};
 
 use serde_json::Value;
 
 use crate::{
-    program::{BINARY, Place, stderr, stdout},
+    program::{BINARY, HttpDemo, Place, eventually, stderr, stdout},
     up::Gateway,
 };
 
@@ -61,6 +66,72 @@ fn a_name_that_is_never_resolved_costs_ten_seconds_and_holds_up_no_other_server(
     let output = place.run(&["call", &gateway.url, "near__echo", "text=hi"]);
     assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
     gateway.hears(&["failed", "slow", "no connection within 10s"]);
+}
+
+/// A command that watches a resource with a clock that jumps, until it is dropped.
+struct Watcher {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watcher {
+    fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary runs");
+        let printed = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut printed = printed.lines().map_while(Result::ok);
+            printed.all(|line| sender.send(line).is_ok())
+        });
+        Self { child, lines }
+    }
+
+    /// Whether it prints a change of the resource now, or has printed one that was not looked at.
+    fn hears(&self) -> bool {
+        let line = self.lines.recv_timeout(Duration::from_secs(1));
+        line.is_ok_and(|line| line.contains("demo://ticks"))
+    }
+
+    fn is_faulty(&self) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id()));
+        maps.is_ok_and(|maps| maps.contains("libfaulty.so"))
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_clock_that_jumps_while_a_client_runs_ends_no_subscription() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let library = library(&place);
+    let day = 24 * 60 * 60_i64;
+    for revision in ["2025-11-25", "2026-07-28"] {
+        place.write("offset", "0");
+        let mut command = place.command(BINARY);
+        command.args(["watch", &demo.url, "demo://ticks", "--revision", revision]);
+        command.env("LD_PRELOAD", &library);
+        command.env("CLOCK_OFFSET_FILE", place.file("offset"));
+        let mut watcher = Watcher::start(command);
+        for offset in [0, day, -day, 400 * day, 0] {
+            place.write("offset", &offset.to_string());
+            // What was printed before the jump is no proof.
+            while watcher.lines.try_recv().is_ok() {}
+            eventually("the watcher hears of a change", || {
+                let ticked = place.run(&["call", &demo.url, "tick"]);
+                assert!(ticked.status.success(), "{}", stderr(&ticked));
+                watcher.hears().then_some(())
+            });
+        }
+        assert!(watcher.is_faulty(), "the jumps were real");
+        let ended = watcher.child.try_wait().expect("it can be asked");
+        assert_eq!(ended, None, "{revision}: it goes on");
+    }
 }
 
 #[test]

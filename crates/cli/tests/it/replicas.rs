@@ -3,6 +3,8 @@
 #![cfg(unix)]
 
 mod failover;
+#[cfg(target_os = "linux")]
+mod scarce;
 mod tokens;
 
 use std::{
@@ -10,6 +12,7 @@ use std::{
     net::TcpStream,
     os::unix::net::UnixStream,
     process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
 };
 
 use serde_json::{Value, json};
@@ -23,10 +26,16 @@ struct Redis {
 }
 
 impl Redis {
+    /// One that writes nothing to its disk.
     fn start(place: &Place) -> Self {
+        Self::start_saving(place, "")
+    }
+
+    /// One that writes its data to its disk as often as this says.
+    fn start_saving(place: &Place, save: &str) -> Self {
         let socket = place.file("redis.sock");
         let child = Command::new("redis-server")
-            .args(["--port", "0", "--save", "", "--unixsocket", &socket])
+            .args(["--port", "0", "--save", save, "--unixsocket", &socket])
             .current_dir(place.path())
             .stdout(Stdio::null())
             .spawn()
@@ -51,11 +60,16 @@ impl Drop for Redis {
 struct Replica {
     child: Child,
     host: String,
+    said: Arc<Mutex<String>>,
 }
 
 impl Replica {
     fn start(place: &Place, redis: &str, words: &[&str]) -> Self {
-        let mut command = place.command(BINARY);
+        Self::spawn(place.command(BINARY), redis, words)
+    }
+
+    /// The replica that a command starts, to which the words are given.
+    fn spawn(mut command: Command, redis: &str, words: &[&str]) -> Self {
         let (before, after) = match words.iter().position(|word| *word == "--") {
             Some(place) => words.split_at(place),
             None => (words, &[][..]),
@@ -74,9 +88,22 @@ impl Replica {
             Some(rest.split_once("/mcp")?.0.to_owned())
         });
         // What it says later is read, so that it can go on.
-        std::thread::spawn(move || lines.for_each(drop));
+        let said = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&said);
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let mut said = kept.lock().expect("nothing panics");
+                said.push_str(&line);
+                said.push('\n');
+            }
+        });
         let host = found.expect("it says where it is");
-        Self { child, host }
+        Self { child, host, said }
+    }
+
+    /// What it has said since it began to listen.
+    fn said(&self) -> String {
+        self.said.lock().expect("nothing panics").clone()
     }
 
     fn terminate(&self) {

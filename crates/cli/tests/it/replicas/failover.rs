@@ -44,6 +44,11 @@ impl Site {
         site
     }
 
+    /// What the replicas have said since they began to listen.
+    pub(super) fn said(&self) -> String {
+        self.replicas.iter().map(Replica::said).collect()
+    }
+
     fn post(&self, replica: usize, message: &Value) -> Answer {
         self.replicas[replica].post(Some(&self.session), message)
     }
@@ -57,7 +62,7 @@ impl Site {
     }
 
     /// A plain call, which no trouble of Redis disturbs.
-    fn echo(&self) {
+    pub(super) fn echo(&self) {
         for replica in 0..3 {
             let echo = call(5, "echo", &json!({ "text": "hello there" }));
             let echoed = self.post(replica, &echo).whole();
@@ -114,7 +119,7 @@ impl Site {
     }
 
     /// Everything, each part at another replica than it began.
-    fn works(&self) {
+    pub(super) fn works(&self) {
         self.echo();
         let (asked, id) = self.ask(0);
         self.answer(1, asked, &id, "Ada");
