@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde_json::json;
+use tokio::sync::Notify;
 use turnbuckle_client::{CallError, protocol::ElicitResult, protocol::Revision};
 
 use crate::{
@@ -203,4 +204,37 @@ async fn an_answer_that_finds_its_session_gone_ends_the_call_and_opens_another()
         "{error}"
     );
     site.wait_for("POST notifications/initialized", 2).await;
+}
+
+/// The connection with the answer is lost, so the client cannot know whether the server has it.
+#[tokio::test]
+async fn an_answer_whose_connection_is_lost_is_sent_again() {
+    let (tries, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let site = Site::start(move |heard, answer| {
+        let (tries, taken) = (tries.clone(), taken.clone());
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "POST server/discover" => answer.status(400).await,
+                "POST initialize" => open(&heard, answer, 1).await,
+                "POST notifications/initialized" => answer.status(202).await,
+                "GET" => answer.status(405).await,
+                "POST tools/call" => {
+                    answer.events().await;
+                    let ask = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": form()});
+                    answer.event(&ask).await;
+                    taken.notified().await;
+                    answer.event(&heard.result(text("booked"))).await;
+                }
+                _ if tries.fetch_add(1, Ordering::Relaxed) < 2 => answer.hang_up(),
+                _ => {
+                    answer.status(202).await;
+                    taken.notify_one();
+                }
+            }
+        })
+    })
+    .await;
+    let client = plain().on_form(|_| async { Ok(ElicitResult::decline()) });
+    let server = client.connect(site.url()).await.unwrap();
+    assert_eq!(server.call("book", ()).await.unwrap().text(), "booked");
 }

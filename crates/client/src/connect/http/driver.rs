@@ -18,7 +18,7 @@ use turnbuckle_transport::{
 
 use crate::{
     ends::Ends,
-    http::{Fault, Http, is_message, of_session},
+    http::{Fault, Http, Session, is_message, jitter, of_session},
     link::{Inbound, Link, Opened},
     profile::Profile,
 };
@@ -32,6 +32,10 @@ const MAX_LEFTOVERS: usize = 64;
 
 /// How long a server may take to accept an answer or a notification: a loaded one some seconds.
 const TELL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long to wait before a message that did not arrive is sent again: at first, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How long a stream that has said what it was for may stay open.
 const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -132,7 +136,7 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     let session = http.sessions.current();
     let what = method_of(&message);
     let is_answer = what.is_none();
-    let telling = http.tell(&session, message);
+    let telling = tell_again(&http, &session, message, is_answer);
     let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
         Some(Ok(())) => return,
         // transports: 404 says that the session is over.
@@ -150,6 +154,30 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
         problem,
         "an answer or a notification was not taken"
     );
+}
+
+/// Sends a message again if it found no connection. An answer is also sent again if the connection was lost
+/// before the server said that it has the answer: the server waits for it, and drops what it has already.
+async fn tell_again(
+    http: &Http,
+    session: &Session,
+    message: Bytes,
+    is_answer: bool,
+) -> Result<(), Fault> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let fault = match http.tell(session, message.clone()).await {
+            Err(fault @ Fault::Unsent(_)) => fault,
+            Err(fault @ Fault::Lost(_)) if is_answer => fault,
+            told => return told,
+        };
+        tokio::time::sleep(pause + jitter(pause / 4)).await;
+        // What was asked in a session that is over is not waited for.
+        if http.sessions.newest().number != session.number {
+            return Err(fault);
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
 }
 
 /// The method of a notification; `None` for the answer to something that the server asked.
