@@ -31,7 +31,7 @@ pub use edge::http::{
     AddressSource, AllowList, AuthDecision, Authorized, Bearer, Cors, CorsRules, ExtraRoutes,
     HttpBody, HttpRefusal, HttpService, HttpSettings, IntoTokenResult, Protect, TextResponse,
 };
-pub use engine::{MemoryBudget, Rates, TaskSettings};
+pub use engine::{MemoryBudget, MemoryUsage, Rates, TaskSettings};
 pub use failure::{AskFailed, Failure, Fault, FieldError, Reject, ToolError};
 pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]

@@ -63,7 +63,7 @@ pub use turnbuckle_server::{
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{ListenerLimits, MemoryBudget, Rates};
+pub use turnbuckle_server::{ListenerLimits, MemoryBudget, MemoryUsage, Rates};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{MessageInlet, MessageOutlet, Paging, Ping, PingError, ResourcePage};
 #[cfg(feature = "skills")]

@@ -157,6 +157,11 @@ impl Budget {
         over
     }
 
+    /// How many bytes all messages take now.
+    pub(crate) fn used(&self) -> usize {
+        self.room.used()
+    }
+
     /// Whether a message of this size would be paid for now.
     fn has_room(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
         let limit = self.limit_of_large();

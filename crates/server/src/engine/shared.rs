@@ -7,6 +7,7 @@ use turnbuckle_protocol::{JsonObject, ServerCapabilities};
 use super::{
     answer::Responder,
     budget::Budget,
+    memory_usage::MemoryUsage,
     rates::RateTable,
     settings::Settings,
     task::{TaskHost, TaskRunner},
@@ -51,6 +52,17 @@ pub(crate) struct Allowances {
     pub(crate) unsent: Arc<Quota>,
     /// How often callers have asked of late.
     pub(crate) rates: RateTable,
+}
+
+impl Allowances {
+    /// How many bytes are used now.
+    pub(crate) fn memory_usage(&self) -> MemoryUsage {
+        MemoryUsage {
+            messages: self.budget.used(),
+            kept: self.kept.used(),
+            unsent: self.unsent.used(),
+        }
+    }
 }
 
 impl Shared {

@@ -50,6 +50,11 @@ impl Quota {
         }
     }
 
+    /// How much all callers have taken.
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
     /// Half of what one caller may take.
     pub(crate) fn half_of_caller(&self) -> usize {
         self.total.min(self.per_caller) / 2

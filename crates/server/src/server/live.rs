@@ -7,8 +7,8 @@ use turnbuckle_transport::{Duplex, Limits, Outbox};
 
 use super::keys::key_ring;
 use crate::{
-    Caller, Catalog, Changes, ServeError, Streams, Transport, edge::connection::Connection,
-    engine::Shared,
+    Caller, Catalog, Changes, MemoryUsage, ServeError, Streams, Transport,
+    edge::connection::Connection, engine::Shared,
 };
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings, ReplicaLink};
@@ -169,6 +169,19 @@ impl LiveServer {
     /// [catalog](Self::catalog) reports its own changes.
     pub fn changes(&self) -> Changes {
         self.0.context.changes.clone()
+    }
+
+    /// How much of the [memory budget](crate::Server::memory_budget) is used now.
+    ///
+    /// ```
+    /// use turnbuckle_server::Server;
+    ///
+    /// let server = Server::new("greeter", "1.0.0").build()?;
+    /// assert!(server.memory_usage().is_zero());
+    /// # Ok::<(), turnbuckle_server::SetupError>(())
+    /// ```
+    pub fn memory_usage(&self) -> MemoryUsage {
+        self.0.allowances.memory_usage()
     }
 
     #[cfg(feature = "http")]

@@ -52,6 +52,23 @@ pub(super) struct HttpSession {
     seen: AtomicU64,
 }
 
+/// How long a client may be silent before its session ends.
+pub(super) struct IdleLimits {
+    pub(super) session: Duration,
+    /// The same where a call runs.
+    pub(super) with_call: Duration,
+}
+
+impl IdleLimits {
+    pub(super) fn new(settings: &HttpSettings) -> Self {
+        Self {
+            session: settings.session_idle,
+            // Until then, a client that waits for its answer reads no stream.
+            with_call: settings.session_idle.max(2 * settings.keep_alive),
+        }
+    }
+}
+
 impl HttpSession {
     pub(super) fn new(
         id: Box<str>,
@@ -208,7 +225,8 @@ impl HttpSession {
         since.saturating_sub(seen)
     }
 
-    /// How long the client has been silent. One that holds a stream open or waits for an answer is not.
+    /// How long the client has been silent. One that holds a stream open or waits for an answer is not; a
+    /// session in which it may do so is not ended to make room for another.
     pub(super) fn idle_for(&self, now: Instant) -> Duration {
         if self.open_streams() > 0 || !self.running.is_idle() {
             return Duration::ZERO;
@@ -216,10 +234,18 @@ impl HttpSession {
         self.unheard_for(now)
     }
 
-    /// Whether the client has been silent for longer than this.
-    pub(super) fn is_idle_longer_than(&self, limit: Duration, now: Instant) -> bool {
+    /// Whether the client has been silent for longer than this, and reads no stream.
+    ///
+    /// A call that runs does not count: a client that waits for its answer reads a stream, once the call has
+    /// been quiet for a while. Otherwise a call that never ends would keep the session of a client that is gone.
+    pub(super) fn is_left_for(&self, limits: &IdleLimits, now: Instant) -> bool {
+        let limit = if self.running.is_idle() {
+            limits.session
+        } else {
+            limits.with_call
+        };
         // Most clients were heard of a moment ago, whatever streams and calls they have.
-        self.unheard_for(now) > limit && self.idle_for(now) > limit
+        self.unheard_for(now) > limit && self.open_streams() == 0
     }
 
     /// The subscriptions of the client, and its handshake.

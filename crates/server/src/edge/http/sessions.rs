@@ -12,8 +12,13 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, IdRef};
 
 use super::{
-    at_replica::AtReplica, body::HttpBody, held_sessions::HeldSessions, reply,
-    session::HttpSession, settings::HttpSettings, sse_session::SseSession,
+    at_replica::AtReplica,
+    body::HttpBody,
+    held_sessions::HeldSessions,
+    reply,
+    session::{HttpSession, IdleLimits},
+    settings::HttpSettings,
+    sse_session::SseSession,
 };
 use crate::{
     quota::{CallerKey, Over},
@@ -29,8 +34,11 @@ pub(super) struct Sessions {
     table: Mutex<SessionTable>,
     max: usize,
     max_per_caller: usize,
-    idle: Duration,
-    initialized_within: Duration,
+    idle: IdleLimits,
+    /// The same for a client that has not said that it is ready.
+    uninitialized: IdleLimits,
+    /// How often silent sessions are looked for, at most.
+    sweep_pause: Duration,
     /// What other replicas have opened, if that counts.
     held: Option<Arc<HeldSessions>>,
 }
@@ -130,8 +138,12 @@ impl Sessions {
             table: Mutex::default(),
             max: settings.max_sessions,
             max_per_caller: settings.max_sessions_per_caller,
-            idle: settings.session_idle,
-            initialized_within: settings.initialized_within,
+            idle: IdleLimits::new(settings),
+            uninitialized: IdleLimits {
+                session: settings.initialized_within,
+                ..IdleLimits::new(settings)
+            },
+            sweep_pause: settings.session_idle.min(settings.initialized_within) / 16,
             held: replicas
                 .and_then(|replicas| HeldSessions::new(replicas, settings.max_sessions_per_caller)),
         }
@@ -150,7 +162,7 @@ impl Sessions {
         if session.peer.caller().id() != caller {
             return None;
         }
-        if session.is_idle_longer_than(self.idle, now) {
+        if session.is_left_for(&self.idle, now) {
             self.end(&session);
             return None;
         }
@@ -316,8 +328,7 @@ impl Sessions {
     /// Ends what has been idle for too long, now and again, when a session is opened or used:
     /// nothing has to run for it.
     fn sweep_if_due(&self, table: &mut SessionTable, now: Instant) {
-        let pause = self.idle.min(self.initialized_within) / 16;
-        let is_due = |swept| now.saturating_duration_since(swept) >= pause;
+        let is_due = |swept| now.saturating_duration_since(swept) >= self.sweep_pause;
         if table.swept.is_none_or(is_due) {
             self.sweep(table, now);
         }
@@ -329,9 +340,8 @@ impl Sessions {
             let AnySession::Streamable(session) = &entry.session else {
                 return false;
             };
-            session.is_idle_longer_than(self.idle, now)
-                || (!session.is_initialized()
-                    && session.is_idle_longer_than(self.initialized_within, now))
+            session.is_left_for(&self.idle, now)
+                || (!session.is_initialized() && session.is_left_for(&self.uninitialized, now))
         });
         let over: Vec<_> = over.map(|(id, _)| id.clone()).collect();
         for id in over {

@@ -84,8 +84,8 @@ pub struct HttpSettings {
     pub initialized_within: Duration,
     /// Streams that one session may have open at once. Defaults to 64.
     pub max_streams: usize,
-    /// How long a session may be silent before it ends. Defaults to one hour. The client then opens
-    /// another.
+    /// How long a session may be silent before it ends, with the calls that nobody waits for. Defaults
+    /// to one hour. The client then opens another.
     pub session_idle: Duration,
     /// The time between comments on a quiet stream, so that proxies do not close it. Defaults to 15
     /// seconds. A call that is quiet for longer is answered with a stream.

@@ -221,6 +221,49 @@ async fn a_silent_session_ends() {
     assert_eq!(session.post(call(1, "now")).await.status(), 404);
 }
 
+/// The client lost its connection, so it could not cancel the call. Nobody will read the answer.
+#[tokio::test]
+async fn a_call_that_never_ends_does_not_keep_the_session_of_a_client_that_is_gone() {
+    let site = Site::set(|settings| {
+        settings.session_idle = IDLE;
+        settings.keep_alive = IDLE / 4;
+    })
+    .await;
+    let session = Session::open(&site, Revision::V2025_11_25).await;
+    let waiting = session.send(call(1, "wait")).await;
+    site.gate.arrived(1).await;
+    drop(waiting);
+    // Silent sessions are looked for when other clients come.
+    let coming = async {
+        loop {
+            tokio::time::sleep(IDLE / 4).await;
+            Session::open(&site, Revision::V2025_11_25).await;
+        }
+    };
+    tokio::select! {
+        () = site.gate.dropped(1) => {}
+        () = coming => {}
+    }
+    assert_eq!(session.post(call(2, "now")).await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_client_that_waits_for_an_answer_keeps_its_session() {
+    let site = Site::set(|settings| {
+        settings.session_idle = IDLE;
+        settings.keep_alive = IDLE / 4;
+    })
+    .await;
+    let session = Session::open(&site, Revision::V2025_11_25).await;
+    let mut waiting = session.send(call(1, "wait")).await;
+    site.gate.arrived(1).await;
+    tokio::time::sleep(2 * IDLE).await;
+    Session::open(&site, Revision::V2025_11_25).await;
+    site.gate.open(1);
+    assert_eq!(waiting.answer().await.status(), 200);
+    assert_eq!(session.post(call(2, "now")).await.status(), 200);
+}
+
 #[tokio::test]
 async fn an_open_stream_keeps_a_session_and_its_end_starts_the_clock() {
     let site = Site::set(|settings| settings.session_idle = IDLE).await;

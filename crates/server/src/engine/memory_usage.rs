@@ -1,0 +1,42 @@
+//! How much of its memory budget a server uses.
+
+use std::fmt;
+
+/// How many bytes of its [`MemoryBudget`](crate::MemoryBudget) a server uses at a moment, for metrics and
+/// tests. Made by [`LiveServer::memory_usage`](crate::LiveServer::memory_usage).
+///
+/// All of it is zero when no request is served, no session or subscription is open, no task runs, and no
+/// answer waits to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryUsage {
+    /// Bytes of messages that arrive or are served; limited by
+    /// [`MemoryBudget::total`](crate::MemoryBudget::total).
+    pub messages: usize,
+    /// Bytes that are kept between messages; limited by [`MemoryBudget::kept`](crate::MemoryBudget::kept).
+    pub kept: usize,
+    /// Bytes of answers over HTTP that are not sent yet; limited by
+    /// [`MemoryBudget::unsent`](crate::MemoryBudget::unsent).
+    pub unsent: usize,
+}
+
+impl MemoryUsage {
+    /// Whether nothing is used.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for MemoryUsage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            messages,
+            kept,
+            unsent,
+        } = self;
+        write!(
+            out,
+            "{messages} bytes of messages, {kept} kept and {unsent} unsent"
+        )
+    }
+}
