@@ -1,7 +1,7 @@
 //! Checks what passes between a client and a server against the rules that hold everywhere.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     hash::{DefaultHasher, Hasher as _},
 };
 
@@ -28,6 +28,9 @@ struct HeadParams {
     #[serde(default, rename = "progressToken")]
     progress_token: Value,
     progress: Option<f64>,
+    /// The request that is cancelled.
+    #[serde(rename = "requestId")]
+    request_id: Option<Value>,
 }
 
 /// Checks the messages of one connection; see [what is checked](super#what-is-checked).
@@ -42,11 +45,27 @@ pub struct Audit {
 /// The requests of one end.
 #[derive(Default)]
 struct Requests {
-    open: BTreeSet<String>,
+    open: BTreeMap<String, Awaited>,
     /// What was answered, and the hash of the message with the answer.
     answered: BTreeMap<String, u64>,
+    /// The same of the session before: what is sent again may be late.
+    answered_before: BTreeMap<String, u64>,
     /// What progress was reported last, by token.
     tokens: BTreeMap<String, f64>,
+}
+
+/// A request without an answer so far.
+struct Awaited {
+    method: String,
+    /// A request that was cancelled need not be answered. Its answer may be on its way already.
+    is_cancelled: bool,
+}
+
+impl Awaited {
+    /// A subscription is open until one side ends it.
+    fn needs_answer(&self) -> bool {
+        !self.is_cancelled && self.method != "subscriptions/listen"
+    }
 }
 
 impl std::fmt::Debug for Audit {
@@ -67,11 +86,41 @@ impl Audit {
         }
     }
 
-    /// Lets the client send a message with an answer again, unchanged. With replicas it has to: if the
-    /// replica that asked is lost after it took the answer, the client is told to try again.
+    /// Lets the client send a message with an answer again, unchanged. Over HTTP it has to: if the connection
+    /// is lost, it cannot know whether the answer arrived.
     pub fn repeated_answers(mut self) -> Self {
         self.may_repeat_answers = true;
         self
+    }
+
+    /// How many requests, of both ends, need an answer and have none yet.
+    pub fn unanswered(&self) -> usize {
+        let asked = self.asked.lock();
+        asked.iter().flat_map(Requests::unanswered).count()
+    }
+
+    /// Reports each request that has no answer and was not cancelled.
+    ///
+    /// Call it while the connection is open, on a network that is [calm](super::Network::calm), when the
+    /// answers had the time to arrive. The answer of a connection that was lost may be lost with it.
+    pub fn all_answered(&self) {
+        let asked = self.asked.lock();
+        let ends = asked.iter().zip(["the client", "the server"]);
+        let missing: Vec<String> = ends
+            .flat_map(|(requests, end)| {
+                let unanswered = requests.unanswered();
+                unanswered.map(move |(id, awaited)| {
+                    format!(
+                        "request {id} of {end} ({}) is never answered",
+                        awaited.method
+                    )
+                })
+            })
+            .collect();
+        drop(asked);
+        for missing in missing {
+            self.problem(format_args!("{missing}"));
+        }
     }
 
     /// Sees a message that passes.
@@ -109,16 +158,21 @@ impl Audit {
         let params = head.params.unwrap_or_default();
         let mut asked = self.asked.lock();
         if method == Some("initialize") {
-            // A new session, in which the server counts anew.
-            asked[1 - sender] = Requests::default();
+            // A new session, in which the server counts anew. An earlier `initialize` was refused by HTTP itself,
+            // as that of Streamable HTTP is by a server of HTTP+SSE.
+            asked[1 - sender].begin_session();
+            asked[sender].cancel_method("initialize");
         }
         let problem = match (method, id) {
-            (Some(_), Some(id)) => asked[sender].ask(id, &params),
+            (Some(method), Some(id)) => asked[sender].ask(id, method, &params),
+            (Some("notifications/cancelled"), None) => {
+                asked[sender].cancel(&params);
+                None
+            }
             (Some("notifications/progress"), None) => asked[1 - sender].progress(&params),
             (None, Some(id)) => {
                 let may_repeat = self.may_repeat_answers && sender == 0;
-                let answered = &asked[1 - sender].answered;
-                if may_repeat && answered.get(&id) == Some(&hash) {
+                if may_repeat && asked[1 - sender].is_answered_by(&id, hash) {
                     None
                 } else {
                     asked[1 - sender].answer(&id, hash)
@@ -145,7 +199,40 @@ fn hash_of(message: &[u8]) -> u64 {
 }
 
 impl Requests {
-    fn ask(&mut self, id: String, params: &HeadParams) -> Option<String> {
+    fn unanswered(&self) -> impl Iterator<Item = (&String, &Awaited)> {
+        let open = self.open.iter();
+        open.filter(|(_, awaited)| awaited.needs_answer())
+    }
+
+    fn cancel(&mut self, params: &HeadParams) {
+        let id = params.request_id.as_ref().map(Value::to_string);
+        if let Some(awaited) = id.and_then(|id| self.open.get_mut(&id)) {
+            awaited.is_cancelled = true;
+        }
+    }
+
+    /// Forgets what was asked in the session before.
+    fn begin_session(&mut self) {
+        *self = Self {
+            answered_before: std::mem::take(&mut self.answered),
+            ..Self::default()
+        };
+    }
+
+    /// Whether this very message has answered the request already.
+    fn is_answered_by(&self, id: &str, hash: u64) -> bool {
+        let all = [&self.answered, &self.answered_before];
+        all.iter().any(|answered| answered.get(id) == Some(&hash))
+    }
+
+    fn cancel_method(&mut self, method: &str) {
+        let open = self.open.values_mut();
+        for awaited in open.filter(|awaited| awaited.method == method) {
+            awaited.is_cancelled = true;
+        }
+    }
+
+    fn ask(&mut self, id: String, method: &str, params: &HeadParams) -> Option<String> {
         if let Some(token) = params
             .meta
             .as_ref()
@@ -157,12 +244,16 @@ impl Requests {
             return Some(format!("uses request id {id} again after it was answered"));
         }
         // One that found no connection may be sent once more.
-        self.open.insert(id);
+        let awaited = Awaited {
+            method: method.to_owned(),
+            is_cancelled: false,
+        };
+        self.open.insert(id, awaited);
         None
     }
 
     fn answer(&mut self, id: &str, hash: u64) -> Option<String> {
-        if self.open.remove(id) {
+        if self.open.remove(id).is_some() {
             self.answered.insert(id.to_owned(), hash);
             None
         } else if self.answered.contains_key(id) {

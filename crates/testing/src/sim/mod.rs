@@ -32,8 +32,9 @@
 //! # What is checked
 //!
 //! - What your program asserts: a panic fails the run, also one in [`SimulationRun::spawn`].
-//! - The messages of [audited](SimulationRun::audited) clients: one answer to each request, none to a request
-//!   that was not sent, no id used twice, progress that grows and belongs to a request.
+//! - The messages of [audited](SimulationRun::audited) clients: no second answer to a request, none to a request
+//!   that was not sent, no id used twice, progress that grows and belongs to a request. That no answer is
+//!   missing is checked where you say that all must be there: [`Audit::all_answered`].
 //! - That the program ends. Time is simulated, so an endless wait takes no real time and is noticed.
 //! - That no task goes on after the program has ended and dropped what it had.
 //!

@@ -129,6 +129,13 @@ impl Network {
         }
     }
 
+    /// Whether bytes may be held up for longer than the delay: connections become silent, or an end reads
+    /// slowly. Otherwise each request is answered in time, or its connection ends with an error.
+    pub fn may_stall(&self) -> bool {
+        let faults = self.0.state.lock().faults;
+        faults.half_open > 0 || faults.slow_readers > 0
+    }
+
     fn is_refused(&self) -> bool {
         let mut state = self.0.state.lock();
         let refusals = state.faults.refusals;

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use turnbuckle::LiveServer;
 use turnbuckle_testing::sim::SimulationRun;
 
-use crate::{ledger::Ledger, member::Member};
+use crate::{ledger::Ledger, member::Member, sockets};
 
 /// How long handlers may run after their clients are gone: as long as a silent connection lasts.
 const LONGEST_END: Duration = Duration::from_mins(5);
+
+/// When the last message of a client has been served.
+const LAST_MESSAGE: Duration = Duration::from_mins(2);
 
 /// Lets members spend their afternoon; `meanwhile` happens beside. Then the network is well, and all
 /// of them are served again.
@@ -53,6 +57,25 @@ pub(crate) async fn recover(run: &SimulationRun, members: Vec<Member>) {
         .collect();
     for member in recovering {
         let _ = member.await;
+    }
+}
+
+/// Sees to it that a server keeps nothing for clients that are gone. If it is at a URL, its name says where:
+/// a session over HTTP whose client left without a word is forgotten when somebody comes after its time.
+pub(crate) async fn forgets(run: &SimulationRun, server: &LiveServer, at: Option<&str>) {
+    if let Some(name) = at {
+        tokio::time::sleep(sockets::SESSION_IDLE + LAST_MESSAGE).await;
+        sockets::visit(run, name).await;
+    }
+    let last = tokio::time::Instant::now() + LONGEST_END;
+    while !server.memory_usage().is_zero() {
+        if tokio::time::Instant::now() > last {
+            let usage = server.memory_usage();
+            return run.problem(format_args!(
+                "no client is left, and a server holds {usage}"
+            ));
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 

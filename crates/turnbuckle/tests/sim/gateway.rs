@@ -15,7 +15,7 @@ use turnbuckle::{
     host::ServerSpec,
 };
 use turnbuckle_server::BoxFuture;
-use turnbuckle_testing::sim::{Random, Sim, SimulatedMachine, SimulationRun};
+use turnbuckle_testing::sim::{Faults, Random, Sim, SimulatedMachine, SimulationRun};
 
 use crate::{
     afternoon, club,
@@ -90,14 +90,25 @@ impl Behind {
         let server = club::server_at(&self.ledger, self.name).build();
         let server = server.expect("the club is set up");
         if self.is_personal {
-            let machine = self
-                .run
-                .serve_at(self.name, &server, |http| http.protect(sockets::door()));
+            let machine = self.run.serve_at(self.name, &server, |http| {
+                http.settings(sockets::settings()).protect(sockets::door())
+            });
             self.machine = Some(machine);
         } else if !self.is_pipe {
-            self.machine = Some(self.run.serve(self.name, &server));
+            let machine = self.run.serve_at(self.name, &server, |http| {
+                http.settings(sockets::settings())
+            });
+            self.machine = Some(machine);
         }
         *self.live.lock().expect("no panic") = Some(server);
+    }
+
+    /// Sees to it that it keeps nothing for a gateway that is gone.
+    async fn forgets(&self) {
+        let live = self.live.lock().expect("no panic").clone();
+        let live = live.expect("it runs");
+        let at = (!self.is_pipe).then_some(self.name);
+        afternoon::forgets(&self.run, &live, at).await;
     }
 
     fn crash(&mut self) {
@@ -180,7 +191,7 @@ impl Front {
         });
         let gateway = gateway.open().expect("the gateway is set up");
         let machine = run.serve_at("club", gateway.server(), |http| {
-            http.protect(sockets::door())
+            http.settings(sockets::settings()).protect(sockets::door())
         });
         Self { gateway, machine }
     }
@@ -219,6 +230,7 @@ impl Front {
         if count > 0 {
             run.problem(format_args!("{count} calls are parked for good"));
         }
+        afternoon::forgets(run, self.gateway.server(), Some("club")).await;
     }
 }
 
@@ -283,6 +295,9 @@ pub(crate) async fn clubs_behind_a_gateway(run: SimulationRun) {
     intruder.stop().await;
     front.forgets(&run).await;
     front.crash(&run, &behind);
+    for server in &behind {
+        server.forgets().await;
+    }
     behind.iter_mut().for_each(Behind::crash);
     afternoon::end(&ledger).await;
 }
@@ -290,4 +305,11 @@ pub(crate) async fn clubs_behind_a_gateway(run: SimulationRun) {
 #[test]
 fn a_gateway_keeps_the_promises_of_the_servers_behind_it() {
     println!("{}", Sim::new().seeds(200).run(clubs_behind_a_gateway));
+}
+
+#[test]
+fn a_call_through_a_gateway_is_answered_or_lost_with_a_connection() {
+    let faults = Faults::default().with_half_open(0).with_slow_readers(0);
+    let sim = Sim::new().seeds(60).faults(faults);
+    println!("{}", sim.run(clubs_behind_a_gateway));
 }

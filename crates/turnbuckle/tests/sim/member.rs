@@ -8,12 +8,15 @@ use turnbuckle::{
     client::{Change, Direction, Listen, Started, Target},
     protocol::{CreateMessageResult, ElicitResult, ElicitValue},
 };
-use turnbuckle_testing::sim::{Random, SimulationRun};
+use turnbuckle_testing::sim::{Audit, Random, SimulationRun};
 
 use crate::{club, ledger::Ledger};
 
 /// How long a call may take.
 const DEADLINE: Duration = Duration::from_mins(1);
+
+/// How long an answer may take on a good network: less than the deadline, at which the client cancels.
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// How long it may take until a member is served again when the network is well.
 const RECOVERY: Duration = Duration::from_mins(5);
@@ -42,6 +45,8 @@ pub(crate) struct Member {
     pub(crate) revision: Revision,
     /// Opens the way to the server.
     pub(crate) reach: Arc<dyn Fn() -> Target + Send + Sync>,
+    /// Whether it is on a pipe, and not at a URL.
+    pub(crate) is_on_pipe: bool,
     /// Whether nothing is between it and the one server.
     pub(crate) is_direct: bool,
     /// The server that it uses, by where its notes are. Behind a gateway that is its name, too.
@@ -56,11 +61,17 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    fn client(&self) -> Client {
-        let mut audit = self.run.audit();
-        if !self.is_direct {
-            audit = audit.repeated_answers();
-        }
+    fn audit(&self) -> Arc<Audit> {
+        let audit = self.run.audit();
+        Arc::new(if self.is_on_pipe {
+            audit
+        } else {
+            audit.repeated_answers()
+        })
+    }
+
+    fn client(&self, audit: &Arc<Audit>) -> Client {
+        let audit = Arc::clone(audit);
         let (run, ledger) = (self.run.clone(), self.ledger.clone());
         let calls: Mutex<BTreeMap<String, u64>> = Mutex::default();
         let (asked, model) = (self.run.clone(), self.run.clone());
@@ -132,7 +143,8 @@ impl Member {
     pub(crate) async fn spend_an_afternoon(&self) {
         let mut random = self.run.random();
         for _ in 0..=random.below(2) {
-            if let Ok(connection) = self.client().connect((self.reach)()).await {
+            let client = self.client(&self.audit());
+            if let Ok(connection) = client.connect((self.reach)()).await {
                 for _ in 0..=random.below(5) {
                     self.act(&connection, &mut random).await;
                 }
@@ -147,9 +159,10 @@ impl Member {
     /// Is served again when the network is well: everything has to work.
     pub(crate) async fn recover(&self) {
         let work = async {
-            let connection = loop {
-                match self.client().connect((self.reach)()).await {
-                    Ok(connection) => break connection,
+            let (connection, audit) = loop {
+                let audit = self.audit();
+                match self.client(&audit).connect((self.reach)()).await {
+                    Ok(connection) => break (connection, audit),
                     Err(error) => self.run.note(format_args!("not yet: {error}")),
                 }
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -166,12 +179,24 @@ impl Member {
                 self.succeed(&connection, tool).await;
             }
             self.hear(&connection).await;
+            self.is_answered(&audit).await;
             connection.close().await;
         };
         if tokio::time::timeout(RECOVERY, work).await.is_err() {
             self.run
                 .problem(format_args!("member {} is not served again", self.number));
         }
+    }
+
+    /// Sees to it that each request of both sides has its answer, also those that no call waits for.
+    async fn is_answered(&self, audit: &Audit) {
+        // Subscriptions are ended behind the calls.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let last = tokio::time::Instant::now() + ANSWER;
+        while audit.unanswered() > 0 && tokio::time::Instant::now() < last {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        audit.all_answered();
     }
 
     /// Calls a tool on a good network.
@@ -290,6 +315,14 @@ impl Member {
             .note(format_args!("{tool} {call} fails: {}", kind(error)));
         if let CallError::Malformed { .. } | CallError::OutputMismatch { .. } = error {
             self.run.problem(format_args!("{tool} {call}: {error}"));
+        }
+        if let CallError::Deadline { .. } = error
+            && !self.run.network().may_stall()
+        {
+            self.run.problem(format_args!(
+                "{tool} {call} ({}) is never answered, and no connection stalled",
+                self.revision
+            ));
         }
         if self.ledger.times_begun(call) > 1 && !self.may_run_again(tool) {
             self.run

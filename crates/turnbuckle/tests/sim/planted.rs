@@ -1,15 +1,25 @@
 //! Mistakes made on purpose. The simulation has to find each of them.
 
 use std::{
-    sync::{Arc, Mutex},
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use turnbuckle::{Caller, Client, LiveServer, Revision, Server, State, Tool, client::Target, tool};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    time::{Instant, sleep_until},
+};
+use turnbuckle::{
+    Caller, Client, LiveServer, Revision, Server, State, Tool, client::Target, tool,
+    transport::Duplex,
+};
 use turnbuckle_server::Bearer;
-use turnbuckle_testing::sim::{Failure, Faults, Sim, SimulationRun};
+use turnbuckle_testing::sim::{End, Failure, Faults, Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
 
@@ -27,6 +37,7 @@ fn found<F: Future<Output = ()>>(faults: Faults, program: impl Fn(SimulationRun)
     *failure
 }
 
+/// A planted mistake is found by its own check, not because the run leaves tasks behind.
 #[track_caller]
 fn assert_says(failure: &Failure, what: &str) {
     let is_said = failure
@@ -34,37 +45,84 @@ fn assert_says(failure: &Failure, what: &str) {
         .iter()
         .any(|problem| problem.contains(what));
     assert!(is_said, "{failure}");
+    let is_untidy = failure
+        .problems
+        .iter()
+        .any(|problem| problem.contains("tasks go on"));
+    assert!(!is_untidy || what.contains("tasks go on"), "{failure}");
 }
 
-/// What a faulty wire does to a line of the server.
-type Spoil = fn(&Value, u64) -> usize;
+/// What a faulty wire does to a line of the server: how often it arrives.
+type Spoil = Arc<dyn Fn(&Value) -> usize + Send + Sync>;
 
-/// A pipe to a server on which each line of the server arrives as often as `spoil` says.
-fn spoiled(run: &SimulationRun, server: &LiveServer, spoil: Spoil) -> Target {
+/// What a faulty wire does.
+#[derive(Clone)]
+struct FaultyWire {
+    spoil: Spoil,
+    /// Whether it answers calls that were cancelled.
+    answers_cancelled: bool,
+}
+
+/// How long an answer after a cancel is late: the handler has been given up by then.
+const LATE: Duration = Duration::from_secs(1);
+
+/// A pipe to a server with a faulty wire.
+fn spoiled(run: &SimulationRun, server: &LiveServer, wire: FaultyWire) -> Target {
     let (near, far) = run.network().pair("spoiled");
     let inside = server.connect_as(Caller::new("ada"));
-    let (from_client, mut to_client) = tokio::io::split(far);
-    let mut to_server = inside.writer;
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(from_client).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            let _ = to_server.write_all(format!("{line}\n").as_bytes()).await;
-        }
-    });
-    tokio::spawn(async move {
-        let (mut lines, mut count) = (BufReader::new(inside.reader).lines(), 0);
-        while let Ok(Some(line)) = lines.next_line().await {
-            count += 1;
-            let message: Value = serde_json::from_str(&line).expect("servers write JSON");
-            for _ in 0..spoil(&message, count) {
-                let _ = to_client.write_all(format!("{line}\n").as_bytes()).await;
-            }
-        }
-    });
+    tokio::spawn(wire.pass(far, inside));
     Target::from(tokio::io::split(near))
 }
 
-async fn club_with(run: SimulationRun, spoil: Spoil) {
+impl FaultyWire {
+    /// Passes messages until one side ends, which ends the other.
+    async fn pass(self, far: End, inside: Duplex) {
+        let (from_client, mut to_client) = tokio::io::split(far);
+        let mut from_client = BufReader::new(from_client).lines();
+        let (mut from_server, mut to_server) =
+            (BufReader::new(inside.reader).lines(), inside.writer);
+        let mut late: VecDeque<(Instant, Value)> = VecDeque::new();
+        loop {
+            let due = late.front().map_or_else(Instant::now, |(due, _)| *due);
+            tokio::select! {
+                biased;
+                line = from_client.next_line() => {
+                    let Ok(Some(line)) = line else { return };
+                    let message: Value = serde_json::from_str(&line).expect("clients write JSON");
+                    if self.answers_cancelled && message["method"] == "notifications/cancelled" {
+                        let id = message["params"]["requestId"].clone();
+                        late.push_back((Instant::now() + LATE, id));
+                    }
+                    let _ = to_server.write_all(format!("{line}\n").as_bytes()).await;
+                }
+                line = from_server.next_line() => {
+                    let Ok(Some(line)) = line else { return };
+                    let message: Value = serde_json::from_str(&line).expect("servers write JSON");
+                    for _ in 0..(self.spoil)(&message) {
+                        let _ = to_client.write_all(format!("{line}\n").as_bytes()).await;
+                    }
+                }
+                () = sleep_until(due), if !late.is_empty() => {
+                    let (_, id) = late.pop_front().expect("one is due");
+                    let result = json!({ "content": [] });
+                    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                    let _ = to_client.write_all(format!("{answer}\n").as_bytes()).await;
+                }
+            }
+        }
+    }
+}
+
+/// A club on a pipe on which lines of the server arrive as often as `spoil` says.
+async fn club_with(run: SimulationRun, spoil: impl Fn(&Value) -> usize + Send + Sync + 'static) {
+    let wire = FaultyWire {
+        spoil: Arc::new(spoil),
+        answers_cancelled: false,
+    };
+    club_behind(run, wire).await;
+}
+
+async fn club_behind(run: SimulationRun, wire: FaultyWire) {
     let ledger = Ledger::new(&run);
     let server = club::server(&ledger).build().expect("the club is set up");
     let away = run.clone();
@@ -74,7 +132,8 @@ async fn club_with(run: SimulationRun, spoil: Spoil) {
         known_as: "ada",
         number: 1,
         revision: Revision::V2025_06_18,
-        reach: Arc::new(move || spoiled(&away, &server, spoil)),
+        reach: Arc::new(move || spoiled(&away, &server, wire.clone())),
+        is_on_pipe: true,
         is_direct: true,
         place: club::NOTES,
         asked_in: Revision::V2025_06_18,
@@ -87,7 +146,7 @@ async fn club_with(run: SimulationRun, spoil: Spoil) {
 
 #[test]
 fn a_second_answer_is_found() {
-    let twice: Spoil = |message, _| {
+    let twice = |message: &Value| {
         if message.get("result").is_some() {
             2
         } else {
@@ -100,9 +159,71 @@ fn a_second_answer_is_found() {
 
 #[test]
 fn a_lost_question_is_found() {
-    let lossy: Spoil = |message, _| usize::from(message["method"] != "elicitation/create");
+    let lossy = |message: &Value| usize::from(message["method"] != "elicitation/create");
     let failure = found(Faults::none(), |run| club_with(run, lossy));
     assert_says(&failure, "ask (2025-06-18) fails on a good network");
+}
+
+#[test]
+fn an_answer_after_a_cancel_is_found() {
+    let failure = found(Faults::none(), |run| {
+        let wire = FaultyWire {
+            spoil: Arc::new(|_| 1),
+            answers_cancelled: true,
+        };
+        club_behind(run, wire)
+    });
+    assert_says(&failure, "is answered after it was cancelled");
+}
+
+#[test]
+fn a_call_that_is_never_answered_is_found() {
+    let lossy = |message: &Value| {
+        let text = &message["result"]["content"][0]["text"];
+        let is_of_steps = text.as_str().is_some_and(|text| text.ends_with("done"));
+        usize::from(!is_of_steps)
+    };
+    let failure = found(Faults::none(), |run| club_with(run, lossy));
+    assert_says(&failure, "is never answered, and no connection stalled");
+}
+
+/// Nobody waits for the answer of this request, so nothing but the audit can miss it.
+#[test]
+fn a_missing_answer_that_no_call_waits_for_is_found() {
+    // The first empty result answers `resources/subscribe`, the next one `resources/unsubscribe`.
+    let failure = found(Faults::none(), |run| {
+        let empty = AtomicUsize::new(0);
+        let lossy = move |message: &Value| {
+            let result = message["result"].as_object();
+            let is_empty = result.is_some_and(serde_json::Map::is_empty);
+            usize::from(!is_empty || empty.fetch_add(1, Ordering::Relaxed) == 0)
+        };
+        club_with(run, lossy)
+    });
+    assert_says(&failure, "(resources/unsubscribe) is never answered");
+}
+
+#[test]
+fn what_a_server_holds_for_good_is_found() {
+    let failure = found(Faults::none(), async |run: SimulationRun| {
+        let ledger = Ledger::new(&run);
+        let server = club::server(&ledger).build().expect("the club is set up");
+        let machine = run.serve("club", &server);
+        let client = Client::new("ada", "1.0.0").deadline(Duration::from_hours(24));
+        let connection = client.connect(run.target("club")).await;
+        let connection = connection.expect("the network is good");
+        let calling = connection.call("wait", json!({ "call": 1 })).into_future();
+        let judging = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            afternoon::forgets(&run, &server, None).await;
+        };
+        tokio::select! {
+            _ = calling => {}
+            () = judging => {}
+        }
+        machine.crash();
+    });
+    assert_says(&failure, "no client is left, and a server holds");
 }
 
 /// The last caller, which other callers must not learn.

@@ -42,11 +42,15 @@ async fn keep_running(
             .replicas(shared_stores::seen_by(&power, &stores))
             .build()
             .expect("the club is set up");
-        let machine = run.serve_at(name, &server, |http| http.protect(sockets::door()));
+        let machine = run.serve_at(name, &server, |http| {
+            http.settings(sockets::settings()).protect(sockets::door())
+        });
         tokio::select! {
             biased;
             () = power.failed() => {}
-            _ = stop.changed() => {}
+            _ = stop.changed() => {
+                afternoon::forgets(&run, &server, Some(name)).await;
+            }
         }
         machine.crash();
         drop(server);
@@ -87,6 +91,7 @@ fn members(
             number: u32::try_from(number).expect("there are three"),
             revision,
             reach: Arc::new(move || balanced(&away, &seen, name).into()),
+            is_on_pipe: false,
             is_direct: false,
             place: club::NOTES,
             asked_in: revision,
@@ -156,7 +161,9 @@ fn a_change_right_after_subscribing_is_heard_at_every_replica() {
                     .replicas(shared_stores::seen_by(&power, &stores))
                     .build()
                     .expect("the club is set up");
-                run.serve_at(name, &server, |http| http.protect(sockets::door()))
+                run.serve_at(name, &server, |http| {
+                    http.settings(sockets::settings()).protect(sockets::door())
+                })
             });
             for mut member in members(&run, &ledger, &mut random, &SeenRequests::default()) {
                 member.revision = *random.pick(&[

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use turnbuckle::{Caller, Revision};
-use turnbuckle_testing::sim::{Sim, SimulationRun};
+use turnbuckle_testing::sim::{Faults, Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member};
 
@@ -23,6 +23,7 @@ pub(crate) async fn club_on_pipes(run: SimulationRun) {
             number: u32::try_from(number).expect("there are three"),
             revision,
             reach: Arc::new(move || away.pipe(name, &server, Caller::new(name))),
+            is_on_pipe: true,
             is_direct: true,
             place: club::NOTES,
             asked_in: revision,
@@ -32,6 +33,7 @@ pub(crate) async fn club_on_pipes(run: SimulationRun) {
     });
     let members = members.collect();
     afternoon::spend(&run, members, async {}).await;
+    afternoon::forgets(&run, &server, None).await;
     drop(server);
     afternoon::end(&ledger).await;
 }
@@ -39,4 +41,13 @@ pub(crate) async fn club_on_pipes(run: SimulationRun) {
 #[test]
 fn a_server_on_pipes_keeps_its_promises() {
     println!("{}", Sim::new().seeds(1600).run(club_on_pipes));
+}
+
+#[test]
+fn a_call_on_a_pipe_that_is_cut_at_most_is_answered_or_lost_with_it() {
+    let faults = Faults::default().with_half_open(0).with_slow_readers(0);
+    println!(
+        "{}",
+        Sim::new().seeds(200).faults(faults).run(club_on_pipes)
+    );
 }
