@@ -59,6 +59,9 @@ pub use relay::{
     ClientChannel, OwnedRelayedRequest, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
     RelayedRequest,
 };
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use replica::fuzzing;
 #[cfg(feature = "http")]
 pub use server::{Http, stop_signal};
 pub use server::{

@@ -7,9 +7,12 @@ mod edit;
 mod envelope;
 mod jose;
 mod members;
+mod pattern;
+mod pattern_oracle;
 mod planted;
 mod request_state;
 mod schema;
+mod session_id;
 mod sse;
 mod typed;
 mod uri_template;
@@ -34,10 +37,11 @@ pub const ALL: &[Target] = &[
     sse::TARGET,
     uri_template::TARGET,
     schema::TARGET,
-    schema::PATTERN,
+    pattern::TARGET,
     jose::TARGET,
     challenge::TARGET,
     request_state::TARGET,
+    session_id::TARGET,
     config::TARGET,
     command_line::TARGET,
 ];

@@ -29,35 +29,6 @@ pub const TARGET: Target = Target {
     is_planted: false,
 };
 
-pub const PATTERN: Target = Target {
-    name: "pattern",
-    run: run_pattern,
-    seeds: &[
-        b"^a+(b|c)*$\nabc",
-        b"[^\\d\\s]{2,3}\\u0041\nxyA",
-        b"(?:x)(?=y)\\bz\\w\\.\nxyz.",
-        b"^[a-z\\-\\]]+\\/\\p{L}$\na-/b",
-    ],
-    words: &[
-        "[a-z]",
-        "\\d",
-        "\\W",
-        "{1,2}",
-        "(?:",
-        "(?!",
-        "(?<=",
-        "|",
-        "^",
-        "$",
-        "\\u{1f600}",
-        "\\cA",
-        "\\p{Lu}",
-        "*?",
-        "\\1",
-    ],
-    is_planted: false,
-};
-
 fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else {
         return;
@@ -70,19 +41,6 @@ fn run(input: &[u8]) {
         return;
     };
     check(&source, &instance);
-}
-
-fn run_pattern(input: &[u8]) {
-    let Ok(text) = str::from_utf8(input) else {
-        return;
-    };
-    let (pattern, instance) = text.split_once('\n').unwrap_or((text, ""));
-    let source = serde_json::json!({ "pattern": pattern });
-    let Ok(schema) = Schema::compile(&source) else {
-        return;
-    };
-    let instance = Value::from(instance);
-    assert_eq!(schema.is_valid(&instance), schema.check(&instance).is_ok());
 }
 
 fn check(source: &Value, instance: &Value) {

@@ -3,6 +3,8 @@
 
 mod calls;
 mod event_writer;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handshake;
 mod letter;
 mod place;

@@ -1,0 +1,54 @@
+//! Entry points for the fuzz targets of this repository; not for programs.
+
+use serde_json::Value;
+use turnbuckle_protocol::{ClientCapabilities, Implementation, Revision, SubscriptionFilter};
+use turnbuckle_session::round::{KeyRing, seal::Nonce};
+
+use super::{Handshake, HandshakeRest, OpenedId};
+
+/// A session id, the key of its session in stores, and the part of its handshake that is kept in a store.
+#[derive(Clone, Debug)]
+pub struct SealedSession {
+    /// The id.
+    pub id: String,
+    /// What the session is kept under in stores.
+    pub key: String,
+    /// What was too large for the id.
+    pub part: Option<Vec<u8>>,
+}
+
+/// Seals a handshake of a client with this name.
+///
+/// # Panics
+/// If sealing fails, which these values cannot cause.
+pub fn seal_session(
+    keys: &KeyRing,
+    caller: &str,
+    client: &str,
+    nonces: [Nonce; 2],
+) -> SealedSession {
+    let rest = HandshakeRest {
+        caller: Some(caller.to_owned()),
+        info: Some(Implementation::new(client, "1")),
+        capabilities: ClientCapabilities::default(),
+    };
+    let promised = SubscriptionFilter::new().with_tools();
+    let handshake = Handshake::new(Revision::LATEST_LEGACY, 1000, &promised, rest);
+    let sealed = handshake.seal(keys, nonces).expect("there is a cipher");
+    SealedSession {
+        id: sealed.id,
+        key: sealed.key,
+        part: sealed.part,
+    }
+}
+
+/// Opens a session id: the key of its session, and its handshake as JSON.
+pub fn open_session(keys: &KeyRing, id: &str) -> Option<(String, Value)> {
+    let opened = OpenedId::open(keys, id)?;
+    Some((opened.key, serde_json::to_value(opened.handshake).ok()?))
+}
+
+/// Opens the part of a handshake that was kept in a store, as JSON.
+pub fn open_part(keys: &KeyRing, part: &[u8]) -> Option<Value> {
+    serde_json::to_value(HandshakeRest::open(keys, part.to_vec())?).ok()
+}
