@@ -36,6 +36,10 @@ enum Outcome {
 
 /// What one member is.
 #[derive(Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about how the member reaches its server"
+)]
 pub(crate) struct Member {
     pub(crate) run: SimulationRun,
     pub(crate) ledger: Ledger,
