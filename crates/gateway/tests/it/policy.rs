@@ -93,7 +93,12 @@ async fn pages(tools: &[&str], revision: Revision) -> Vec<(Vec<String>, Option<S
     let client = join(&client, &gateway, Door::Http).await;
     let (mut pages, mut cursor) = (Vec::new(), None);
     loop {
-        let mut params = call("", &json!({}));
+        // A modern request says in its params who sends it.
+        let mut params = if revision.is_modern() {
+            call("", &json!({}))
+        } else {
+            json!({})
+        };
         let members = params.as_object_mut().expect("params");
         members.remove("name");
         members.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor)));
