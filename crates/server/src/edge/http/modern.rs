@@ -57,10 +57,7 @@ pub(super) fn serve(
     request: &Request<'_>,
     charge: &mut Option<Charge>,
 ) -> RequestAnswer {
-    let outbox = unsent::outbox(&site.shared, site.key(parts));
-    let closing = site.closing.clone();
-    let peer = Peer::new(site.caller(parts), outbox.clone(), None, closing);
-    let peer = Arc::new(peer.counted(site.counted(parts)));
+    let (peer, outbox) = peer(site, parts);
     let admitted = admission::admit(&site.shared, &peer, Era::Modern, request);
     if let Ok(incoming) = &admitted
         && let Some(refused) = guard::check_scopes(site, incoming)
@@ -106,6 +103,29 @@ pub(super) fn serve(
             reply::events(listen_body::stream(*subscription, site)).into()
         }
     }
+}
+
+/// Answers a request that has no version anywhere. That is said before what its headers lack.
+pub(super) fn serve_without_version(
+    site: &Arc<Site>,
+    parts: &Parts,
+    request: &Request<'_>,
+    charge: &mut Option<Charge>,
+) -> RequestAnswer {
+    let (peer, _) = peer(site, parts);
+    let Err(inadmissible) = admission::admit(&site.shared, &peer, Era::Modern, request) else {
+        return serve(site, parts, request, charge);
+    };
+    let mut response = sink::Response::default();
+    inadmissible.refuse(&request.id, &mut response);
+    json(response, status_of).into()
+}
+
+fn peer(site: &Arc<Site>, parts: &Parts) -> (Arc<Peer>, Outbox) {
+    let outbox = unsent::outbox(&site.shared, site.key(parts));
+    let closing = site.closing.clone();
+    let peer = Peer::new(site.caller(parts), outbox.clone(), None, closing);
+    (Arc::new(peer.counted(site.counted(parts))), outbox)
 }
 
 /// Waits for the answer, or for something that is sent before it.

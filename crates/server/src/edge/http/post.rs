@@ -192,7 +192,7 @@ async fn serve_request(
             modern::serve(site, parts, request, charge)
         }
         Era::Legacy if !names_session && admission::forgot_its_version(request) => {
-            modern::serve(site, parts, request, charge)
+            modern::serve_without_version(site, parts, request, charge)
         }
         _ => match named_session::find(site, parts).await {
             Ok(Some(session)) => {
