@@ -137,11 +137,7 @@ impl Http {
         let kind = BodyKind::of(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
         let answered = self.take(post, &body);
-        if !post.slot.is_settled() && !self.uses_http_sse() {
-            // The server may have sent one answer too many, and this request got it. Its own answer would come to the
-            // next request on the connection.
-            self.agent.close_unused(&self.post_to());
-        }
+        self.trust_if_answered(post);
         match answered {
             Some(answered) => Ok(answered),
             None if self.uses_http_sse() => Ok(Answered::Later),
@@ -155,6 +151,14 @@ impl Http {
                 );
                 Err(Fault::Malformed(problem).into())
             }
+        }
+    }
+
+    /// Closes unused connections if the body of an answer did not answer the request: the server may have sent one
+    /// answer too many, and that of this request would come to the next one on the connection.
+    fn trust_if_answered(&self, post: &Post<'_>) {
+        if !post.slot.is_settled() && !self.uses_http_sse() {
+            self.agent.close_unused(&self.post_to());
         }
     }
 
@@ -210,6 +214,7 @@ impl Http {
         if refusal.is_error_of_the_protocol()
             && let Some(answered) = self.take(post, &refusal.body)
         {
+            self.trust_if_answered(post);
             return Ok(answered);
         }
         Err(refusal.into_fault().into())
@@ -255,6 +260,7 @@ impl Http {
                 Err(HttpError::TooLarge { limit }) => return Err(Fault::Oversized(limit).into()),
                 // streamable-http: a modern stream cannot be resumed.
                 Ok(None) if post.modern.is_some() || !position.is_known() => {
+                    self.trust_if_answered(post);
                     let problem = "its stream ended without an answer";
                     return Err(Fault::Lost(problem.into()).into());
                 }

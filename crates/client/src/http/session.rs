@@ -111,8 +111,9 @@ impl Sessions {
         session
     }
 
-    /// The newest session: the one in use, or one that was opened and is not in use yet.
-    pub(crate) fn newest(&self) -> Session {
+    /// Takes the newest session, at the end of a handshake or of the connection: the one that was opened and is not in use
+    /// yet, or else the one in use.
+    pub(crate) fn take_newest(&self) -> Session {
         let begun = self.begun.lock().take();
         begun.unwrap_or_else(|| self.current())
     }
@@ -125,7 +126,7 @@ impl Http {
     /// Dropping the future leaves things as they were: nothing belongs to a session whose server
     /// may wait for the end of the handshake.
     pub(crate) async fn end_handshake(&self) {
-        let session = self.sessions.newest();
+        let session = self.sessions.take_newest();
         // Before anything else is sent: two requests may overtake each other.
         let server = self.ends.server();
         for attempt in 1..=INITIALIZED_ATTEMPTS {

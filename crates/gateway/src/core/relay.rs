@@ -1,6 +1,9 @@
 //! Answers requests of clients for the server in front.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, atomic::Ordering},
+};
 
 use futures_core::future::BoxFuture;
 use tokio::time;
@@ -187,13 +190,21 @@ impl Core {
         self.will_pass_lists() && self.only().as_ref().is_some_and(is_ready)
     }
 
+    /// Says whether the policy can keep entries out of lists.
+    pub(crate) fn set_hides_entries(&self, hides: bool) {
+        self.common.hides_entries.store(hides, Ordering::Relaxed);
+    }
+
     /// Whether there is one server whose lists are passed on when it is ready.
     pub(super) fn will_pass_lists(&self) -> bool {
         // The lists that were compared are those that are shown.
         let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
         // Entries of another gateway are listed with the way that they came.
         let is_server = |member: Arc<Member>| !member.plan.peer.is_gateway();
-        !self.lock.get().is_some_and(is_enforced) && self.only().is_some_and(is_server)
+        let hides_entries = self.common.hides_entries.load(Ordering::Relaxed);
+        !hides_entries
+            && !self.lock.get().is_some_and(is_enforced)
+            && self.only().is_some_and(is_server)
     }
 }
 

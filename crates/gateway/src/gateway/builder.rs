@@ -276,6 +276,7 @@ impl Gateway {
             }),
             next_lane: Arc::new(AtomicU64::new(1)),
             is_of_caller: false,
+            hides_entries: Arc::default(),
         };
         let context = Context {
             sealer: Sealer::new(keys.clone()),

@@ -84,7 +84,11 @@ impl Operation {
 
     /// Replaces the policy while the gateway runs. It applies to requests that begin from now on.
     pub fn set_policy(&self, policy: Policy) {
-        *self.policy.write() = Arc::new(policy);
+        let mut current = self.policy.write();
+        if let Some(bound) = self.bound.get() {
+            bound.directory.set_hides_entries(policy.hides_entries());
+        }
+        *current = Arc::new(policy);
     }
 
     /// The counters. The program updates those that only it knows, such as the states of servers.
@@ -103,6 +107,7 @@ impl Operation {
     /// Gives it what a gateway knows, before it is put around the gateway.
     pub(crate) fn bind(&self, directory: Arc<dyn Directory>, keys: Option<KeyRing>) {
         let asking = Arc::new(Asking::new(ask::KEY, keys));
+        directory.set_hides_entries(self.policy.read().hides_entries());
         // An operation is for one gateway; another one keeps what it was given first.
         let _ = self.bound.set(Bound { directory, asking });
     }

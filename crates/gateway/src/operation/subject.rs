@@ -76,6 +76,9 @@ pub(crate) trait Directory: Send + Sync {
         false
     }
 
+    /// Says whether rules can keep entries out of lists, which are then never those of a server as it pages them.
+    fn set_hides_entries(&self, _hides: bool) {}
+
     /// Waits until it is known what this caller is offered; `None` if it is. Until then a call of an entry
     /// without facts must not be judged: the entry may appear before the call is made. An error says why it
     /// cannot become known.

@@ -405,6 +405,12 @@ impl Directory for CallersDirectory {
         })
     }
 
+    fn set_hides_entries(&self, hides: bool) {
+        if let Some(callers) = self.0.upgrade() {
+            callers.shared.set_hides_entries(hides);
+        }
+    }
+
     fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let callers = self.0.upgrade()?;
         if callers.share_all() {

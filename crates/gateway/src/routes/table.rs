@@ -183,14 +183,16 @@ impl Routes {
                 Reject::invalid_params("`cursor` is not one of this list; start from the beginning")
             })?,
         };
-        let entries = match seen {
-            None => self.written(kind, revision),
-            Some(seen) => Arc::new(self.seen(kind, revision, seen)),
+        let written = self.written(kind, revision);
+        let seen_entries = seen.map(|seen| self.seen(kind, &written, seen));
+        let count = seen_entries.as_ref().map_or(written.len(), Vec::len);
+        let end = count.min(start.saturating_add(PAGE));
+        let page = match &seen_entries {
+            None => written.get(start..end).unwrap_or_default().join(","),
+            Some(entries) => entries.get(start..end).unwrap_or_default().join(","),
         };
-        let end = entries.len().min(start.saturating_add(PAGE));
-        let page = entries.get(start..end).unwrap_or_default();
-        let mut text = format!(r#"{{"{}":[{}]"#, kind.member(), page.join(","));
-        if end < entries.len() {
+        let mut text = format!(r#"{{"{}":[{page}]"#, kind.member());
+        if end < count {
             let generation = self.list(kind).generation;
             let _ = write!(text, r#","nextCursor":"{generation:x}-{end}""#);
         }
@@ -211,12 +213,11 @@ impl Routes {
         Ok(text.into_bytes())
     }
 
-    /// The entries of a list that a caller sees, as they are written in a revision.
-    fn seen(&self, kind: Kind, revision: Revision, seen: &SeenEntries) -> Vec<String> {
-        let written = self.written(kind, revision);
-        let named = self.list(kind).entries.keys().zip(written.iter());
+    /// The entries of a list that a caller sees, of those that are written in some revision.
+    fn seen<'a>(&self, kind: Kind, written: &'a [String], seen: &SeenEntries) -> Vec<&'a str> {
+        let named = self.list(kind).entries.keys().zip(written);
         let kept = named.filter(|(name, _)| seen.has(EntryKind::of(kind), name));
-        kept.map(|(_, text)| text.clone()).collect()
+        kept.map(|(_, text)| text.as_str()).collect()
     }
 
     /// Where a cursor points to, if it is of this list.

@@ -1,6 +1,9 @@
 //! The lists of a server from its last run, used before it starts.
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64},
+};
 
 use turnbuckle_client::Client;
 use turnbuckle_host::{ServerId, ServerSpec};
@@ -24,6 +27,8 @@ pub(crate) struct Common {
     pub(crate) next_lane: Arc<AtomicU64>,
     /// Whether the servers are one caller's own.
     pub(crate) is_of_caller: bool,
+    /// Whether the policy can keep entries out of lists.
+    pub(crate) hides_entries: Arc<AtomicBool>,
 }
 
 impl Common {
@@ -36,6 +41,7 @@ impl Common {
             on_news,
             next_lane: Arc::clone(&self.next_lane),
             is_of_caller: true,
+            hides_entries: Arc::clone(&self.hides_entries),
         }
     }
 }

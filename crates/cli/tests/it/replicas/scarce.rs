@@ -1,6 +1,12 @@
 //! Replicas that have few descriptors or little memory, and a Redis that has no memory or no disk left.
 
-use std::{io::Write as _, net::TcpStream, process::Command, thread, time::Instant};
+use std::{
+    io::Write as _,
+    net::TcpStream,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 
@@ -161,6 +167,8 @@ fn a_replica_of_little_memory_serves_beside_large_calls_that_are_not_read() {
             .map(|_| {
                 scope.spawn(|| {
                     let mut stream = TcpStream::connect(&one.host).expect("the system takes it");
+                    let timeout = stream.set_write_timeout(Some(Duration::from_secs(30)));
+                    timeout.expect("it is not zero");
                     stream.write_all(&request).is_ok().then_some(stream)
                 })
             })
@@ -169,6 +177,7 @@ fn a_replica_of_little_memory_serves_beside_large_calls_that_are_not_read() {
         sent.map(|one| one.join().expect("nothing panics"))
             .collect()
     });
+    assert!(held.iter().flatten().count() > 0, "none was taken");
     echoes(&one, &session);
     echoes(&other, &session);
     let status = std::fs::read_to_string(format!("/proc/{}/status", one.child.id()));

@@ -37,6 +37,9 @@ const TELL_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// How often a notification is sent that finds no connection.
+const NOTIFICATION_ATTEMPTS: u32 = 3;
+
 /// How long a stream that has said what it was for may stay open.
 const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -158,6 +161,7 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
 
 /// Sends a message again if it found no connection. An answer is also sent again if the connection was lost
 /// before the server said that it has the answer: the server waits for it, and drops what it has already.
+/// Notifications, for which no server waits, are tried three times, so that they do not hold up answers.
 async fn tell_again(
     http: &Http,
     session: &Session,
@@ -165,15 +169,18 @@ async fn tell_again(
     is_answer: bool,
 ) -> Result<(), Fault> {
     let mut pause = FIRST_PAUSE;
+    let mut attempts = 0;
     loop {
+        attempts += 1;
+        let is_last = !is_answer && attempts == NOTIFICATION_ATTEMPTS;
         let fault = match http.tell(session, message.clone()).await {
-            Err(fault @ Fault::Unsent(_)) => fault,
+            Err(fault @ Fault::Unsent(_)) if !is_last => fault,
             Err(fault @ Fault::Lost(_)) if is_answer => fault,
             told => return told,
         };
         tokio::time::sleep(pause + jitter(pause / 4)).await;
         // What was asked in a session that is over is not waited for.
-        if http.sessions.newest().number != session.number {
+        if http.sessions.current().number != session.number {
             return Err(fault);
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -204,7 +211,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
 
 /// transports: a client that is done with a session SHOULD say so. The server may not care.
 async fn end_session(link: &Link, http: &Http) {
-    let session = http.sessions.newest();
+    let session = http.sessions.take_newest();
     if !session.can_expire() || link.lifecycle.keeps_session() {
         return;
     }

@@ -64,7 +64,9 @@ impl IdleLimits {
         Self {
             session: settings.session_idle,
             // Until then, a client that waits for its answer reads no stream.
-            with_call: settings.session_idle.max(2 * settings.keep_alive),
+            with_call: settings
+                .session_idle
+                .max(settings.keep_alive.saturating_mul(2)),
         }
     }
 }
