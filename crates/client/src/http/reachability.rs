@@ -36,7 +36,8 @@ impl Reachability {
     /// The server cannot be reached.
     pub(super) fn failed(&self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        self.failed_at.store(begun.max(1), Ordering::Relaxed);
+        // Of two failures at once, the one that began later counts.
+        self.failed_at.fetch_max(begun.max(1), Ordering::Relaxed);
     }
 
     /// Whether the server could not be reached the last time it was tried.

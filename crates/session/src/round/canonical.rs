@@ -115,6 +115,13 @@ impl Hasher {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "seal"),
+        expect(
+            clippy::useless_conversion,
+            reason = "the digest without sealing is an array already"
+        )
+    )]
     pub(super) fn finish(self) -> [u8; DIGEST_BYTES] {
         self.0.finalize().into()
     }
