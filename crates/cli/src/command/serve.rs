@@ -3,7 +3,7 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use turnbuckle::{Http, HttpSettings, Server, Stdio};
+use turnbuckle::{Http, HttpSettings, Revision, Server, Stdio};
 use turnbuckle_command_line::{
     control::tell,
     failure::{Code, Failed, Outcome},
@@ -152,8 +152,9 @@ async fn serve_address(serve: &Serve, server: Server) -> Outcome {
 fn announce_address(address: Option<SocketAddr>, page: Option<&str>) {
     let Some(address) = address else { return };
     tell("turnbuckle demo server, every revision at one address:");
+    let streamable = format!("Streamable HTTP, 2025-03-26 to {}", Revision::LATEST);
     for (path, what) in [
-        ("/mcp", "Streamable HTTP, 2025-03-26 to 2026-07-28"),
+        ("/mcp", streamable.as_str()),
         ("/sse", "HTTP+SSE, 2024-11-05"),
         ("/mcp/server-card", "the server card"),
         ("/healthz", "the health check"),

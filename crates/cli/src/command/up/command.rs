@@ -6,7 +6,7 @@ use clap::Args;
 use http::Uri;
 use tokio::sync::{Notify, oneshot};
 use turnbuckle::{
-    Http, HttpSettings, Protect, Stdio,
+    Http, HttpSettings, Protect, Revision, Stdio,
     gateway::{Gateway, LiveGateway, lock::Lock, observe::Recorder, operation::Operation},
     transport::http::Listener,
 };
@@ -470,7 +470,8 @@ fn announce(address: Option<SocketAddr>, plan: &Plan, page: Option<&str>) {
         "turnbuckle gateway for {count} {servers}, every revision at one address:"
     ));
     tell(&format!(
-        "  http://{address}/mcp  Streamable HTTP, 2025-03-26 to 2026-07-28"
+        "  http://{address}/mcp  Streamable HTTP, 2025-03-26 to {}",
+        Revision::LATEST
     ));
     tell(&format!("  http://{address}/sse  HTTP+SSE, 2024-11-05"));
     if let Some(page) = page {
