@@ -11,6 +11,11 @@ import anyio
 
 from report import check, holds, same
 
+SLOWEST_POST = 60
+"""How long an HTTP+SSE client waits for the answer to a POST, in seconds. The SDK's default of 5 s is too short for two
+debug builds, one of which sends a message of 2 MB to the other: encrypting and decrypting it takes each of them about a
+second of CPU time, on a machine that has other work too."""
+
 
 def transport_of(place):
     """How a server is reached: by a URL that ends in /sse, by another URL, or by a command."""

@@ -19,7 +19,7 @@ from pydantic import AnyUrl
 from answers import Answers
 from behind import IS_THROUGH, behind
 from demo import closing, demo
-from over_http import Session, broken_streams, transport_of
+from over_http import SLOWEST_POST, Session, broken_streams, transport_of
 from relay import Relay
 from report import check, same, unguarded
 
@@ -228,7 +228,7 @@ async def main(place, *args):
         await relay.open()
     transports = {
         "stdio": lambda: stdio_client(StdioServerParameters(command=place, args=args)),
-        "sse": lambda: sse_client(relay.url),
+        "sse": lambda: sse_client(relay.url, timeout=SLOWEST_POST),
         "http": lambda: streamable_http(relay.url),
     }
     peer = Peer()

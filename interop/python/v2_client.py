@@ -19,7 +19,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from answers import Answers
 from behind import IS_THROUGH, behind
 from demo import closing, demo
-from over_http import Session, broken_streams, transport_of
+from over_http import SLOWEST_POST, Session, broken_streams, transport_of
 from relay import Relay
 from report import check, same, unguarded
 
@@ -151,7 +151,7 @@ async def main(mode, place, *args):
         await relay.open()
     servers = {
         "stdio": lambda: StdioServerParameters(command=place, args=list(args)),
-        "sse": lambda: sse_client(relay.url),
+        "sse": lambda: sse_client(relay.url, timeout=SLOWEST_POST),
         "http": lambda: relay.url,
     }
     peer = Peer(mode)

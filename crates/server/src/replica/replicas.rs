@@ -45,6 +45,10 @@ const SESSION_LIFE: Duration = Duration::from_hours(24);
 /// for as long.
 const MAX_AT_WORK: usize = 4096;
 
+/// 64 KiB: opening and reading a longer letter may take milliseconds, and is done where it delays nothing
+/// else.
+const LONG_LETTER: usize = 64 * 1024;
+
 /// How long to wait at the start for messages of others to arrive.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
@@ -83,6 +87,8 @@ pub(crate) struct Replicas {
     own_stations: Mutex<Vec<Arc<dyn Station>>>,
     next_place: AtomicU64,
     pub(super) at_work: Arc<Semaphore>,
+    /// Long letters that are read at the same time.
+    readers: Arc<Semaphore>,
     /// The calls of other replicas that are worked on.
     working: Mutex<HashSet<(NodeId, u64)>>,
     /// Messages for all that are sent again.
@@ -116,6 +122,7 @@ impl Replicas {
             own_stations: Mutex::default(),
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
+            readers: Arc::new(Semaphore::new(1)),
             working: Mutex::default(),
             telling: Arc::new(Semaphore::new(MAX_TELLING)),
             joined: Mutex::default(),
@@ -269,8 +276,28 @@ impl Replicas {
         self.seal_for(LETTER, &serde_json::to_vec(letter).ok()?)
     }
 
-    /// Takes what came over the bus. It does not wait.
-    fn receive(self: Arc<Self>, mut sealed: Vec<u8>) {
+    /// Takes what came over the bus. It does not wait: a long letter is read on a thread for blocking
+    /// work.
+    fn receive(self: Arc<Self>, sealed: Vec<u8>) {
+        if sealed.len() <= LONG_LETTER {
+            return self.read(sealed);
+        }
+        let runtime = self.runtime.clone();
+        // Ends when the letter is read.
+        runtime.spawn(async move {
+            let turn = Arc::clone(&self.readers).acquire_owned().await;
+            let reading = tokio::task::spawn_blocking(move || {
+                let _turn = turn.expect("the semaphore is never closed");
+                self.read(sealed);
+            });
+            if let Err(error) = reading.await {
+                tracing::error!(%error, "a long message of another replica was lost");
+            }
+        });
+    }
+
+    /// Opens a letter, and does what it says.
+    fn read(self: Arc<Self>, mut sealed: Vec<u8>) {
         let Some((text, nonce)) = (self.keys)().open_bytes(LETTER, &mut sealed) else {
             tracing::debug!("a message on the bus was not sealed with our secret");
             return;

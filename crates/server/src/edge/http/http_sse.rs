@@ -146,7 +146,7 @@ fn unknown() -> Response<HttpBody> {
 /// Takes a message for a session whose stream is at another replica.
 async fn forward<B>(
     site: &Arc<Site>,
-    replicas: &Replicas,
+    replicas: &Arc<Replicas>,
     parts: &Parts,
     body: B,
     (node, session): (NodeId, &str),
@@ -158,10 +158,28 @@ where
         Ok(read) => read,
         Err(error) => return error.answer(),
     };
+    if body.len() <= LARGE_BYTES {
+        return send(site, replicas, parts, body, (node, session)).await;
+    }
+    let (shared, replicas) = (Arc::clone(site), Arc::clone(replicas));
+    let (parts, session) = (parts.clone(), session.to_owned());
+    let sending =
+        async move { send(&shared, &replicas, &parts, body, (node, session.as_str())).await };
+    elsewhere::begin(&site.shared.allowances.budget, Box::pin(sending)).await
+}
+
+/// Sends a message to the replica that has the stream of its session.
+async fn send(
+    site: &Arc<Site>,
+    replicas: &Replicas,
+    parts: &Parts,
+    body: Bytes,
+    (node, session): (NodeId, &str),
+) -> Response<HttpBody> {
     if let Some(refused) = contradiction(site, parts, &body) {
         return refused;
     }
-    let Ok(body) = String::from_utf8(body.to_vec()) else {
+    let Ok(body) = String::from_utf8(body.into()) else {
         return reply::refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
     };
     let caller = site.caller(parts);
@@ -200,12 +218,18 @@ pub(super) fn forwarded(
         };
         connection.called_by(caller);
     }
-    let body = body.to_owned();
+    let (body, budget) = (body.to_owned(), Arc::clone(&site.shared.allowances.budget));
     Some(Box::pin(async move {
         if session.outbox.ready().await.is_err() {
             return Outcome::NotHere;
         }
-        connection.receive_paid(body.as_bytes(), None);
+        let is_large = body.len() > LARGE_BYTES;
+        let taking = async move { connection.receive_paid(body.as_bytes(), None) };
+        if is_large {
+            elsewhere::begin(&budget, Box::pin(taking)).await;
+        } else {
+            taking.await;
+        }
         Outcome::Done
     }))
 }
