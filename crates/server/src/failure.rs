@@ -1,8 +1,8 @@
 //! The three ways in which a call can fail: [`Reject`], [`ToolError`] and [`Fault`].
 //!
-//! A [`Reject`] is the peer's fault and becomes a JSON-RPC error. A [`ToolError`] is a result with
-//! `isError`, for the model to read. A [`Fault`] is ours: it is logged with a number, and the peer
-//! sees that number and nothing else.
+//! A [`Reject`] is the client's mistake and becomes a JSON-RPC error. A [`ToolError`] becomes a
+//! result with `isError`, which the model reads. A [`Fault`] is an error of the server: it is
+//! logged under a number, and the client gets only that number.
 
 mod ask_failed;
 mod error_texts;
@@ -21,29 +21,29 @@ pub(crate) use returned::BoxError;
 use returned::Returned;
 pub use tool_error::ToolError;
 
-/// Why a handler or an extractor gave no result.
+/// The reason why a handler or an extractor failed.
 ///
 /// Any error converts into it with `?`, and so do `String`, `&'static str`, `Box<dyn Error + Send +
-/// Sync>` and the errors of `anyhow` and `eyre`: a [`Reject`] stays one, texts are for the reader,
-/// everything else is [`Unexpected`](Self::Unexpected). Tools return [`ToolError`] instead, which a
-/// model can read.
+/// Sync>` and the errors of `anyhow` and `eyre`. A [`Reject`] stays a `Reject`, a text becomes the
+/// message of a JSON-RPC error, and any other error becomes [`Unexpected`](Self::Unexpected). Tools
+/// return [`ToolError`] instead, which a model can read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The request was wrong, or cannot be served. The client gets this JSON-RPC error.
+    /// The request is wrong, or cannot be served. The client gets this JSON-RPC error.
     Reject(Reject),
-    /// The arguments do not fit. The text is written for a model: newer revisions carry it as
-    /// a tool result, older ones as a JSON-RPC error.
+    /// The arguments do not match the schema. The text is written for a model: newer revisions
+    /// carry it as a tool result, older ones as a JSON-RPC error.
     Arguments(String),
-    /// The client cannot be asked what the handler needs to know. A modern client gets an error
-    /// with the missing capability. The model of an older client reads why the tool failed.
+    /// The handler has a question that this client cannot be asked. A client of 2026-07-28 gets an
+    /// error that names the missing capability. Otherwise the model reads why the tool failed.
     Unaskable(Reject),
-    /// The server is at fault. The peer sees a number, whatever the server shows of other errors;
-    /// the log has the rest.
+    /// The server is at fault. The client gets only a number, even with
+    /// [`Server::show_errors`](crate::Server::show_errors); the log has the details.
     Fault(Fault),
-    /// An unexpected error. It is logged, and the peer sees what
-    /// [`Server::show_errors`](crate::Server::show_errors) allows: by default a number. From a tool
-    /// it becomes a result with `isError`, for the model to read.
+    /// An unexpected error. It is logged, and the client reads what
+    /// [`Server::show_errors`](crate::Server::show_errors) allows: by default only a number. In a
+    /// tool it becomes a result with `isError`, for the model to read.
     Unexpected(Fault),
 }
 
@@ -64,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// The failure of a handler whose error cannot be sent to another thread.
+    /// Converts an error that cannot be sent to another thread.
     pub(crate) fn of_unsendable(error: Box<dyn std::error::Error>) -> Self {
         Self::of(Returned::of_unsendable(error))
     }

@@ -1,8 +1,8 @@
 //! Typed Model Context Protocol servers: write a handler once, serve every revision.
 //!
-//! A [`Server`] is given tools, prompts and resources, each a plain async function of extractors,
-//! and is then served. Which revision a client speaks is read off each message; handlers never
-//! branch on it.
+//! Add tools, prompts and resources to a [`Server`], then serve it. Each of them is a plain async
+//! function whose parameters are extractors. The server reads the client's revision from its
+//! messages, so handlers need no code for single revisions.
 //!
 //! Most programs depend on the `turnbuckle` facade, which adds the attributes.
 

@@ -22,11 +22,11 @@ pub enum Cached {
     Reads,
 }
 
-/// The longest that anything is called fresh: a year, as HTTP has it. Beyond that clocks and
-/// integers of other languages end before the hint does.
+/// The maximum time for which a result may be cached: a year, as in HTTP. Longer times could
+/// overflow the clocks and integers of clients in other languages.
 const MAX_FRESH: Duration = Duration::from_hours(365 * 24);
 
-/// A hint, kept within what clients can read.
+/// Makes a cache hint whose time is limited to [`MAX_FRESH`].
 pub(crate) fn hint(fresh_for: Duration, scope: CacheScope) -> CacheHint {
     let fresh_for = fresh_for.min(MAX_FRESH);
     CacheHint::new(
@@ -35,7 +35,7 @@ pub(crate) fn hint(fresh_for: Duration, scope: CacheScope) -> CacheHint {
     )
 }
 
-/// The hints of a server. Unless set, everything is stale at once, and private.
+/// The cache hints of a server. By default results may not be cached, and are private.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Caching {
     all: CacheHint,

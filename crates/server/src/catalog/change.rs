@@ -14,17 +14,17 @@ use crate::{
     quota::Quota,
 };
 
-/// The catalog of a running server: add, replace and remove tools, prompts and resources. Clones
-/// share it.
+/// The catalog of a running server: adds, replaces and removes tools, prompts and resources. Clones
+/// share the same catalog.
 ///
-/// Clients are notified that a list has changed. A handler gets the catalog as an extractor; other
-/// code from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog is used in
-/// one of these ways declares all three lists, even if they are empty, so that clients are notified
-/// when they fill; [`Server::dynamic_tools`](crate::Server::dynamic_tools) and its siblings declare
-/// only some.
+/// Clients are notified when a list changes. A handler takes the catalog as an extractor; other
+/// code gets it from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog is
+/// used in one of these ways declares all three lists, even if they are empty, so that clients are
+/// notified when entries are added. To declare only some lists, use
+/// [`Server::dynamic_tools`](crate::Server::dynamic_tools) and its siblings.
 ///
-/// Changes are visible at once, for all callers and transports of this process; replicas have
-/// catalogs of their own. Use [`edit`](Self::edit) for several changes at once.
+/// Changes are visible at once, for all callers and transports of this process; each replica has
+/// its own catalog. Use [`edit`](Self::edit) to make several changes at once.
 ///
 /// ```
 /// use turnbuckle_server::{Catalog, Tool, ToolError};
@@ -46,10 +46,10 @@ impl Catalog {
         Self(Arc::new(live))
     }
 
-    /// An empty catalog without a server: for tests that call a handler as a function.
+    /// Creates an empty catalog without a server, for tests that call a handler as a function.
     ///
-    /// Handlers that are added to it cannot use [`State`](crate::State); build a server with states
-    /// and use its catalog for those.
+    /// Handlers that are added to it cannot use [`State`](crate::State); to test those, build a
+    /// server with states and use its catalog.
     ///
     /// ```
     /// use turnbuckle_server::{Catalog, Tool};
@@ -73,8 +73,8 @@ impl Catalog {
         ))
     }
 
-    /// The names of all enabled tools, in the order of the list. Tools that are not visible to
-    /// every caller are included.
+    /// Returns the names of all enabled tools, in the order of the list. Tools that only some
+    /// callers see are included.
     pub fn tools(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         snapshot
@@ -84,8 +84,8 @@ impl Catalog {
             .collect()
     }
 
-    /// The names of all prompts, in the order of the list, also of those that only some callers
-    /// see.
+    /// Returns the names of all prompts, in the order of the list. Prompts that only some callers
+    /// see are included.
     pub fn prompts(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         let names = snapshot
@@ -95,7 +95,8 @@ impl Catalog {
         names.collect()
     }
 
-    /// The URIs of all resources and then of all templates, in the order of their lists.
+    /// Returns the URIs of all resources and then of all templates, in the order of their lists.
+    /// Those that only some callers see are included.
     pub fn resources(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         let uris = snapshot
@@ -112,55 +113,58 @@ impl Catalog {
         Arc::clone(&self.0.snapshot.read())
     }
 
-    /// The same catalog, as a handle for use outside of the server.
+    /// Returns this catalog for use outside of the server, and declares the lists that can be
+    /// filled.
     pub(crate) fn handed_out(&self) -> Self {
         self.0.hand_out();
         self.clone()
     }
 
-    /// Several changes as one: clients never see some of them without the others, and are notified
-    /// once.
+    /// Starts an edit of several changes, which are applied together: clients never see only some
+    /// of them, and are notified once for each list.
     pub fn edit(&self) -> CatalogEdit {
         CatalogEdit::new(Arc::clone(&self.0))
     }
 
-    /// Adds a tool at the end of the list, and notifies clients.
+    /// Adds a tool at the end of the list, and notifies clients. To replace a tool of this name
+    /// that may exist, use [`replace_tool`](Self::replace_tool).
     ///
     /// # Errors
-    /// [`SetupError::Duplicate`] if the name is taken, also by a disabled tool, and the other
-    /// variants if the tool cannot be served; the catalog is unchanged then. Use
-    /// [`replace_tool`](Self::replace_tool) where a tool of this name may exist.
+    /// [`SetupError::Duplicate`] if the name is taken, also by a disabled tool. The other variants
+    /// if the tool cannot be served. The catalog is unchanged then.
     pub fn add_tool<X>(&self, tool: impl IntoTool<X>) -> Result<(), SetupError> {
         self.edit().add_tool(tool).apply()
     }
 
-    /// Adds a tool, or replaces the tool that has the same name. Clients can call the name at any
-    /// time: calls in progress finish with the old tool, and later calls use the new one.
+    /// Adds a tool, or replaces the tool that has the same name, and notifies clients. The name can
+    /// be called at any time: calls in progress finish with the old tool, and later calls use the
+    /// new tool.
     ///
     /// # Errors
-    /// If the tool cannot be served; the catalog is unchanged then.
+    /// If the tool cannot be served. The catalog is unchanged then.
     pub fn replace_tool<X>(&self, tool: impl IntoTool<X>) -> Result<(), SetupError> {
         self.edit().replace_tool(tool).apply()
     }
 
-    /// Removes a tool and notifies clients; `false` if no tool has this name. Calls in progress
-    /// finish. To hide it for a while, use [`disable_tool`](Self::disable_tool).
+    /// Removes a tool and notifies clients. Returns `false` if no tool has this name. Calls in
+    /// progress finish. To hide the tool for a while, use [`disable_tool`](Self::disable_tool).
     pub fn remove_tool(&self, name: &str) -> bool {
         is_changed(self.edit().remove_tool(name))
     }
 
-    /// Enables a disabled tool and notifies clients; `false` if no disabled tool has this name.
+    /// Enables a disabled tool and notifies clients. Returns `false` if no disabled tool has this
+    /// name.
     pub fn enable_tool(&self, name: &str) -> bool {
         is_changed(self.edit().enable_tool(name))
     }
 
-    /// Disables a tool: it is not listed and cannot be called, and its name stays taken. `false` if
-    /// no enabled tool has this name. Calls in progress finish.
+    /// Disables a tool and notifies clients: it is not listed and cannot be called, but its name
+    /// stays taken. Returns `false` if no enabled tool has this name. Calls in progress finish.
     pub fn disable_tool(&self, name: &str) -> bool {
         is_changed(self.edit().disable_tool(name))
     }
 
-    /// Adds a prompt.
+    /// Adds a prompt at the end of the list, and notifies clients.
     ///
     /// # Errors
     /// If the name is taken or the prompt cannot be served; the catalog is unchanged then.
@@ -168,7 +172,7 @@ impl Catalog {
         self.edit().add_prompt(prompt).apply()
     }
 
-    /// Adds a prompt, or replaces the prompt that has the same name.
+    /// Adds a prompt, or replaces the prompt that has the same name, and notifies clients.
     ///
     /// # Errors
     /// If the prompt cannot be served; the catalog is unchanged then.
@@ -176,12 +180,12 @@ impl Catalog {
         self.edit().replace_prompt(prompt).apply()
     }
 
-    /// Removes a prompt and notifies clients; `false` if no prompt has this name.
+    /// Removes a prompt and notifies clients. Returns `false` if no prompt has this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
         is_changed(self.edit().remove_prompt(name))
     }
 
-    /// Adds a resource or a template.
+    /// Adds a resource or a template at the end of its list, and notifies clients.
     ///
     /// # Errors
     /// If the URI is taken or the resource cannot be served; the catalog is unchanged then.
@@ -189,7 +193,8 @@ impl Catalog {
         self.edit().add_resource(resource).apply()
     }
 
-    /// Adds a resource or a template, or replaces the one that has the same URI.
+    /// Adds a resource or a template, or replaces the entry that has the same URI, and notifies
+    /// clients.
     ///
     /// # Errors
     /// If the resource cannot be served; the catalog is unchanged then.
@@ -198,7 +203,7 @@ impl Catalog {
     }
 
     /// Removes the resource or the template with this URI, and notifies clients that the list
-    /// changed; `false` if the server has no such entry.
+    /// changed. Returns `false` if the server has no such entry.
     pub fn remove_resource(&self, uri: &str) -> bool {
         is_changed(self.edit().remove_resource(uri))
     }

@@ -8,7 +8,7 @@ use turnbuckle_protocol::Completion;
 use super::suggest::suggest;
 use crate::{Call, Caller, Extract, Failure, Fault, handler::Description};
 
-/// The most values that one answer may hold.
+/// The maximum number of values in one answer.
 ///
 /// completion: at most 100 values in a response.
 pub(crate) const MAX_VALUES: usize = 100;
@@ -28,7 +28,7 @@ pub struct CompletionContext {
 }
 
 impl CompletionContext {
-    /// A context with this typed text and the local user: for tests of completers.
+    /// Creates a context with this typed text and the local user, for tests of completers.
     pub fn new(partial: impl Into<String>) -> Self {
         Self {
             partial: partial.into(),
@@ -48,15 +48,15 @@ impl Extract for CompletionContext {
     }
 }
 
-/// The future of a completer, with its candidates.
+/// The future of a completer, which returns the candidates.
 pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
 
-/// Something that completes an argument: an async function of extractors that gives strings, best
+/// A completer of an argument: an async function of extractors that returns strings, the best ones
 /// first, or a fixed list.
 ///
 /// [`CompletionContext`] is an extractor, and so is everything that handlers take, such as
-/// [`State`](crate::State). Where the first parameter is a `String`, it is the text typed so far. Of
-/// a fixed list the values that fit are [suggested](crate::suggest).
+/// [`State`](crate::State). If the first parameter is a `String`, it gets the text typed so far.
+/// From a fixed list, the values that match are [suggested](crate::suggest).
 ///
 /// ```
 /// use turnbuckle_server::{Prompt, State, suggest};
@@ -79,14 +79,14 @@ pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
             after the text"
 )]
 pub trait Completer<X>: Send + Sync + 'static {
-    /// Describes what the extractors of the completer need, when it is registered.
+    /// Adds the requirements of the completer's extractors, when the completer is registered.
     fn describe(_description: &mut Description) {}
 
-    /// Extracts, and gives the candidates to come. More than a hundred are cut off, and the client
-    /// is told.
+    /// Extracts the parameters, and returns a future of the candidates. At most a hundred of them
+    /// are sent; the client is told if there are more.
     ///
     /// # Errors
-    /// Those of the extractors.
+    /// The error of an extractor that fails.
     fn start(&self, call: &Call<'_>) -> Result<Completed, Failure>;
 }
 
@@ -158,7 +158,7 @@ lists!(
 
 /// The types that a completer may return: a `Vec` of texts, or a `Result` with one.
 pub trait Candidates {
-    /// The candidates as text.
+    /// Converts the value into the candidates.
     fn into_candidates(self) -> Result<Vec<String>, Failure>;
 }
 
@@ -199,7 +199,7 @@ impl Completers {
         self.by_argument.keys().map(String::as_str)
     }
 
-    /// The candidates to come of an argument that is completed.
+    /// Starts the completer of this argument, and returns a future of the candidates.
     pub(crate) fn start(
         &self,
         argument: &str,
@@ -210,7 +210,7 @@ impl Completers {
     }
 }
 
-/// Cuts the candidates to what one answer may hold.
+/// Limits the candidates to as many as one answer may contain.
 pub(crate) fn limited(mut values: Vec<String>) -> Completion {
     let total = values.len();
     values.truncate(MAX_VALUES);

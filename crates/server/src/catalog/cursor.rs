@@ -1,15 +1,15 @@
 //! Cursors: where the next page of a list begins.
 //!
-//! `t7` means the seventh tool that every caller sees. An entry that only some callers see is named
-//! by the entry before it that every caller sees, and by a fingerprint of its own key: `t7-` and
-//! sixteen hexadecimal digits. Neither reveals entries that the caller does not see, and both mean
-//! the same to every process that serves the same list.
+//! `t7` means the seventh tool that every caller sees. An entry that only some callers see is
+//! identified by the last entry before it that every caller sees, and by a fingerprint of its own
+//! key: `t7-` and sixteen hexadecimal digits. Neither form reveals entries that the caller does not
+//! see, and both mean the same to every process that serves the same list.
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
-    /// The number of the last entry of the page, or of the one before it that every caller sees; 0
-    /// if there is no such entry.
+    /// The number of the last entry of the page; if only some callers see that entry, the number of
+    /// the last entry before it that every caller sees. 0 if there is no such entry.
     pub(super) number: u64,
     /// The fingerprint of the last entry of the page, if only some callers see it.
     pub(super) restricted: Option<u64>,
@@ -25,7 +25,7 @@ impl Cursor {
         }
     }
 
-    /// Reads a cursor of this list; `None` if it is not written as one.
+    /// Reads a cursor of this list; `None` if the text is not in the form of a cursor.
     pub(super) fn read(text: &str, list: &str) -> Option<Self> {
         let place = text.strip_prefix(list)?;
         let (number, restricted) = match place.split_once('-') {
@@ -36,7 +36,7 @@ impl Cursor {
         };
         let number = number.parse().ok()?;
         let cursor = Self { number, restricted };
-        // One cursor has one form: no signs, no zeros in front.
+        // Each cursor has only one text: no signs, no leading zeros.
         (cursor.write(list) == text).then_some(cursor)
     }
 }

@@ -1,6 +1,6 @@
 //! The descriptions of functions with attributes.
 //!
-//! `#[tool]` leaves a function callable as it was; only the future that it returns gets a name,
+//! `#[tool]` keeps the function callable and changes only its return type: the future is a
 //! [`Described`], whose first type parameter leads `server.tool(book)` to the description.
 
 use std::{
@@ -24,7 +24,7 @@ pin_project_lite::pin_project! {
 }
 
 impl<M, F: Future> Described<M, F> {
-    /// Wraps the body of the function.
+    /// Wraps the future of the function's body.
     pub fn new(running: F) -> Self {
         Self {
             running,
@@ -44,21 +44,21 @@ impl<M, F: Future> Future for Described<M, F> {
 /// The description of a function with `#[tool]`, which the attribute implements. You do not
 /// implement it yourself.
 pub trait DescribeTool {
-    /// The tool.
+    /// Makes the tool.
     fn tool() -> Tool;
 }
 
 /// The description of a function with `#[prompt]`, which the attribute implements. You do not
 /// implement it yourself.
 pub trait DescribePrompt {
-    /// The prompt.
+    /// Makes the prompt.
     fn prompt() -> Prompt;
 }
 
 /// The description of a function with `#[resource]`, which the attribute implements. You do not
 /// implement it yourself.
 pub trait DescribeResource {
-    /// The resource.
+    /// Makes the resource.
     fn resource() -> Resource;
 }
 
@@ -70,7 +70,7 @@ pub trait DescribeResource {
     note = "`protocol::Tool` is an entry of a list, which has no handler"
 )]
 pub trait IntoTool<X> {
-    /// The tool.
+    /// Converts the value into a tool.
     fn into_tool(self) -> Tool;
 }
 
@@ -82,7 +82,7 @@ pub trait IntoTool<X> {
     note = "`protocol::Prompt` is an entry of a list, which has no handler"
 )]
 pub trait IntoPrompt<X> {
-    /// The prompt.
+    /// Converts the value into a prompt.
     fn into_prompt(self) -> Prompt;
 }
 
@@ -95,13 +95,13 @@ pub trait IntoPrompt<X> {
     note = "`protocol::Resource` is an entry of a list, which has no handler"
 )]
 pub trait IntoResource<X> {
-    /// The resource.
+    /// Converts the value into a resource.
     fn into_resource(self) -> Resource;
 }
 
 impl Tool {
-    /// The tool that `#[tool]` made of this function, to change something about it that has no
-    /// option in the attribute:
+    /// Returns the tool that `#[tool]` made of this function, so that you can change settings for
+    /// which the attribute has no option:
     ///
     /// ```
     /// # use turnbuckle_server::{IntoTool, Tool};
@@ -115,16 +115,16 @@ impl Tool {
 }
 
 impl Prompt {
-    /// The prompt that `#[prompt]` made of this function, to change something about it that has no
-    /// option in the attribute.
+    /// Returns the prompt that `#[prompt]` made of this function, so that you can change settings
+    /// for which the attribute has no option.
     pub fn from_function<X>(function: impl IntoPrompt<X>) -> Self {
         function.into_prompt()
     }
 }
 
 impl Resource {
-    /// The resource that `#[resource]` made of this function, to change something about it that has
-    /// no option in the attribute.
+    /// Returns the resource that `#[resource]` made of this function, so that you can change
+    /// settings for which the attribute has no option.
     pub fn from_function<X>(function: impl IntoResource<X>) -> Self {
         function.into_resource()
     }
@@ -202,7 +202,7 @@ functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16);
 
 /// A state type whose methods are tools, prompts and resources. Implemented by `#[handlers]`.
 pub trait Handlers: Send + Sync + 'static {
-    /// Adds each tool, prompt and resource to the set. The handlers share `self`.
+    /// Adds each tool, prompt and resource to the set. Their handlers share `self`.
     fn register(self: std::sync::Arc<Self>, set: &mut HandlerSet);
 }
 

@@ -1,4 +1,4 @@
-//! `CatalogEdit`: several changes of the catalog that are applied together.
+//! `CatalogEdit`: several changes to the catalog that are applied together.
 
 use std::sync::Arc;
 
@@ -7,10 +7,11 @@ use turnbuckle_store::Change;
 use super::{SetupError, Shelved, Snapshot, live_catalog::LiveCatalog, setup};
 use crate::{IntoPrompt, IntoResource, IntoTool};
 
-/// Several changes of a [catalog](crate::Catalog) that take effect together.
+/// Several changes to a [catalog](crate::Catalog) that take effect together. Created by
+/// [`Catalog::edit`](crate::Catalog::edit).
 ///
 /// [`apply`](Self::apply) makes all changes at the same moment, in the order in which they were
-/// added, and notifies clients once for each list that changed. Nothing happens before that.
+/// added, and notifies clients once for each list that changed. Before that nothing changes.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -92,17 +93,18 @@ impl CatalogEdit {
         self.step(tool.map(EditStep::Replace))
     }
 
-    /// Removes a tool, if there is one of this name. Calls in progress finish.
+    /// Removes the tool with this name, if it exists. Calls in progress finish.
     pub fn remove_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Remove(Change::Tools, name.to_owned())))
     }
 
-    /// Enables a disabled tool, if there is one of this name.
+    /// Enables the tool with this name, if it is disabled.
     pub fn enable_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Enable(Change::Tools, name.to_owned())))
     }
 
-    /// Disables a tool: it is not listed and cannot be called, and its name stays taken.
+    /// Disables the tool with this name, if it exists: it is not listed and cannot be called, but
+    /// its name stays taken.
     pub fn disable_tool(self, name: &str) -> Self {
         self.step(Ok(EditStep::Disable(Change::Tools, name.to_owned())))
     }
@@ -113,13 +115,14 @@ impl CatalogEdit {
         self.step(prompt.map(EditStep::Add))
     }
 
-    /// Adds a prompt, or replaces the prompt that has the same name.
+    /// Adds a prompt, or replaces the prompt that has the same name. Calls in progress finish with
+    /// the old prompt.
     pub fn replace_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
         let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
         self.step(prompt.map(EditStep::Replace))
     }
 
-    /// Removes a prompt, if there is one of this name.
+    /// Removes the prompt with this name, if it exists.
     pub fn remove_prompt(self, name: &str) -> Self {
         self.step(Ok(EditStep::Remove(Change::Prompts, name.to_owned())))
     }
@@ -130,18 +133,18 @@ impl CatalogEdit {
         self.step(resource.map(EditStep::Add))
     }
 
-    /// Adds a resource or a template, or replaces the one that has the same URI.
+    /// Adds a resource or a template, or replaces the entry that has the same URI.
     pub fn replace_resource<X>(self, resource: impl IntoResource<X>) -> Self {
         let resource = setup::resource(resource.into_resource(), &self.catalog.states);
         self.step(resource.map(EditStep::Replace))
     }
 
-    /// Removes the resource at this URI or the template, if there is one.
+    /// Removes the resource or the template with this URI, if it exists.
     pub fn remove_resource(self, uri: &str) -> Self {
         self.step(Ok(EditStep::Remove(Change::Resources, uri.to_owned())))
     }
 
-    /// Makes all the changes at once, and notifies clients once of each list that changed.
+    /// Makes all changes at once, and notifies clients once for each list that changed.
     ///
     /// # Errors
     /// [`SetupError`] if an added name or URI exists already, or if an added entry is invalid. The
@@ -171,7 +174,7 @@ impl CatalogEdit {
     fn step(mut self, step: Result<EditStep, SetupError>) -> Self {
         match step {
             Ok(step) => self.steps.push(step),
-            // The first mistake is the one that is reported.
+            // Only the first mistake is reported.
             Err(problem) => self.problem = self.problem.or(Some(problem)),
         }
         self

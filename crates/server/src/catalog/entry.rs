@@ -15,24 +15,25 @@ use crate::{
     handler::{Arguments, Erased, OutputCheck},
 };
 
-/// Something that can be listed and found.
+/// An entry of a list, which is found by its key.
 pub(crate) trait Entry: Send + Sync {
     /// The first letter of the cursors of this list.
     const CURSOR: &'static str;
-    /// The entry as it is listed.
+    /// The entry in the form in which it is sent in lists.
     type Wire: Serialize + Lower + Clone;
 
     fn key(&self) -> &str;
     fn wire(&self) -> &Self::Wire;
     fn visible(&self) -> Option<&Visible>;
 
-    /// The capabilities of a server with this entry.
+    /// The parts of the server that exist because of this entry.
     fn offer(&self) -> Offer;
 
-    /// Whether its handler is given the catalog, so that lists may fill.
+    /// Whether its handler takes the catalog, and so can add entries to the lists.
     fn changes_catalog(&self) -> bool;
 
-    /// The extension that a client must declare to be shown it.
+    /// The id of the extension that a client must declare to get this entry in a list; `None` if
+    /// every client gets it.
     fn listed_with(&self) -> Option<&'static str> {
         None
     }
@@ -46,7 +47,7 @@ pub(crate) trait Entry: Send + Sync {
     }
 }
 
-/// Something that can be called.
+/// An entry that can be called.
 pub(crate) trait Callable: Send + Sync + 'static {
     type Output: Send + 'static;
 
@@ -55,7 +56,7 @@ pub(crate) trait Callable: Send + Sync + 'static {
     fn wrap(output: Self::Output) -> Reply;
     fn unwrap(reply: Reply) -> Option<Self::Output>;
 
-    /// Whether the output says that the work failed.
+    /// Whether the output reports a failure.
     fn is_failed(_output: &Self::Output) -> bool {
         false
     }
@@ -67,15 +68,15 @@ pub(crate) trait Callable: Send + Sync + 'static {
 )]
 pub(crate) struct ToolEntry {
     pub(crate) wire: protocol::Tool,
-    /// Whether it is switched off when it is added.
+    /// Whether the tool is disabled when it is added.
     pub(crate) is_disabled: bool,
     pub(crate) handler: Erased<CallToolResult>,
     pub(crate) logs: bool,
-    /// Whether the handler is given the catalog.
+    /// Whether the handler takes the catalog.
     pub(crate) changes_catalog: bool,
     pub(crate) arguments: Arc<Arguments>,
     pub(crate) output: Option<OutputCheck>,
-    /// Arguments that HTTP repeats in headers, if there are any.
+    /// Arguments that HTTP clients repeat in headers, if there are any.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "only HTTP has headers")
@@ -83,11 +84,11 @@ pub(crate) struct ToolEntry {
     pub(crate) headers: Option<ParamHeaders>,
     pub(crate) visible: Option<Visible>,
     pub(crate) listed_with: Option<&'static str>,
-    /// Whether it may or must run as a task; it may not if `None`.
+    /// Whether the tool may or must run as a task; `None` if it may not.
     pub(crate) task: Option<TaskSupport>,
-    /// Whether its handler says itself when it becomes one.
+    /// Whether the handler itself decides when its call becomes a task.
     pub(crate) begins_task: bool,
-    /// Whether another replica may go on with its task.
+    /// Whether another replica may continue its task.
     pub(crate) is_restartable: bool,
     /// The scopes that a caller needs.
     pub(crate) scopes: Vec<String>,
@@ -98,7 +99,7 @@ pub(crate) struct PromptEntry {
     pub(crate) wire: protocol::Prompt,
     pub(crate) handler: Erased<GetPromptResult>,
     pub(crate) logs: bool,
-    /// Whether the handler is given the catalog.
+    /// Whether the handler takes the catalog.
     pub(crate) changes_catalog: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) completers: Completers,
@@ -115,16 +116,16 @@ pub(crate) struct TemplateEntry {
     pub(crate) wire: protocol::ResourceTemplate,
     pub(crate) template: Template,
     pub(crate) completers: Completers,
-    /// Lists the resources of the template, if the author gave a callback.
+    /// The author's callback that lists the resources of the template, if there is one.
     pub(crate) lister: Option<Lister>,
     pub(crate) read: Reading,
 }
 
-/// How a resource is read, be it one or one of many.
+/// How a resource, or each resource of a template, is read.
 pub(crate) struct Reading {
     pub(crate) handler: Erased<ReadResourceResult>,
     pub(crate) logs: bool,
-    /// Whether the handler is given the catalog.
+    /// Whether the handler takes the catalog.
     pub(crate) changes_catalog: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) mime_type: Option<String>,

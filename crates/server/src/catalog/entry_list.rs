@@ -14,28 +14,29 @@ use super::{
 };
 use crate::{Caller, Fault, Reject};
 
-/// Entries in the order in which they were added. Each entry that every caller sees has a number
-/// that is never used again, so a cursor stays valid when others come and go. An entry that only
-/// some callers see has no number of its own, since a gap would reveal it: it has the number of the
-/// entry before it.
+/// The entries in the order in which they were added. Each entry that every caller sees has a
+/// number that is never used again, so a cursor stays valid when other entries are added or
+/// removed. An entry that only some callers see has no number of its own, because the gap in the
+/// numbers would reveal it; it has the number of the entry before it.
 pub(crate) struct EntryList<E> {
     entries: Vec<(u64, Arc<E>)>,
     by_key: HashMap<Box<str>, usize>,
-    /// The number that was given last.
+    /// The last number that was given to an entry.
     last: u64,
     is_restricted: bool,
-    /// Entries that are switched off: as good as absent, but their keys are taken and their places
-    /// are kept.
+    /// Disabled entries. They cannot be found, but their keys stay taken and their positions are
+    /// kept.
     disabled: HashMap<Box<str>, (u64, Arc<E>)>,
-    /// The first page as the whole result, by revision. Written for the first client that asks.
+    /// The first page as a complete result, for each revision. Made when the first client asks for
+    /// it.
     pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
 }
 
 /// One page of a list.
 pub(crate) struct Page {
-    /// The items as a JSON array.
+    /// The entries, as a JSON array.
     pub(crate) items: Vec<u8>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` for the last page.
     pub(crate) next: Option<String>,
 }
 
@@ -53,7 +54,7 @@ impl<E> Default for EntryList<E> {
 }
 
 impl<E> Clone for EntryList<E> {
-    /// The same entries, with nothing written yet.
+    /// Clones the entries, but not the written pages.
     fn clone(&self) -> Self {
         Self {
             entries: self.entries.clone(),
@@ -67,7 +68,7 @@ impl<E> Clone for EntryList<E> {
 }
 
 impl<E: Entry> EntryList<E> {
-    /// False if the key is taken.
+    /// Adds an entry at the end. Returns `false` if the key is taken.
     pub(crate) fn insert(&mut self, entry: Arc<E>) -> bool {
         if self.by_key.contains_key(entry.key()) || self.disabled.contains_key(entry.key()) {
             return false;
@@ -91,7 +92,8 @@ impl<E: Entry> EntryList<E> {
         }
         if let Some(index) = self.by_key.get(entry.key()) {
             let (_, old) = &mut self.entries[*index];
-            // Whether an entry has a number of its own depends on who sees it.
+            // Whether the entry has its own number depends on who sees it, so it can change with
+            // the rule.
             if old.is_restricted() == entry.is_restricted() {
                 *old = entry;
                 return;
@@ -101,12 +103,12 @@ impl<E: Entry> EntryList<E> {
         self.insert(entry);
     }
 
-    /// False if there is no such key.
+    /// Removes an entry. Returns `false` if no entry has this key.
     pub(crate) fn remove(&mut self, key: &str) -> bool {
         self.disabled.remove(key).is_some() || self.take(key).is_some()
     }
 
-    /// Switches an entry off; false if no entry with this key is on.
+    /// Disables an entry. Returns `false` if no enabled entry has this key.
     pub(crate) fn disable(&mut self, key: &str) -> bool {
         let taken = self.take(key);
         let is_there = taken.is_some();
@@ -116,13 +118,14 @@ impl<E: Entry> EntryList<E> {
         is_there
     }
 
-    /// Switches an entry on again, at its old place; false if no entry with this key is off.
+    /// Enables an entry again, at its old position. Returns `false` if no disabled entry has this
+    /// key.
     pub(crate) fn enable(&mut self, key: &str) -> bool {
         let Some((number, entry)) = self.disabled.remove(key) else {
             return false;
         };
         let is_restricted = entry.is_restricted();
-        // An entry without a number of its own is behind the one whose number it has.
+        // An entry without its own number comes after the entry whose number it has.
         let index = self
             .entries
             .partition_point(|(other, _)| *other < number || *other == number && is_restricted);
@@ -145,7 +148,7 @@ impl<E: Entry> EntryList<E> {
         Some(taken)
     }
 
-    /// The entry with this key, if this caller may see it.
+    /// Returns the entry with this key, if this caller may see it.
     pub(crate) fn get(&self, key: &str, caller: &Caller) -> Option<&Arc<E>> {
         let (_, entry) = &self.entries[*self.by_key.get(key)?];
         entry.is_visible(caller).then_some(entry)
@@ -155,8 +158,8 @@ impl<E: Entry> EntryList<E> {
         self.entries.iter().map(|(_, entry)| entry)
     }
 
-    /// What this caller is offered with entries that others may not see; `fillable` with those
-    /// whose handlers are given the catalog.
+    /// Returns the parts of the server that this caller sees because of entries with a visibility
+    /// rule. `fillable` is added for handlers that take the catalog.
     pub(crate) fn offer_of_hidden(&self, caller: &Caller, fillable: Offer) -> Offer {
         let seen = self.iter().filter(|entry| entry.visible().is_some());
         let mut offer = Offer::default();
@@ -165,8 +168,9 @@ impl<E: Entry> EntryList<E> {
             if entry.changes_catalog() {
                 own |= fillable;
             }
-            // A rule that panics could not tell. The request that uses the entry fails by it then,
-            // and a handshake that only asks what there is does not.
+            // If the rule panics, it is unknown whether the caller sees the entry. Then the part is
+            // declared: a request that uses the entry fails with the panic, but the handshake does
+            // not.
             match Fault::caught(|| entry.is_visible(caller)) {
                 Ok(true) => offer |= own,
                 Ok(false) => {}
@@ -179,13 +183,13 @@ impl<E: Entry> EntryList<E> {
         offer
     }
 
-    /// Whether the list differs by caller, so that it cannot be written once for all.
+    /// Whether the list differs by caller, so that a written page cannot be shared.
     pub(crate) fn is_restricted(&self) -> bool {
         self.is_restricted
     }
 
-    /// One page for this caller at this revision, of what belongs to extensions those that
-    /// `declares` says yes to.
+    /// Returns one page for this caller in this revision. Entries of an extension are included if
+    /// `declares` returns `true` for that extension.
     pub(crate) fn page(
         &self,
         revision: Revision,
@@ -208,7 +212,7 @@ impl<E: Entry> EntryList<E> {
         Ok(Page { items, next })
     }
 
-    /// One page for this caller as values, and the cursor of the next page.
+    /// Returns one page for this caller as values, and the cursor of the next page.
     pub(crate) fn wires(
         &self,
         caller: &Caller,
@@ -229,7 +233,7 @@ impl<E: Entry> EntryList<E> {
         Ok((wires, next))
     }
 
-    /// Visits each entry of a page, and gives the cursor of the next page.
+    /// Calls `visit` for each entry of a page, and returns the cursor of the next page.
     fn each_of_page(
         &self,
         caller: &Caller,
@@ -257,17 +261,18 @@ impl<E: Entry> EntryList<E> {
         }))
     }
 
-    /// The index of the first entry behind a cursor.
+    /// Returns the index of the first entry after a cursor.
     fn after(&self, cursor: &Cursor, is_seen: impl Fn(&&(u64, Arc<E>)) -> bool) -> usize {
         let number = cursor.number;
-        // Entries without a number of their own are behind the one whose number they have.
+        // Entries without their own number come after the entry whose number they have.
         let start = self.entries.partition_point(|(other, entry)| {
             *other < number || *other == number && !entry.is_restricted()
         });
         let Some(restricted) = cursor.restricted else {
             return start;
         };
-        // One that has gone, or that the caller may no longer see, leaves the entry before it.
+        // If the entry was removed, or the caller may no longer see it, the page begins after the
+        // entry with the cursor's number.
         let group = self.entries[start..].iter();
         let group = group.take_while(|(other, _)| *other == number);
         let found = group

@@ -1,7 +1,6 @@
 //! Limits of one tool: how long a call may take, and how many may run at once.
 //!
-//! They are put around the handler when the tool is registered, so a tool without limits pays
-//! nothing for them.
+//! The handler is wrapped when the tool is registered, so a tool without limits has no overhead.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +17,7 @@ pub(crate) struct ToolLimits {
 }
 
 impl ToolLimits {
-    /// The handler within its limits.
+    /// Wraps a handler so that it keeps these limits.
     pub(crate) fn around(self, handler: Erased<CallToolResult>) -> Erased<CallToolResult> {
         let handler = match self.timeout {
             Some(limit) => timed(handler, limit),

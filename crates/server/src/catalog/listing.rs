@@ -1,4 +1,4 @@
-//! Resources that a callback lists: from a database, page by page, for one caller.
+//! Resources that are listed by a callback: from a database, page by page, for one caller.
 
 use std::error::Error;
 
@@ -10,20 +10,20 @@ use crate::{
 };
 
 /// The page that a [listing](crate::Resource::list) callback has to return: where it begins, and
-/// how many entries it may have. The callback takes it as a parameter.
+/// how many entries it should have. The callback takes it as a parameter.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Paging {
     /// The cursor of this page: the text that the callback returned as the start of the next page,
     /// or `None` for the first page. It comes from the client, so treat it as untrusted input.
     pub cursor: Option<String>,
-    /// How many entries are wanted, from [`Server::page_size`](crate::Server::page_size). Fewer are
-    /// fine, and so are a few more.
+    /// The number of entries to return, from [`Server::page_size`](crate::Server::page_size). The
+    /// callback may return fewer, or a few more.
     pub limit: usize,
 }
 
 impl Paging {
-    /// A page with this start and this many entries, for tests of callbacks.
+    /// Creates a page request with this cursor and this limit, for tests of callbacks.
     pub fn new(cursor: Option<String>, limit: usize) -> Self {
         Self { cursor, limit }
     }
@@ -42,7 +42,7 @@ impl Extract for Paging {
 
 /// One page of resources, returned by a [listing](crate::Resource::list) callback.
 ///
-/// A `Vec` of resources is a last page.
+/// A `Vec` of resources converts into a page without a next page.
 #[derive(Clone, Debug, Default)]
 pub struct ResourcePage {
     pub(crate) resources: Vec<protocol::Resource>,
@@ -50,7 +50,8 @@ pub struct ResourcePage {
 }
 
 impl ResourcePage {
-    /// A last page with these resources. Add [`with_next`](Self::with_next) if there are more.
+    /// Creates the last page, with these resources. If there are more, add
+    /// [`with_next`](Self::with_next).
     pub fn new(resources: impl Into<Vec<protocol::Resource>>) -> Self {
         Self {
             resources: resources.into(),
@@ -58,18 +59,18 @@ impl ResourcePage {
         }
     }
 
-    /// Sets where the next page begins: the callback gets this as [`Paging::cursor`].
+    /// Sets the cursor of the next page, which the callback gets as [`Paging::cursor`].
     pub fn with_next(mut self, cursor: impl Into<Option<String>>) -> Self {
         self.next = cursor.into();
         self
     }
 
-    /// The resources of the page.
+    /// Returns the resources of the page.
     pub fn resources(&self) -> &[protocol::Resource] {
         &self.resources
     }
 
-    /// Where the next page begins; `None` for the last page.
+    /// Returns the cursor of the next page; `None` for the last page.
     pub fn next(&self) -> Option<&str> {
         self.next.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The catalog of a running server, and the steps of a change.
+//! The catalog of a running server, and how it is changed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     handler::{LogOffer, StateTypes},
 };
 
-/// The catalog of a running server, and what it takes to change it.
+/// The current snapshot, and everything that is needed to change it.
 pub(crate) struct LiveCatalog {
     pub(super) snapshot: RwLock<Arc<Snapshot>>,
     pub(super) leniency: Leniency,
@@ -37,10 +37,10 @@ impl LiveCatalog {
         }
     }
 
-    /// The lists can be filled from outside of the server from now on: they are declared to every
-    /// client that connects, unless the author chose which lists are declared.
+    /// Notes that code outside of the server can add entries from now on. All lists are then
+    /// declared to clients that connect, unless the author chose which lists are declared.
     pub(super) fn hand_out(&self) {
-        // Lists that are declared already leave the catalog, and what was written of it, as it is.
+        // If the lists are declared already, the snapshot with its written pages is kept.
         let _ = self.change(
             |snapshot| {
                 if snapshot.hand_out() { Ok(()) } else { Err(()) }
@@ -48,7 +48,7 @@ impl LiveCatalog {
         );
     }
 
-    /// Changes the catalog, or leaves it unchanged if there is an error.
+    /// Applies a change to the catalog. The catalog is unchanged if it returns an error.
     pub(super) fn change<T, E>(
         &self,
         change: impl FnOnce(&mut Snapshot) -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! Which resource a URI names.
+//! Finds the resource or the template for a URI.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use turnbuckle_protocol::ReadResourceResult;
 use super::{Callable, Reading, ResourceEntry, Snapshot, TemplateEntry};
 use crate::{Caller, Layer, Reply, handler::Erased};
 
-/// A resource that was found, and the values of its template's variables.
+/// The resource or template that was found, with the values of the template's variables.
 pub(crate) enum Found {
     One(Arc<ResourceEntry>),
     OfTemplate(Arc<TemplateEntry>, Map<String, Value>),
@@ -24,7 +24,8 @@ impl Found {
 }
 
 impl Snapshot {
-    /// The resource at a URI: an exact one first, then the most specific template that matches.
+    /// Finds the resource for a URI: first a resource with exactly this URI, then the most specific
+    /// template that matches.
     pub(crate) fn resource_at(&self, uri: &str, caller: &Caller) -> Option<Found> {
         if let Some(entry) = self.resources.get(uri, caller) {
             return Some(Found::One(Arc::clone(entry)));

@@ -1,8 +1,8 @@
-//! The catalog: every tool, prompt and resource of a server, and how it changes while running.
+//! The catalog: every tool, prompt and resource of a server, and changes to them while it runs.
 //!
-//! What is served is a snapshot that never changes; a change makes a new one. So a call sees one
-//! catalog from start to end, lists are written once for each revision and served as bytes, and
-//! readers never wait for writers.
+//! Requests are served from an immutable snapshot; a change makes a new snapshot. So a call sees
+//! the same catalog from start to end, lists are serialized once for each revision, and readers
+//! never wait for writers.
 
 pub(crate) mod caching;
 mod change;

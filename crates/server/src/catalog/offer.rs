@@ -1,7 +1,8 @@
-//! What a server offers: its non-empty parts, for every caller or for one.
+//! The parts that a server offers, to every caller or to one caller.
 //!
-//! Capabilities are declared and methods served by it. An entry with a rule of who sees it counts
-//! only for those callers, so a caller that sees no prompt is not told that there are any.
+//! They decide which capabilities are declared and which methods are served. An entry with a
+//! visibility rule counts only for the callers that see it. So a caller that sees no prompt does
+//! not learn that there are prompts.
 
 use std::ops::BitOrAssign;
 
@@ -16,13 +17,13 @@ use turnbuckle_protocol::{JsonObject, ServerCapabilities};
 pub(crate) struct Offer {
     pub(crate) tools: bool,
     pub(crate) prompts: bool,
-    /// Resources or templates.
+    /// There are resources or templates.
     pub(crate) resources: bool,
-    /// Arguments that are completed.
+    /// There are arguments with completers.
     pub(crate) completions: bool,
-    /// Tools that run as tasks.
+    /// There are tools that run as tasks.
     pub(crate) tasks: bool,
-    /// Handlers that send log messages.
+    /// There are handlers that send log messages.
     pub(crate) logs: bool,
 }
 
@@ -38,8 +39,9 @@ impl BitOrAssign for Offer {
 }
 
 impl Offer {
-    /// The lists that a catalog can fill while the server runs. Completion is not a list: clients
-    /// are not notified when it becomes available, so only the author can declare it early.
+    /// The lists to which a catalog can add entries while the server runs. Completion is not a
+    /// list: clients are not notified when it becomes available, so only the author can declare it
+    /// early.
     pub(crate) const FILLABLE: Self = Self {
         tools: true,
         prompts: true,
@@ -49,12 +51,13 @@ impl Offer {
         logs: false,
     };
 
-    /// Whether there are lists among the parts.
+    /// Whether any of the parts is a list.
     pub(crate) fn has_lists(self) -> bool {
         self.tools || self.prompts || self.resources
     }
 
-    /// Its capabilities, without logging and tasks, which are declared elsewhere.
+    /// Returns the capabilities of these parts, without logging and tasks, which are declared
+    /// elsewhere.
     pub(crate) fn capabilities(self) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::default();
         if self.tools {
@@ -66,7 +69,7 @@ impl Offer {
         if self.resources {
             let resources = capabilities.resources.get_or_insert_default();
             resources.list_changed = Some(true);
-            // Any of them may change, and `Changes` says so.
+            // Any resource may change; the author reports that with `Changes`.
             resources.subscribe = Some(true);
         }
         if self.completions {

@@ -33,9 +33,11 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt with this name, served by this handler: an async function of extractors that
-    /// returns text or messages. Its arguments are the fields of the handler's
+    /// Creates a prompt with this name and handler. The handler is an async function of extractors
+    /// that returns text or messages. The arguments of the prompt are the fields of the handler's
     /// [`Args`](crate::Args).
+    ///
+    /// Mistakes, such as an invalid name, are reported when the server is built.
     pub fn new<X, H: Handler<X, GetPromptResult>>(name: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -83,14 +85,15 @@ impl Prompt {
         self
     }
 
-    /// Restricts the prompt to callers for whom this returns true. For others it does not exist: it
-    /// is not listed, and getting it fails as if it were unknown.
+    /// Restricts the prompt to callers for whom this function returns `true`. For others it does
+    /// not exist: it is not listed, and getting it fails as if it were unknown.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
-    /// Adds a layer (middleware) around this prompt, inside those of the server. See [`Layer`].
+    /// Adds a layer (middleware) around this prompt. Layers of the server run outside of it. See
+    /// [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self

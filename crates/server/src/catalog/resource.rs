@@ -13,8 +13,9 @@ use crate::{
 
 /// A resource: a URI or a URI template (RFC 6570), a handler that reads it, and its description.
 ///
-/// `#[resource("…")]` makes one from a function; use this to make one without the attribute.
-/// Variables of a template arrive as arguments: `Args<T>` with a field for each.
+/// `#[resource("…")]` makes one from a function; use this to make one without the attribute. The
+/// variables of a template are arguments: the handler takes them with `Args<T>`, whose type has a
+/// field for each.
 ///
 /// ```
 /// use turnbuckle_server::{Resource, Server};
@@ -46,9 +47,9 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource with this URI, or with all URIs of this template, read by this handler: an async
-    /// function of extractors that returns text, bytes or contents. A malformed URI or template is
-    /// reported when the server is built.
+    /// Creates a resource with this URI, or a template with this URI template. The handler reads
+    /// it: an async function of extractors that returns text, bytes or contents. Building the
+    /// server fails if the URI or the template is malformed.
     pub fn new<X, H: Handler<X, ReadResourceResult>>(uri: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {
@@ -90,14 +91,14 @@ impl Resource {
         self
     }
 
-    /// Sets the media type, which is also used for contents without one of their own.
+    /// Sets the media type. It is also used for contents that have no media type of their own.
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Sets the size in bytes, by which hosts estimate how much of a model's context it takes. Not
-    /// for templates.
+    /// Sets the size in bytes, from which hosts estimate how much of a model's context the resource
+    /// takes. Templates have no size.
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
@@ -116,7 +117,7 @@ impl Resource {
         self
     }
 
-    /// Adds an entry to its `_meta`.
+    /// Adds an entry to the resource's `_meta`.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta
             .get_or_insert_default()
@@ -134,9 +135,9 @@ impl Resource {
 
     /// Lists the resources of the template, for example from a database. The callback is an async
     /// function of extractors that returns a [`ResourcePage`](crate::ResourcePage) or a `Vec` of
-    /// resources, for [one page](crate::Paging) and for the current caller. They follow the
-    /// resources that were added one by one. Report with [`Changes`](crate::Changes) when the list
-    /// or a resource in it changes.
+    /// resources, for [one page](crate::Paging) and for the current caller. In the list they follow
+    /// the resources that were added one by one. Report with [`Changes`](crate::Changes) when the
+    /// list or a resource in it changes.
     ///
     /// ```
     /// use turnbuckle_protocol as protocol;
@@ -169,16 +170,16 @@ impl Resource {
         self
     }
 
-    /// Restricts the resource to callers for whom this returns true. For others it does not exist:
-    /// it is not listed, and reading it fails as if it were unknown.
+    /// Restricts the resource to callers for whom this function returns `true`. For others it does
+    /// not exist: it is not listed, and reading it fails as if it were unknown.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self
     }
 
     /// Sets how long clients of 2026-07-28 may cache the contents, and whether caches may share
-    /// them. Defaults to the [server's](crate::Server::cache) setting. A read that sets its own
-    /// hint overrides it.
+    /// them. Defaults to the [server's](crate::Server::cache) setting. If a read returns its own
+    /// hint, that hint is used.
     ///
     /// Use `Public` only if the contents are the same for every caller.
     pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
@@ -186,14 +187,15 @@ impl Resource {
         self
     }
 
-    /// Adds a layer (middleware) around this resource, inside those of the server. See [`Layer`].
+    /// Adds a layer (middleware) around this resource. Layers of the server run outside of it. See
+    /// [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self
     }
 
-    /// Allows `..`, absolute paths and the like in variables. By default a URI with these does not
-    /// match.
+    /// Allows variables that look like paths out of a folder, such as `..` and absolute paths. By
+    /// default a URI with such a variable does not match.
     ///
     /// Use it only if the handler does not turn variables into paths.
     pub fn allow_any_path(mut self) -> Self {

@@ -20,7 +20,7 @@ use crate::{
     handler::{Arguments, Description, StateTypes, arguments::Patterns},
 };
 
-/// Checks the function behind a method of an extension.
+/// Checks the handler of an extension's method.
 pub(crate) fn extension_method(
     name: &str,
     description: &Description,
@@ -36,7 +36,7 @@ pub(crate) fn extension_method(
     about.check_needs(description, states)
 }
 
-/// The entry that errors are about.
+/// The kind and the key of the entry that errors are about.
 struct About<'a> {
     kind: &'static str,
     key: &'a str,
@@ -64,7 +64,7 @@ impl About<'_> {
         self.check_needs(description, states)
     }
 
-    /// Checks a function beside the handler.
+    /// Checks a function of the entry other than its handler.
     fn check_beside(
         &self,
         what: &str,
@@ -77,7 +77,7 @@ impl About<'_> {
         self.check_needs(description, states)
     }
 
-    /// `_meta` keys by the grammar, and the media type, if there is one.
+    /// Checks the keys of `_meta`, and the media type if there is one.
     fn check_texts(&self, meta: Option<&Meta>, mime_type: Option<&str>) -> Result<(), SetupError> {
         let keys = meta.into_iter().flat_map(|meta| meta.0.keys());
         if let Some(key) = keys.into_iter().find(|key| !is_meta_key(key)) {
@@ -163,7 +163,8 @@ pub(crate) fn tool(
         .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
     let headers = (!headers.is_empty()).then_some(headers);
     let output = description.output;
-    // A schema that was written by hand may be wrong; a derived one is compiled when it is needed.
+    // A schema that was written by hand may be invalid; a derived schema is valid, and is compiled
+    // when it is needed.
     if let Some(output) = output.as_ref().filter(|_| description.is_output_declared) {
         output
             .compile()
@@ -212,7 +213,7 @@ pub(crate) fn tool(
     Ok(Shelved::Tool(Arc::new(entry)))
 }
 
-/// tools: names are 1 to 128 of letters, digits, `_`, `-` and `.`.
+/// tools: a name has 1 to 128 characters: letters, digits, `_`, `-` and `.`.
 fn check_name(about: &About<'_>) -> Result<(), SetupError> {
     const MAX: usize = 128;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -263,7 +264,7 @@ pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, Set
     })))
 }
 
-/// The arguments of a prompt, read off the schema of its argument type.
+/// Makes the arguments of a prompt from the schema of its argument type.
 fn prompt_arguments(schema: &Map<String, Value>) -> Vec<PromptArgument> {
     let required: Vec<&str> = schema
         .get("required")
@@ -299,7 +300,7 @@ fn check_completers(
     }
 }
 
-/// An argument whose values are a fixed list completes itself.
+/// Adds a completer for each argument whose values are a fixed list, unless it has a completer.
 fn complete_enums(schema: Option<&Map<String, Value>>, completers: &mut Completers) {
     let properties = schema
         .and_then(|schema| schema.get("properties"))
@@ -365,7 +366,7 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
     Ok(shelve(resource, template, schema.as_ref()))
 }
 
-/// Every argument that the handler cannot do without is a variable of the template.
+/// Checks that every required argument of the handler is a variable of the template.
 fn check_variables(
     about: &About<'_>,
     template: &Template,

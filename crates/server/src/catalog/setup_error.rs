@@ -1,7 +1,8 @@
 //! Errors of building a server.
 
-/// Why a server cannot be built, or an entry not be added to its [`Catalog`](crate::Catalog). The
-/// message names the tool, prompt or resource and says what to change.
+/// The reason why a server cannot be built, or why an entry cannot be added to its
+/// [`Catalog`](crate::Catalog). The message names the tool, prompt or resource and says what to
+/// change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -28,16 +29,16 @@ pub enum SetupError {
     /// bytes or more.
     #[error(transparent)]
     WeakSecret(#[from] turnbuckle_session::round::seal::WeakSecret),
-    /// The operating system gave no random bytes for keys.
+    /// The operating system returned no random bytes, which are needed for keys.
     #[error("could not get random bytes from the operating system: {0}")]
     NoRandomness(String),
-    /// Replicas need a secret in common, because a call that was asked at one may be resumed at
-    /// another.
+    /// Replicas were given without a secret. They need the same secret, because a call whose
+    /// questions were asked by one replica may be continued by another.
     #[error(
         "replicas need one secret in common: give all of them the same with `.secret(…)`, of 32 random bytes"
     )]
     ReplicasWithoutSecret,
-    /// Two states of one type were given. Wrap one in a type of its own.
+    /// Two states of the same type were given. Wrap one of them in another type.
     #[error(
         "two states of type `{state}` were given: handlers could not tell them apart; wrap one in a type of its own"
     )]

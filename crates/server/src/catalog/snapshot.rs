@@ -9,21 +9,21 @@ use super::{
 };
 use crate::Caller;
 
-/// Everything that is served, at one moment.
+/// Everything that is served at one moment.
 #[derive(Clone, Default)]
 pub(crate) struct Snapshot {
     pub(crate) tools: EntryList<ToolEntry>,
     pub(crate) prompts: EntryList<PromptEntry>,
     pub(crate) resources: EntryList<ResourceEntry>,
     pub(crate) templates: EntryList<TemplateEntry>,
-    /// The capabilities for every caller. A declared capability stays declared, even with an empty list: a
-    /// client that knows of it may ask.
+    /// The parts that every caller sees. A part stays declared even if its list becomes empty,
+    /// because clients that know of it may send requests for it.
     open: Offer,
     /// Whether there is or was an entry that only some callers see.
     has_hidden: bool,
     /// Whether some callers are or were offered log messages that others are not.
     hides_logs: bool,
-    /// What is offered to callers that see a handler with access to the catalog.
+    /// The parts that are declared to callers that see a handler which takes the catalog.
     fillable: Offer,
     /// Whether there is or was a template whose resources a callback lists.
     lists_by_callback: bool,
@@ -38,7 +38,7 @@ pub(crate) enum Shelved {
 }
 
 impl Shelved {
-    /// The list that it belongs to.
+    /// The list that the entry belongs to.
     pub(crate) fn list(&self) -> Change {
         match self {
             Self::Tool(_) => Change::Tools,
@@ -49,8 +49,8 @@ impl Shelved {
 }
 
 impl Snapshot {
-    /// An empty catalog. `lists` are those that the author declares although they may still be
-    /// empty; without any, those that a handler can fill are declared.
+    /// Creates an empty catalog. `lists` are the lists that the author declares although they may
+    /// be empty. If there are none, the lists that a handler can fill are declared.
     pub(crate) fn new(lists: Offer) -> Self {
         let fillable = if lists.has_lists() {
             Offer::default()
@@ -64,8 +64,8 @@ impl Snapshot {
         }
     }
 
-    /// The lists can be filled from outside of the server from now on. `false` if they were
-    /// declared before, or the author chose which are.
+    /// Declares the lists that can be filled from outside of the server. Returns `false` if they
+    /// were declared before, or if the author chose which lists are declared.
     pub(crate) fn hand_out(&mut self) -> bool {
         let before = self.open;
         self.open |= self.fillable;
@@ -104,7 +104,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds an entry, in the place of the one with its name or URI if there is one.
+    /// Adds an entry, or replaces the entry that has the same name or URI.
     pub(crate) fn replace(&mut self, entry: Shelved) {
         self.note(&entry);
         match entry {
@@ -115,7 +115,7 @@ impl Snapshot {
         }
     }
 
-    /// Keeps what an entry says of the server as a whole.
+    /// Records what an entry adds to the capabilities of the server.
     fn note(&mut self, entry: &Shelved) {
         match entry {
             Shelved::Tool(entry) => self.note_offer(&**entry),
@@ -145,12 +145,12 @@ impl Snapshot {
         self.lists_by_callback
     }
 
-    /// The offer for every caller.
+    /// Returns the parts that every caller sees.
     pub(crate) fn open_offer(&self) -> Offer {
         self.open
     }
 
-    /// The offer for this caller.
+    /// Returns the parts that this caller sees.
     pub(crate) fn offer(&self, caller: &Caller) -> Offer {
         let mut offer = self.open;
         if self.has_hidden {
@@ -162,19 +162,19 @@ impl Snapshot {
         offer
     }
 
-    /// Whether this caller is offered a part. Costs nothing if every caller is.
+    /// Whether this caller sees a part. No rule is evaluated if every caller sees it.
     pub(crate) fn offers(&self, caller: &Caller, part: fn(&Offer) -> bool) -> bool {
         part(&self.open) || self.has_hidden && part(&self.offer(caller))
     }
 
-    /// Whether there are resources or templates, for whomever.
+    /// Whether there are any resources or templates, even if only some callers see them.
     pub(crate) fn has_resources(&self) -> bool {
         self.open.resources
             || self.resources.iter().next().is_some()
             || self.templates.iter().next().is_some()
     }
 
-    /// Whether what is offered differs by caller.
+    /// Whether the parts differ by caller.
     pub(crate) fn has_hidden(&self) -> bool {
         self.has_hidden
     }

@@ -1,16 +1,16 @@
-//! Sorting a list of suggestions by how well they fit the text that the user typed.
+//! Sorts suggestions by how well they match the text that the user typed.
 
-/// Characters of a candidate or of what was typed that are compared letter by letter. Longer texts
-/// are found by what they contain.
+/// How many characters of a candidate and of the typed text are compared one by one. Longer typed
+/// texts are only searched for in the candidates.
 const MAX_COMPARED_CHARS: usize = 64;
 
-/// The candidates that match the typed text, best matches first.
+/// Returns the candidates that match the typed text, the best matches first.
 ///
 /// The order is: equal texts, texts that begin with it, texts with a word that begins with it,
 /// texts that contain it, texts with its letters in this order, and texts that differ by a typing
 /// mistake. Case is ignored, and equally good matches keep their order.
 ///
-/// Fixed lists are completed this way automatically; use it for lists from elsewhere.
+/// Fixed lists are completed this way automatically; use it in completers for other lists.
 ///
 /// ```
 /// use turnbuckle_server::suggest;
@@ -32,7 +32,7 @@ pub fn suggest<S: AsRef<str>>(candidates: impl IntoIterator<Item = S>, typed: &s
     ranked.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// How well a candidate fits, 0 being best; `None` if it does not.
+/// How well a candidate matches. 0 is the best; `None` means that it does not match.
 fn rank(candidate: &str, typed: &str) -> Option<u32> {
     if candidate == typed {
         return Some(0);
@@ -44,7 +44,7 @@ fn rank(candidate: &str, typed: &str) -> Option<u32> {
     if words.any(|word| word.starts_with(typed)) {
         return Some(2);
     }
-    // One letter is in nearly everything.
+    // A single letter occurs in nearly every candidate.
     typed.chars().nth(1)?;
     if candidate.contains(typed) {
         return Some(3);
@@ -58,12 +58,12 @@ fn rank(candidate: &str, typed: &str) -> Option<u32> {
         return Some(4 + gaps);
     }
     let mistakes = mistakes(&candidate, &typed)?;
-    // After every subsequence, which has fewer gaps than a candidate has letters.
+    // The number is higher than that of any candidate with gaps, which has fewer gaps than letters.
     Some(4 + u32::try_from(MAX_COMPARED_CHARS).unwrap_or(u32::MAX) + mistakes)
 }
 
-/// How many letters are skipped between the typed ones, if all of those are there in order and the
-/// first of them begins a word.
+/// How many letters of the candidate are skipped between the typed letters. `None` unless the
+/// candidate contains all typed letters in this order and the first one begins a word.
 fn gaps(candidate: &[char], typed: &[char]) -> Option<u32> {
     let first = *typed.first()?;
     let begins_word = |index: usize| index == 0 || !candidate[index - 1].is_alphanumeric();
@@ -82,14 +82,14 @@ fn gaps(candidate: &[char], typed: &[char]) -> Option<u32> {
     wanted.is_none().then_some(skipped)
 }
 
-/// How many typing mistakes there are in what was typed so far, if few enough for its length.
+/// The number of typing mistakes in the typed text. `None` if there are too many for its length.
 fn mistakes(candidate: &[char], typed: &[char]) -> Option<u32> {
     let allowed = match typed.len() {
         0..=2 => return None,
         3..=5 => 1,
         _ => 2,
     };
-    // The user may not have typed all of it, and may have left out or doubled a letter.
+    // The user may have typed only the beginning, and may have omitted or doubled a letter.
     let shortest = typed.len().saturating_sub(allowed);
     let longest = (typed.len() + allowed).min(candidate.len());
     let typed: String = typed.iter().collect();

@@ -47,13 +47,13 @@ pub struct Tool {
     pub(crate) is_restartable: bool,
 }
 
-/// Who may see and use an entry.
+/// The rule that decides which callers see an entry.
 pub(crate) type Visible = Box<dyn Fn(&Caller) -> bool + Send + Sync>;
 
 impl Tool {
-    /// A tool with this name, served by this handler: an async function of
-    /// [extractors](crate::Extract). Its input schema is that of the handler's
-    /// [`Args`](crate::Args), and its output schema that of [`Json`](crate::Json) if the handler
+    /// Creates a tool with this name and handler. The handler is an async function of
+    /// [extractors](crate::Extract). The input schema comes from the handler's
+    /// [`Args`](crate::Args), and the output schema from [`Json`](crate::Json) if the handler
     /// returns it.
     ///
     /// Mistakes, such as an invalid name, are reported when the server is built.
@@ -93,14 +93,14 @@ impl Tool {
     }
 
     /// Marks the tool as possibly destructive (`destructiveHint`): it may overwrite or delete
-    /// things. Clients may ask the user first. Clients assume it of every tool that is not marked
+    /// things. Clients may ask the user first. Clients assume this of every tool that is not marked
     /// as read-only or additive.
     pub fn destructive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(true))
     }
 
-    /// Marks the tool as one that changes things, but only adds to them (`destructiveHint` is
-    /// false).
+    /// Marks the tool as one that changes things, but only adds to them (sets `destructiveHint` to
+    /// `false`).
     pub fn additive(self) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(false))
     }
@@ -111,14 +111,14 @@ impl Tool {
         self.annotate(|annotations| annotations.idempotent_hint = Some(true))
     }
 
-    /// Marks the tool as one that deals with external things, such as the web (`openWorldHint`). It
-    /// is what clients assume by default.
+    /// Marks the tool as one that deals with external things, such as the web (`openWorldHint`).
+    /// Clients assume this by default.
     pub fn open_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(true))
     }
 
-    /// Marks the tool as one that deals only with its own things, such as its own memory
-    /// (`openWorldHint` is false).
+    /// Marks the tool as one that deals only with its own things, such as its own memory (sets
+    /// `openWorldHint` to `false`).
     pub fn closed_world(self) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(false))
     }
@@ -141,8 +141,8 @@ impl Tool {
     }
 
     /// Sets the input schema by hand. Arguments that the handler takes as [`Args`](crate::Args) are
-    /// checked against it before it runs; [`RawArgs`](crate::RawArgs) are passed on unchecked.
-    /// Building the server fails if it is not an object.
+    /// checked against it before the handler runs; [`RawArgs`](crate::RawArgs) are passed on
+    /// unchecked. Building the server fails if the schema is not an object.
     pub fn input_schema(mut self, schema: Value) -> Self {
         match schema {
             Value::Object(schema) => {
@@ -155,8 +155,8 @@ impl Tool {
         self
     }
 
-    /// Sets the output schema by hand; structured content is checked against it. A handler that
-    /// returns [`Json`](crate::Json) has one already.
+    /// Sets the output schema by hand. Structured content is checked against it. Handlers that
+    /// return [`Json`](crate::Json) have an output schema already.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.description.output = Some(OutputCheck::new(schema));
         self.description.is_output_declared = true;
@@ -170,13 +170,14 @@ impl Tool {
         self
     }
 
-    /// Accepts values of the right type only: a string is not converted to a number. See
+    /// Accepts only values of the right type: a string is not converted to a number. See
     /// [`Leniency`].
     pub fn strict(self) -> Self {
         self.leniency(Leniency::Strict)
     }
 
-    /// Restricts the tool to callers for whom this returns true. For others it does not exist.
+    /// Restricts the tool to callers for whom this function returns `true`. For others it does not
+    /// exist: it is not listed, and calling it fails as if it were unknown.
     ///
     /// The server declares the tools capability only to callers that see at least one tool.
     ///
@@ -199,8 +200,9 @@ impl Tool {
         self
     }
 
-    /// Requires all of these scopes for calling the tool. It is listed to all callers, so that a
-    /// client can ask for more scopes: over HTTP it gets a 403 that names them.
+    /// Requires all of these scopes for calling the tool. The tool is listed to all callers, so
+    /// that a client can ask for more scopes: over HTTP a call without them is answered with a 403
+    /// that names them.
     ///
     /// [`Caller::local`] has every scope.
     ///
@@ -216,8 +218,8 @@ impl Tool {
     }
 
     /// Ends a call that takes longer than this: its future is dropped, and the model reads that the
-    /// tool timed out. The time that a user takes to answer a question counts; the time that a call
-    /// waits for its [turn](Self::concurrency), and the time in layers, do not.
+    /// tool timed out. The time that a user takes to answer a question counts. The time that a call
+    /// waits for its [turn](Self::concurrency) and the time in layers do not count.
     ///
     /// ```
     /// use std::time::Duration;
@@ -231,22 +233,22 @@ impl Tool {
     }
 
     /// Limits the number of calls of this tool that run at once, in this process and for all
-    /// callers together. At least one. Others wait in order; a client may cancel a call that waits.
-    /// By default there is no limit.
+    /// callers together. It is at least 1; by default there is no limit. Further calls wait in
+    /// order, and clients may cancel calls that wait.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.limits.concurrency = Some(calls);
         self
     }
 
-    /// Adds the tool disabled: it is not listed and cannot be called before
+    /// Adds the tool disabled: it is not listed and cannot be called until
     /// [`Catalog::enable_tool`](crate::Catalog::enable_tool).
     pub fn disabled(mut self) -> Self {
         self.is_disabled = true;
         self
     }
 
-    /// Adds a layer (middleware) around this tool, inside those of the server. The first one added
-    /// is the outermost. See [`Layer`].
+    /// Adds a layer (middleware) around this tool. Layers of the server run outside of it. The
+    /// first one added is the outermost. See [`Layer`].
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self
@@ -258,8 +260,8 @@ impl Tool {
     }
 }
 
-/// The schema of a tool without arguments. `properties` is there because some clients and model
-/// providers insist on it.
+/// The schema of a tool without arguments. It includes `properties` because some clients and model
+/// providers require it.
 pub(crate) fn no_arguments() -> Map<String, Value> {
     match json!({ "type": "object", "properties": {} }) {
         Value::Object(schema) => schema,

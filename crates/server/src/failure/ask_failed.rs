@@ -5,16 +5,16 @@ use turnbuckle_session::round::{AskError, Impossible};
 use super::FieldError;
 use crate::{Failure, Fault, Reject, ToolError};
 
-/// Why a question to the client got no answer.
+/// The reason why a question to the client was not answered.
 ///
-/// `?` converts it into the right error for the caller: a client without the capability gets an error
-/// that names it, a model reads that the user could not be reached, and mistakes of the handler are
-/// faults.
+/// `?` converts it into the right error for the caller: a client without the capability gets an
+/// error that names it, a model reads that the user could not be reached, and mistakes of the
+/// handler become faults.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskFailed {
-    /// This client cannot be asked this: it lacks the capability. Match on it to go another way,
-    /// such as a default.
+    /// The client lacks the capability for this question. Match on this variant to continue without
+    /// an answer, for example with a default.
     #[error(transparent)]
     Impossible(Impossible),
     /// The client answered with an error, for example because the user rejected sampling.
@@ -27,11 +27,11 @@ pub enum AskFailed {
         /// The client's message.
         message: String,
     },
-    /// The answer does not fit the question, or the question cannot be asked: a mistake of the
+    /// The answer does not match the question, or the question itself is invalid: a mistake of the
     /// client or of the handler.
     #[error(transparent)]
     Wrong(#[from] AskError),
-    /// The form was filled in with a value that fits its schema, but not the Rust type.
+    /// The answer is valid for the form's schema, but the Rust type cannot hold its value.
     #[error("the answer to `{key}` cannot be used: {source}")]
     FieldError {
         /// The key of the ask.
@@ -39,8 +39,8 @@ pub enum AskFailed {
         /// The field, and what is wrong with it.
         source: FieldError,
     },
-    /// The answer cannot be read as the type that was asked for, or a kept value not as the type of
-    /// [`Asker::memo`](crate::Asker::memo).
+    /// The answer cannot be parsed as the expected type, or a stored value cannot be parsed as the
+    /// type of [`Asker::memo`](crate::Asker::memo).
     #[error("the answer to `{key}` cannot be read: {source}")]
     Unreadable {
         /// The key of the ask.
@@ -57,7 +57,7 @@ pub enum AskFailed {
         /// Why, and what to do.
         reason: String,
     },
-    /// The client went away while it was asked. The handler is dropped soon.
+    /// The client disconnected before it answered. The handler is dropped soon.
     #[error("the client went away before it answered `{key}`")]
     Gone {
         /// The key of the ask.
@@ -66,7 +66,7 @@ pub enum AskFailed {
 }
 
 impl AskFailed {
-    /// The error for the caller of a tool.
+    /// Converts it into the error of a tool.
     pub(crate) fn into_tool_error(self) -> ToolError {
         match self {
             Self::Refused { .. }
@@ -78,7 +78,7 @@ impl AskFailed {
         }
     }
 
-    /// The error for the caller of a prompt or a resource.
+    /// Converts it into the error of a prompt or a resource.
     pub(crate) fn into_failure(self) -> Failure {
         match self {
             Self::Impossible(impossible) => Failure::Unaskable(Reject::of(impossible.to_error())),

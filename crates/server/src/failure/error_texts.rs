@@ -10,7 +10,7 @@ pub(crate) type Choose = dyn Fn(&(dyn Error + 'static)) -> Option<String> + Send
 /// How unexpected errors are shown to clients and models.
 #[derive(Clone, Default)]
 pub(crate) enum ErrorTexts {
-    /// A number, which leads to the log.
+    /// Only a number, under which the log has the error.
     #[default]
     Masked,
     /// The error and its causes.
@@ -20,7 +20,7 @@ pub(crate) enum ErrorTexts {
 }
 
 impl ErrorTexts {
-    /// The text of an error, if it may be seen.
+    /// Returns the text of an error, or `None` if only its number may be shown.
     pub(crate) fn of(&self, error: &(dyn Error + 'static)) -> Option<String> {
         match self {
             Self::Masked => None,

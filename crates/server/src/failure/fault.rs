@@ -1,4 +1,4 @@
-//! `Fault`: internal errors. The peer gets a number, and the log has the text.
+//! `Fault`: internal errors. The client gets a number, and the log has the text.
 
 use std::{
     error::Error,
@@ -18,11 +18,11 @@ use super::{Reject, error_texts::ErrorTexts};
 
 /// An internal error of the server.
 ///
-/// It is logged once, with all its sources, under a number. The peer sees only the number, which
+/// It is logged once, with all its sources, under a number. The client gets only the number, which
 /// reveals nothing internal and leads to the log entry. A number begins with digits that are random
 /// for each process, so that the numbers of replicas differ.
 ///
-/// The log is that of `tracing`; in a program that has set no subscriber it is stderr.
+/// It is logged with `tracing`, or on stderr if the program has no `tracing` subscriber.
 ///
 /// ```
 /// use turnbuckle_server::{Fault, Failure};
@@ -40,8 +40,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Wraps an error and gives it a number. It is logged when it is answered, with all its
-    /// sources.
+    /// Wraps an error and gives it a number. The error is logged, with all its sources, when it is
+    /// sent as an answer.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::from_box(source.into())
     }
@@ -53,12 +53,13 @@ impl Fault {
         }
     }
 
-    /// The number of the fault, which the peer sees and the log contains, such as `3fa9c1-7`.
+    /// Returns the number of the fault, such as `3fa9c1-7`, which the client gets and the log
+    /// contains.
     pub fn number(&self) -> String {
         self.number.to_string()
     }
 
-    /// A panic as a fault.
+    /// Converts the payload of a panic.
     pub(crate) fn from_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let message = payload
             .downcast_ref::<&str>()
@@ -68,12 +69,12 @@ impl Fault {
         Self::new(format!("the handler panicked: {message}"))
     }
 
-    /// The result of a function, or its panic as a fault.
+    /// Runs a function and returns its result. If it panics, returns the panic as a fault.
     pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Self> {
         catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Self::from_panic(&*payload))
     }
 
-    /// Logs the fault and gives what the peer may see of it.
+    /// Logs the fault and returns the error for the client, which has only the number.
     pub(crate) fn into_reject(self) -> Reject {
         self.log();
         Reject::new(
@@ -82,7 +83,8 @@ impl Fault {
         )
     }
 
-    /// The same for a store that cannot be used: it may be back when the peer tries again.
+    /// Like [`into_reject`](Self::into_reject), for a store that cannot be reached: the error tells
+    /// the client to try again, because the store may work again by then.
     pub(crate) fn into_unavailable(self) -> Reject {
         self.log();
         let message = format!(
@@ -93,7 +95,7 @@ impl Fault {
         Reject::new(turnbuckle_protocol::error::code::INTERNAL_ERROR, message)
     }
 
-    /// Logs the fault, and gives the text that clients and models may read.
+    /// Logs the fault and returns the text that clients and models may read.
     pub(crate) fn into_text(self, texts: &ErrorTexts) -> String {
         self.log();
         texts.of(&*self.source).unwrap_or_else(|| self.masked())
@@ -118,7 +120,7 @@ impl Fault {
     }
 }
 
-/// The number of a fault: some digits of this process, and a count.
+/// The number of a fault: some digits of this process, and a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FaultNumber(u64);
 
@@ -135,12 +137,13 @@ impl fmt::Display for FaultNumber {
     }
 }
 
-/// Digits that identify this process among its replicas. Made when the first fault happens.
+/// Returns digits that identify this process among its replicas. They are chosen when the first
+/// fault happens.
 fn process_digits() -> u32 {
     static DIGITS: OnceLock<u32> = OnceLock::new();
     *DIGITS.get_or_init(|| {
         let mut bytes = [0; 3];
-        // Without random bytes the process id is better than nothing.
+        // Without random bytes, the process id is used.
         match getrandom::fill(&mut bytes) {
             Ok(()) => u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]),
             Err(_) => std::process::id() & 0xff_ffff,

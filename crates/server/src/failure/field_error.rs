@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A form value that is valid for the form, but that the Rust type cannot hold. A
-/// [`Form`](crate::Form) returns it; the model or the client reads it.
+/// A form value that is valid for the form's schema, but that the Rust type cannot hold. A
+/// [`Form`](crate::Form) returns it, and the model or the client reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     field: String,
@@ -11,7 +11,7 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// Reports a problem with a field. The message is `` field `NAME` PROBLEM ``, so write the
+    /// Creates an error for this field. The message is `` field `NAME` PROBLEM ``, so write the
     /// problem as the rest of a sentence: `must be even`.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         let (field, problem) = (field.into(), problem.into());

@@ -1,4 +1,4 @@
-//! `Reject`: JSON-RPC errors for the peer's program.
+//! `Reject`: JSON-RPC errors, for the client program.
 
 use std::fmt;
 
@@ -19,41 +19,43 @@ use turnbuckle_protocol::{ErrorObject, error::code};
 pub struct Reject(Box<ErrorObject>);
 
 impl Reject {
-    /// An error with a code of your own; the specification leaves codes outside −32768…−32000 to
-    /// applications.
+    /// Creates an error with a code of your own. The specification leaves codes outside
+    /// −32768…−32000 to applications.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self::of(ErrorObject::new(code, message))
     }
 
-    /// An error of the protocol as it is.
+    /// Wraps a JSON-RPC error, unchanged.
     pub(crate) fn of(error: ErrorObject) -> Self {
         Self(Box::new(error))
     }
 
-    /// −32602: the parameters are wrong, such as an unknown name or a missing argument. Say what
-    /// was expected.
+    /// Creates an error with code −32602: the parameters are wrong, such as an unknown name or a
+    /// missing argument. The message should say what was expected.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// −32600: this is not a valid request, or not at this time.
+    /// Creates an error with code −32600: the request is invalid, or not allowed at this time.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// −32601: the method is unknown, or not offered to this caller.
+    /// Creates an error with code −32601: the method is unknown, or not offered to this caller.
     pub fn method_not_found(method: &str) -> Self {
         Self::of(ErrorObject::method_not_found(method))
     }
 
-    /// −32603: the request was valid but cannot be served. The client reads the message; use a
-    /// [`Fault`](crate::Fault) for errors whose text must not leave the process.
+    /// Creates an error with code −32603: the request was valid but cannot be served. The client
+    /// gets the message; use a [`Fault`](crate::Fault) for errors whose text must not leave the
+    /// process.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// The resource was not found. Each revision has its own code for this; the right one is sent.
-    /// Return it from handlers of templates whose variables match nothing.
+    /// Creates the error for a resource that was not found. Each revision has its own code for it,
+    /// and the right one is sent. Return it from handlers of templates if no resource has these
+    /// variables.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::of(ErrorObject::resource_not_found(uri))
     }
@@ -64,12 +66,12 @@ impl Reject {
         self
     }
 
-    /// The JSON-RPC error code.
+    /// Returns the JSON-RPC error code.
     pub fn code(&self) -> i64 {
         self.0.code
     }
 
-    /// The error as it is on the wire, with code, message and data, before it is adapted to a
+    /// Returns the JSON-RPC error with its code, message and data, before it is adapted to a
     /// revision.
     pub fn as_error(&self) -> &ErrorObject {
         &self.0

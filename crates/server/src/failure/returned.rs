@@ -1,8 +1,9 @@
 //! Converts the errors that handlers return.
 //!
 //! One conversion takes every error type, `String`, `&'static str`, `Box<dyn Error + Send + Sync>`,
-//! and the error types of `anyhow` and `eyre`: all of them become a boxed error. Words that the
-//! author wrote are for the reader; our own errors keep their meaning; everything else was not
+//! and the error types of `anyhow` and `eyre`: all of them become a boxed error. Texts that the
+//! author wrote are shown to the reader; this crate's own errors keep their meaning; all other
+//! errors are unexpected.
 //! expected.
 
 use std::{any::Any, borrow::Cow, error::Error, fmt};
@@ -12,9 +13,9 @@ use super::{AskFailed, Fault, Reject};
 /// A boxed error that can be sent to another thread.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The kind of an error for the caller.
+/// What a returned error means for the caller.
 pub(super) enum Returned {
-    /// Words for the reader.
+    /// A text that the author wrote for the reader.
     Words(String),
     Reject(Reject),
     Fault(Fault),
@@ -58,7 +59,8 @@ impl Returned {
         }
     }
 
-    /// An error that cannot be sent to another thread. Its texts can.
+    /// Converts an error that cannot be sent to another thread. Only its texts are kept, unless it
+    /// is one of this crate's errors.
     pub(super) fn of_unsendable(error: Box<dyn Error>) -> Self {
         let error = match error.downcast::<Reject>() {
             Ok(reject) => return Self::Reject(*reject),
@@ -107,7 +109,7 @@ impl Returned {
     }
 }
 
-/// The text of an error that is nothing but text.
+/// Returns the text if the error is only a text.
 fn words<E: 'static>(slot: &mut Option<E>) -> Option<String> {
     take::<String>(slot)
         .or_else(|| take::<&'static str>(slot).map(str::to_owned))

@@ -10,10 +10,10 @@ use super::{BoxError, Failure, Fault, Reject, Returned};
 /// Any error converts into it with `?`; so do `String`, `&'static str`,
 /// `Box<dyn Error + Send + Sync>`, and the errors of `anyhow` and `eyre`.
 ///
-/// - The model reads texts: [`ToolError::new`], `String` and `&'static str`. [`ToolError::shown`]
-///   makes the text of an error one.
-/// - Other errors were not expected. They are logged, and the model reads a number, because their
-///   texts tell of tables, files and hosts. [`Server::show_errors`](crate::Server::show_errors)
+/// - Texts are shown to the model: [`ToolError::new`], `String` and `&'static str`.
+///   [`ToolError::shown`] turns an error into a text.
+/// - Other errors are unexpected. They are logged, and the model reads only a number, because their
+///   texts may reveal tables, files and hosts. [`Server::show_errors`](crate::Server::show_errors)
 ///   shows them.
 /// - A [`Fault`] is never shown, and a [`Reject`] stays a JSON-RPC error.
 ///
@@ -40,29 +40,31 @@ enum Kind {
 }
 
 impl ToolError {
-    /// An error with this text, which the model reads. Say what to do differently.
+    /// Creates an error with this text, which the model reads. The text should say what to do
+    /// differently.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Kind::Shown(vec![ContentBlock::text(message.into())]))
     }
 
-    /// An error with content of any kind, such as text and an image. The model reads it.
+    /// Creates an error with content of any kind, such as text and an image. The model reads it.
     pub fn with_content(content: Vec<ContentBlock>) -> Self {
         Self(Kind::Shown(content))
     }
 
-    /// An error whose text the model may read, with its causes: one that says what to do
-    /// differently, such as a number that cannot be read.
+    /// Creates an error from the text of another error and its causes, which the model reads. Use
+    /// it for errors that help the model to correct its call, such as a number that cannot be
+    /// parsed.
     pub fn shown(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(in_one_line(&*error.into()))
     }
 
-    /// An internal error: it is logged, and the model reads only a number, even with
+    /// Creates an internal error: it is logged, and the model reads only a number, even with
     /// [`Server::show_errors`](crate::Server::show_errors).
     pub fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::failed(Failure::Fault(Fault::new(error)))
     }
 
-    /// The failure of a handler whose error cannot be sent to another thread.
+    /// Converts an error that cannot be sent to another thread.
     pub(crate) fn of_unsendable(error: Box<dyn std::error::Error>) -> Self {
         Self::of(Returned::of_unsendable(error))
     }
@@ -89,7 +91,7 @@ impl ToolError {
         }
     }
 
-    /// The failure of a prompt or a resource, which have no `isError`.
+    /// Converts it for a prompt or a resource, whose results have no `isError`.
     pub(super) fn into_failure(self) -> Failure {
         match self.0 {
             Kind::Shown(content) => {

@@ -8,8 +8,8 @@ use std::{
 
 /// One caller, for quotas.
 ///
-/// A digest with a key of this process: it has the same size for every caller, and a caller cannot
-/// choose an id that has the digest of another.
+/// It is a digest with a key of this process. It has the same size for every caller, and a caller
+/// cannot choose an id that has the same digest as another caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CallerKey(u64);
 
@@ -17,11 +17,11 @@ pub(crate) struct CallerKey(u64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedCaller {
     pub(crate) key: CallerKey,
-    /// Where it calls from, if the caller is not identified.
+    /// The address it calls from, if the caller is not identified.
     pub(crate) address: Option<CallerAddress>,
 }
 
-/// Where a caller calls from, as far as callers are told apart by it.
+/// The address of a caller, reduced to the part by which callers are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallerAddress {
     V4([u8; 4]),
@@ -50,7 +50,7 @@ impl CallerKey {
         Self(DIGEST.get_or_init(RandomState::new).hash_one(who))
     }
 
-    /// Two places in tables of this many cells, in which callers are counted.
+    /// The index of this caller's cell in each of two tables of this many cells.
     pub(super) fn cells(self, count: usize) -> [usize; 2] {
         let cell = |half: u64| usize::try_from(half).unwrap_or(usize::MAX) % count;
         [cell(self.0 & 0xffff_ffff), cell(self.0 >> 32)]
@@ -61,7 +61,7 @@ impl CallerKey {
         Self(number)
     }
 
-    /// A number for those who count callers themselves.
+    /// The number of the key, for code that has its own counters.
     pub(crate) fn number(self) -> u64 {
         self.0
     }

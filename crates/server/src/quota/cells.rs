@@ -1,13 +1,14 @@
 //! Counts the usage of each caller, in a table of fixed size.
 //!
-//! A caller has a place in each of two rows by its digest, so that there is nothing to look up and
-//! nothing to forget: two callers count for each other only if they share both of their cells.
+//! The table has two rows, and a caller's digest selects one cell in each row. So no caller has to
+//! be looked up or removed. A cell may count several callers, but the smaller one of a caller's two
+//! cells is used: two callers are counted together only if they share both cells.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::CallerKey;
 
-/// Cells of a row.
+/// The number of cells in a row.
 const CELLS: usize = 1024;
 
 /// Two rows of cells.
@@ -20,7 +21,8 @@ impl CallerCells<AtomicUsize> {
         ))
     }
 
-    /// Takes so much for a caller; false, and nothing is taken, if that is more than the limit.
+    /// Takes this amount for a caller. Returns `false`, and takes nothing, if that exceeds the
+    /// limit.
     pub(crate) fn take(&self, caller: CallerKey, amount: usize, limit: usize) -> bool {
         let mut is_over = true;
         for cell in self.of(caller) {
@@ -39,7 +41,7 @@ impl CallerCells<AtomicUsize> {
         }
     }
 
-    /// How much a caller has taken, at most.
+    /// The amount that a caller has taken. It is too high if others share cells with it.
     pub(crate) fn used(&self, caller: CallerKey) -> usize {
         let used = self.of(caller).map(|cell| cell.load(Ordering::Relaxed));
         used[0].min(used[1])
@@ -53,7 +55,7 @@ impl CallerCells<AtomicUsize> {
 }
 
 impl CallerCells<AtomicU64> {
-    /// Cells that count as their owner likes.
+    /// Creates cells whose numbers the owner interprets.
     pub(crate) fn of_times() -> Self {
         Self(Box::new(
             [const { [const { AtomicU64::new(0) }; CELLS] }; 2],

@@ -10,11 +10,12 @@ use std::{
 
 use super::{CallerCells, CallerKey};
 
-/// A quarter of what a caller may take is the most that is taken at once where others make room.
+/// One caller may take at most this fraction of its quota at once, if others have to make room for
+/// it.
 #[cfg(feature = "http")]
 const LARGEST_PART: usize = 4;
 
-/// What is left of it.
+/// A limited amount, and how much of it is taken.
 pub(crate) struct Quota {
     total: usize,
     per_caller: usize,
@@ -22,12 +23,12 @@ pub(crate) struct Quota {
     callers: CallerCells,
 }
 
-/// There is not so much left.
+/// The amount exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// All callers together have taken this much.
+    /// The limit for all callers together, which would be exceeded.
     Total(usize),
-    /// This caller has taken this much.
+    /// The limit for this caller, which would be exceeded.
     Caller(usize),
 }
 
@@ -41,7 +42,7 @@ impl Quota {
         })
     }
 
-    /// A share of a caller, with nothing in it yet.
+    /// Creates a share for a caller, with nothing in it yet.
     pub(crate) fn share(self: &Arc<Self>, caller: CallerKey) -> Share {
         Share {
             quota: Arc::clone(self),
@@ -50,18 +51,18 @@ impl Quota {
         }
     }
 
-    /// How much all callers have taken.
+    /// The amount that all callers have taken.
     pub(crate) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Half of what one caller may take.
+    /// Half of the amount that one caller may take.
     pub(crate) fn half_of_caller(&self) -> usize {
         self.total.min(self.per_caller) / 2
     }
 
-    /// Whether so much is a small part of what one caller may take, so that others need not make room
-    /// for it in vain.
+    /// Checks that the amount is a small part of one caller's quota. A larger amount is not worth
+    /// ending the work of others for.
     #[cfg(feature = "http")]
     pub(crate) fn check_part(&self, amount: usize) -> Result<(), Over> {
         let largest = self.total.min(self.per_caller) / LARGEST_PART;
@@ -71,7 +72,7 @@ impl Quota {
         Ok(())
     }
 
-    /// Whether so much is left for a caller.
+    /// Checks that this amount is left for a caller.
     #[cfg(feature = "http")]
     pub(crate) fn has_room(self: &Arc<Self>, caller: CallerKey, amount: usize) -> Result<(), Over> {
         self.share(caller).add(amount)
@@ -103,11 +104,11 @@ impl Quota {
 #[derive(Clone, Copy)]
 enum Part {
     Whole,
-    /// The other half is for what is needed more.
+    /// Half of it; the other half is reserved for more important things.
     Half,
 }
 
-/// What a caller has taken. It is given back when this is dropped.
+/// The amount that a caller has taken. Dropping it gives the amount back.
 pub(crate) struct Share {
     quota: Arc<Quota>,
     caller: CallerKey,
@@ -115,14 +116,14 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Takes so much more.
+    /// Takes this amount in addition.
     pub(crate) fn add(&mut self, amount: usize) -> Result<(), Over> {
         self.quota.take(self.caller, amount, Part::Whole)?;
         self.amount += amount;
         Ok(())
     }
 
-    /// Takes so much more, for something that can be done without, if less than half of all is
+    /// Takes this amount in addition, for something optional: only if at most half of the quota is
     /// taken then.
     pub(crate) fn add_spare(&mut self, amount: usize) -> Result<(), Over> {
         self.quota.take(self.caller, amount, Part::Half)?;
@@ -130,7 +131,7 @@ impl Share {
         Ok(())
     }
 
-    /// Gives back so much.
+    /// Gives back this amount.
     pub(crate) fn give_back(&mut self, amount: usize) {
         let amount = amount.min(self.amount);
         self.quota.give_back(self.caller, amount);

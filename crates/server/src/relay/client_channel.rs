@@ -14,7 +14,8 @@ use crate::{
     subscription::{Subject, TooMany},
 };
 
-/// The way back to the client of one request: its stream and its session. Clones share them.
+/// Sends messages to the client of one request, on the stream of the request or in its session.
+/// Clones share the same stream and session.
 #[derive(Clone)]
 pub struct ClientChannel {
     peer: Arc<Peer>,
@@ -29,17 +30,17 @@ impl ClientChannel {
         }
     }
 
-    /// The revision of the client.
+    /// Returns the revision that the client speaks.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The caller of the request.
+    /// Returns the caller of the request.
     pub fn caller(&self) -> &Caller {
         self.peer.caller()
     }
 
-    /// Whether the request was passed on by another replica, with [`ReplicaLink`](super::ReplicaLink).
+    /// Whether another replica passed the request on, with [`ReplicaLink`](super::ReplicaLink).
     #[cfg(feature = "http")]
     pub fn is_from_replica(&self) -> bool {
         self.caller()
@@ -47,37 +48,37 @@ impl ClientChannel {
             .is_some()
     }
 
-    /// The reason of the cancellation that is dropping a future on this thread; `None` if the client
-    /// gave no reason, or if no request is being cancelled. Call it in the `drop` of a value that the
-    /// future of a [`Relay`](super::Relay) holds.
+    /// Returns the client's reason for the cancellation that is dropping a future on this thread.
+    /// `None` if the client gave no reason, or if no request is being cancelled. Call it in the
+    /// `drop` of a value that the future of a [`Relay`](super::Relay) holds.
     pub fn cancelled_because() -> Option<Arc<str>> {
         CancelFlag::dropped_because()
     }
 
-    /// The log level of the session; `None` before the client sets one, and for a client of
-    /// 2026-07-28, whose requests carry it.
+    /// Returns the log level of the session. `None` if the client has not set one, and for a client
+    /// of 2026-07-28, whose requests carry the level.
     pub fn session_log_level(&self) -> Option<LoggingLevel> {
         self.peer.log_level()
     }
 
-    /// Sends a notification on the stream of the request. Waits while the client does not read;
-    /// does nothing if the client is gone.
+    /// Sends a notification on the stream of the request. Waits while too many messages for the
+    /// client are queued. Does nothing if the client has disconnected.
     pub async fn notify(&self, method: &str, params: Option<Raw<'_>>) {
         let mut message = Vec::new();
         envelope::write_raw_notification(&mut message, method, params);
-        // A peer that is gone needs none.
+        // Nothing to do if the client has disconnected.
         let _ = self.peer.outbox().send(&message).await;
     }
 
-    /// Sends a message that another replica wrote for the client.
+    /// Sends the client a message that another replica wrote for it.
     #[cfg(feature = "http")]
     pub(super) async fn pass_on(&self, message: &str) {
-        // A peer that is gone needs none.
+        // Nothing to do if the client has disconnected.
         let _ = self.peer.outbox().send(message.as_bytes()).await;
     }
 
-    /// Sends a request to a legacy client on the stream of the request and waits for its answer;
-    /// `None` if the client is gone or has no session.
+    /// Sends a request to a legacy client on the stream of the request, and waits for its answer.
+    /// `None` if the client has disconnected or has no session.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.
@@ -93,8 +94,10 @@ impl ClientChannel {
         })
     }
 
-    /// Notifies the session when the visit with this id is over, after
-    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). Does nothing without a session.
+    /// Registers an elicitation by URL with this id: the session is notified when it is complete,
+    /// which is reported with
+    /// [`Changes::elicitation_completed`](crate::Changes::elicitation_completed). Does nothing
+    /// without a session.
     pub fn expect_visit(&self, id: &str) {
         self.peer.expect_visit_of(id);
     }
@@ -102,7 +105,7 @@ impl ClientChannel {
     /// Subscribes the session of a legacy client to changes of a resource.
     ///
     /// # Errors
-    /// If it has too many subscriptions, or there is no session. The text says which.
+    /// If the session has too many subscriptions, or if there is no session. The text says which.
     pub fn subscribe(&self, uri: &str) -> Result<(), String> {
         match self.peer.listener() {
             Some(mut listener) => listener
@@ -112,16 +115,17 @@ impl ClientChannel {
         }
     }
 
-    /// Ends the subscription of the session to a resource, which [`subscribe`](Self::subscribe)
-    /// began.
+    /// Ends a subscription of the session to a resource, which was made with
+    /// [`subscribe`](Self::subscribe).
     pub fn unsubscribe(&self, uri: &str) {
         if let Some(mut listener) = self.peer.listener() {
             listener.remove_resource(uri);
         }
     }
 
-    /// A value that lives as long as the session of a legacy client; `None` without a session. A
-    /// server has one relay, which has one such type.
+    /// Returns a value that lives as long as the session of a legacy client; `None` without a
+    /// session. The value is created with `Default` at the first call. All calls for a session must
+    /// use the same type, because a session has one such value.
     pub fn session_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
         self.peer.relay_state()
     }

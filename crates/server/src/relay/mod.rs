@@ -1,8 +1,8 @@
-//! The seam for servers whose answers come from elsewhere: a gateway, a proxy, a server that is
-//! composed of others.
+//! The interface for servers that forward requests to other servers: a gateway, a proxy, or a
+//! server that is composed of others.
 //!
-//! A [`Relay`] is asked first for every request. Params and results pass as the text that they came
-//! in; the server sees to everything around them: sessions, batches, streams, headers, the guard.
+//! A [`Relay`] gets every request first. It receives params and returns results as JSON text,
+//! unparsed. The server handles everything else: sessions, batches, streams, headers, the guard.
 
 mod client_channel;
 #[cfg(feature = "http")]

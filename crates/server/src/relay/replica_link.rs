@@ -15,27 +15,28 @@ use crate::{
     replica::{CallFailed, Message, Outcome, Replicas},
 };
 
-/// How long the other replica waits for something to say before it says that there is nothing yet.
+/// How long the other replica waits for new events before it answers that there are none.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// How long its answer may take beyond that.
+/// How much longer its answer may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long the other replica may be silent before the client is told to try again. After six seconds it is
-/// known whether a replica has ended.
+/// How long the other replica may be silent before the client is told to try again. It takes up to
+/// six seconds to know whether a replica has ended.
 const MAX_SILENT: Duration = Duration::from_secs(8);
 
-/// How long to wait before a replica that is silent is asked again.
+/// How long to wait before asking a silent replica again.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often in a row the other replica may fail to answer.
+/// How many times in a row the other replica may fail to answer in time.
 const MAX_LATE: usize = 3;
 
-/// The id of the request at the other replica, where it is the only one of its connection.
+/// The id of the request at the other replica. It is the only request there on its connection.
 const ID: &str = "1";
 
-/// The way to the other replicas of a server with
-/// [`Server::replicas`](crate::Server::replicas). Clones are the same.
+/// A handle to the other replicas of a server with [`Server::replicas`](crate::Server::replicas).
+/// Get it with [`LiveServer::replica_link`](crate::LiveServer::replica_link). Clones refer to the
+/// same replicas.
 #[derive(Clone)]
 pub struct ReplicaLink(Arc<Replicas>);
 
@@ -44,23 +45,23 @@ impl ReplicaLink {
         Self(Arc::clone(replicas))
     }
 
-    /// The number of this replica among the others.
+    /// Returns the number of this replica, by which other replicas address it.
     pub fn node(&self) -> u64 {
         self.0.node.number()
     }
 
-    /// The numbers of the other replicas that this replica knows to be alive.
+    /// Returns the numbers of the other replicas that this replica knows to be alive.
     pub fn others(&self) -> Vec<u64> {
         let nodes = self.0.nodes().into_iter().map(NodeId::number);
         nodes.filter(|number| *number != self.node()).collect()
     }
 
-    /// Has another replica serve a request of a client of 2026-07-28, and passes the notifications
+    /// Lets another replica serve a request of a client of 2026-07-28, and passes the notifications
     /// of that replica on to the client. Returns `None` if that replica has ended. If it cannot be
     /// reached or is busy, returns an error that tells the client to try again.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the request there.
+    /// Dropping the future cancels the request at the other replica.
     pub async fn serve_at(
         &self,
         node: u64,
@@ -79,7 +80,7 @@ impl ReplicaLink {
         let request =
             format!(r#"{{"jsonrpc":"2.0","id":{ID},"method":{method},"params":{params}}}"#);
         let (mut after, mut late) = (0, 0);
-        // Once it is there, it need not be sent again: it may be large.
+        // The request may be large, so it is not sent again once the other replica has it.
         let mut is_there = false;
         let mut silent_since = None;
         loop {
@@ -99,7 +100,7 @@ impl ReplicaLink {
             let pulled = match called.await {
                 Ok(Outcome::Pulled(pulled)) => pulled,
                 Err(CallFailed::NoSuchNode) if self.0.is_gone(run.node) => return None,
-                // Silent for a moment: that it has ended is known a little later.
+                // Silent for a moment. Whether the replica has ended is known a little later.
                 Err(CallFailed::NoSuchNode) => {
                     let since = *silent_since.get_or_insert_with(Instant::now);
                     if since.elapsed() >= MAX_SILENT {
@@ -137,7 +138,7 @@ fn try_again(reason: &str) -> RelayReply {
     Reject::new(code::INTERNAL_ERROR, message).into()
 }
 
-/// What a message says of the request, if it is the answer to it.
+/// Reads a message as the answer to the request; `None` if it is another message.
 fn reply(line: &str) -> Option<RelayReply> {
     let Ok(Frame::One(Incoming::Response(response))) = envelope::parse(line.as_bytes()) else {
         return None;
@@ -151,8 +152,8 @@ fn reply(line: &str) -> Option<RelayReply> {
     })
 }
 
-/// A request at another replica, which is cancelled there when it is not waited for any more. One that is
-/// over is forgotten.
+/// A request at another replica. Dropping it cancels the request there; if the request has ended,
+/// the other replica forgets it.
 struct RemoteRun {
     replicas: Arc<Replicas>,
     node: NodeId,

@@ -16,7 +16,7 @@ use crate::{Caller, Reject, client::Peer};
 /// Answers requests in place of the server's own tools, prompts and resources: for gateways and
 /// proxies.
 ///
-/// It is asked first for every method except `ping`, `initialize`, `server/discover`,
+/// The server calls it first for every method except `ping`, `initialize`, `server/discover`,
 /// `logging/setLevel` and `subscriptions/listen`, which the server answers with what the relay
 /// [offers](Relay::offer). Give it to [`Server::relay`](crate::Server::relay).
 ///
@@ -44,54 +44,55 @@ use crate::{Caller, Reject, client::Peer};
 /// # server.build().unwrap();
 /// ```
 pub trait Relay: Send + Sync + 'static {
-    /// What this caller is offered. It is asked when a session opens and for `server/discover`, and
-    /// must not wait.
+    /// Returns what this caller is offered. It is called when a session opens and for
+    /// `server/discover`, and must not block.
     fn offer(&self, caller: &Caller) -> RelayOffer;
 
-    /// Serves a request. `None` leaves it to the server's own entries.
+    /// Serves a request. Returns `None` to leave the request to the server's own entries.
     ///
-    /// The future is dropped when the client cancels or goes away. It is first polled by the
-    /// connection, so it must not block.
+    /// The future is dropped when the client cancels the request or disconnects. The connection
+    /// polls it first, so it must not block.
     fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>>;
 
     /// Opens a subscription of a client of 2026-07-28, and returns the part of it that the relay
-    /// accepts. It must not wait. Defaults to accepting nothing.
+    /// accepts. It must not block. By default nothing is accepted.
     fn listen(&self, _request: &RelayedRequest<'_>, _wanted: &SubscriptionFilter) -> RelayListen {
         RelayListen::default()
     }
 
-    /// Follows tasks for the subscription of a client of 2026-07-28; `None` if the relay has no tasks. Ids
-    /// that name nothing are accepted and never heard of again.
+    /// Follows tasks for the subscription of a client of 2026-07-28. Returns `None` if the relay
+    /// has no tasks, which is the default. Ids of unknown tasks may be accepted; no news is sent
+    /// for them.
     fn listen_tasks(&self, _request: &RelayedRequest<'_>, _ids: &[String]) -> Option<RelayTasks> {
         None
     }
 
-    /// The arguments of a tool that clients mirror in headers; `None` if there are no such arguments or the tool
-    /// is unknown. Defaults to `None`.
+    /// Returns the arguments of a tool that clients mirror in headers. `None`, which is the
+    /// default, if the tool has no such arguments or is unknown.
     fn param_headers(&self, _caller: &Caller, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None
     }
 
-    /// Is called when the session of a legacy client asks for log messages of this severity and
-    /// above. Defaults to doing nothing.
+    /// Called when the client of a legacy session asks for log messages of this severity and above.
+    /// Does nothing by default.
     fn log_level(&self, _client: &ClientChannel, _level: LoggingLevel) {}
 }
 
-/// What a relay offers to a caller: capabilities, a name and instructions. [`Relay::offer`] returns
-/// it.
+/// What a relay offers to a caller: capabilities, a name and instructions. Returned by
+/// [`Relay::offer`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RelayOffer {
     /// The capabilities to declare, in addition to those of the server's own entries.
     pub capabilities: ServerCapabilities,
-    /// The description of the server that clients see; that of the server itself if `None`.
+    /// The description of the server that clients see. `None` means the server's own description.
     pub info: Option<Implementation>,
-    /// Instructions for models that use the server; the server's own if `None`.
+    /// Instructions for models that use the server. `None` means the server's own instructions.
     pub instructions: Option<String>,
 }
 
 impl RelayOffer {
-    /// Offers these capabilities.
+    /// Creates an offer of these capabilities, with the server's own name and instructions.
     pub fn new(capabilities: ServerCapabilities) -> Self {
         Self {
             capabilities,
@@ -113,7 +114,7 @@ impl RelayOffer {
     }
 }
 
-/// The part of a subscription that the relay accepts. The default accepts nothing.
+/// The part of a subscription that the relay accepts. The default value accepts nothing.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct RelayListen {
@@ -155,7 +156,7 @@ impl RelayTasks {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RelayReply {
-    /// A result: the text of a JSON object, whole, as the client's revision has it.
+    /// A result: the text of a complete JSON object, in the form of the client's revision.
     Result(Vec<u8>),
     /// An error as another server wrote it, with its code. It is sent on unchanged.
     Error(i64, RawText),
@@ -175,7 +176,7 @@ impl From<ErrorObject> for RelayReply {
     }
 }
 
-/// A request that a [`Relay`] may serve, borrowed from the message that it came in.
+/// A request for a [`Relay`], borrowed from the client's message.
 /// [`to_owned_request`](Self::to_owned_request) makes an owned copy.
 pub struct RelayedRequest<'a> {
     pub(crate) method: &'a str,
@@ -186,41 +187,43 @@ pub struct RelayedRequest<'a> {
     pub(crate) note: Option<RelayNote>,
 }
 
-/// What one relay leaves with a request for another.
+/// A value that one relay attaches to a request for another relay.
 pub(crate) type RelayNote = Arc<dyn Any + Send + Sync>;
 
 impl<'a> RelayedRequest<'a> {
-    /// The method of the request.
+    /// Returns the method of the request.
     pub fn method(&self) -> &'a str {
         self.method
     }
 
-    /// The params, unchanged; `None` if the request has none.
+    /// Returns the params, unchanged; `None` if the request has no params.
     pub fn params(&self) -> Option<Raw<'a>> {
         self.params.raw()
     }
 
-    /// The members of the params, each unparsed. Empty if the request has no params.
+    /// Returns the members of the params, each unparsed. There are no members if the request has no
+    /// params.
     pub fn members(&self) -> &'a Members<'a> {
         self.params
     }
 
-    /// The members of `_meta` that the protocol defines; `None` if the request has no `_meta`.
+    /// Returns the members of `_meta` that the protocol defines; `None` if the request has no
+    /// `_meta`.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.params.meta()
     }
 
-    /// The revision that the client speaks. Results must be in the form of this revision.
+    /// Returns the revision that the client speaks. Results must be in the form of this revision.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The caller of the request, as the guard or a layer identified it.
+    /// Returns the caller of the request, as the guard or a layer identified it.
     pub fn caller(&self) -> &'a Caller {
         self.peer.caller()
     }
 
-    /// The client's capabilities, from this request or from its handshake.
+    /// Returns the client's capabilities, from this request or from its handshake.
     pub fn capabilities(&self) -> ClientCapabilities {
         if self.revision.is_modern() {
             let declared = self.meta().and_then(|meta| meta.client_capabilities);
@@ -232,7 +235,7 @@ impl<'a> RelayedRequest<'a> {
         client.map(|client| client.capabilities).unwrap_or_default()
     }
 
-    /// The client's description of itself, unverified; `None` if it gave none.
+    /// Returns the client's description of itself, unverified; `None` if it sent no description.
     pub fn client_info(&self) -> Option<Implementation> {
         if self.revision.is_modern() {
             let info = self.meta().and_then(|meta| meta.client_info);
@@ -241,8 +244,8 @@ impl<'a> RelayedRequest<'a> {
         self.peer.client()?.info
     }
 
-    /// The log level that the client asked for, with this request or for its session; `None` if it
-    /// asked for none.
+    /// Returns the log level that the client asked for, with this request or for its session;
+    /// `None` if it asked for no log messages.
     pub fn log_level(&self) -> Option<LoggingLevel> {
         if self.revision.is_modern() {
             let level = self.meta().and_then(|meta| meta.log_level);
@@ -251,25 +254,26 @@ impl<'a> RelayedRequest<'a> {
         self.peer.log_level()
     }
 
-    /// The way back to the client, for notifications and questions. It outlives the message.
+    /// Returns the channel to the client, for notifications and questions. It can be kept after the
+    /// request.
     pub fn client_channel(&self) -> &ClientChannel {
         &self.channel
     }
 
-    /// Leaves a note with the request, in place of an earlier one: a relay around another tells it
-    /// something. It is not sent anywhere.
+    /// Attaches a value to the request, in place of an earlier one. A relay that wraps another
+    /// relay uses it to pass it a value. It is not sent anywhere.
     #[must_use]
     pub fn with_note(mut self, note: impl Any + Send + Sync) -> Self {
         self.note = Some(Arc::new(note));
         self
     }
 
-    /// The note that was left with the request, if it has this type.
+    /// Returns the value that was attached to the request, if it has this type.
     pub fn note<T: Any>(&self) -> Option<&T> {
         self.note.as_ref()?.downcast_ref()
     }
 
-    /// An owned copy of the request, to be served later. It copies the params.
+    /// Makes an owned copy of the request, to be served later. This copies the params.
     pub fn to_owned_request(&self) -> OwnedRelayedRequest {
         OwnedRelayedRequest {
             method: self.method.into(),
@@ -282,7 +286,8 @@ impl<'a> RelayedRequest<'a> {
     }
 }
 
-/// An owned request, which outlives its message: for a request that must wait before it is served.
+/// An owned request, which outlives the client's message: for a request that must wait before it is
+/// served.
 #[derive(Clone)]
 pub struct OwnedRelayedRequest {
     method: Box<str>,
@@ -294,12 +299,12 @@ pub struct OwnedRelayedRequest {
 }
 
 impl OwnedRelayedRequest {
-    /// The method.
+    /// Returns the method of the request.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The params; an empty object if the request has none.
+    /// Returns the params; an empty object if the request has no params.
     pub fn params(&self) -> Raw<'_> {
         self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
     }
@@ -310,12 +315,13 @@ impl OwnedRelayedRequest {
         self
     }
 
-    /// Lets a relay serve the request, as if it had just arrived. `None` if the relay leaves it to
-    /// the server.
+    /// Lets a relay serve the request, as if it had just arrived. Returns `None` if the relay
+    /// leaves it to the server's own entries.
     pub fn serve(&self, relay: &dyn Relay) -> Option<BoxFuture<'static, RelayReply>> {
         let members = match &self.params {
             None => Members::default(),
-            // What it was made from was read before.
+            // The original params were parsed before. Replaced params that cannot be parsed count
+            // as empty.
             Some(params) => Members::of(params.raw()).unwrap_or_default(),
         };
         relay.serve(RelayedRequest {

@@ -17,8 +17,11 @@ use crate::{
 
 impl Server {
     /// Checks all settings and entries and returns a [`LiveServer`], which can be served on one or
-    /// several transports. No port is opened and no task is started. [`Server::serve`] calls it
-    /// itself.
+    /// several transports. [`Server::serve`] calls it for you; call it yourself to use the server
+    /// in memory, in your own router, on several transports, or to change it while it runs.
+    ///
+    /// No port is opened. No task is started either, except for a server with `Server::replicas`,
+    /// which must be built inside a runtime.
     ///
     /// # Errors
     /// [`SetupError`]: the first mistake that was found, such as a duplicate name, a missing state,
@@ -49,7 +52,7 @@ impl Server {
             Arc::clone(&logging),
             changes.clone(),
         ));
-        // Handlers find it where they find the states.
+        // Handlers extract the catalog from the states, too.
         states.insert(catalog.clone());
         let asks = AskSettings {
             asks_by_tasks: self.task_settings.asks_by_tasks,
@@ -79,7 +82,7 @@ impl Server {
             )),
             instructions: self.instructions,
             allowances: Allowances {
-                // A relay keeps a request and writes a message of its own to the other server.
+                // A relay keeps the request and writes another message, for the other server.
                 budget: Arc::new(Budget::new(
                     self.settings.memory,
                     1 + usize::from(self.relay.is_some()),
@@ -111,7 +114,7 @@ impl Server {
     }
 }
 
-/// The catalog at the start.
+/// Makes the catalog with which the server starts.
 fn snapshot(
     lists: Offer,
     handlers: HandlerSet,

@@ -62,7 +62,7 @@ pub struct Server {
     pub(super) default_log_level: Option<LoggingLevel>,
     pub(super) layers: Vec<Arc<dyn Layer>>,
     pub(super) states: StateMap,
-    /// The first type that was given as a state twice.
+    /// The type of which two states were given, if any; the first such type.
     pub(super) repeated_state: Option<&'static str>,
     pub(super) handlers: HandlerSet,
     pub(super) extensions: Vec<Extension>,
@@ -79,7 +79,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins a server with this name and version, which clients see. It has no tools, prompts and
+    /// Creates a server with this name and version, which clients see. It has no tools, prompts and
     /// resources yet. `turnbuckle::server!()` takes the name and version from your crate.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// The server's description of itself that clients see: name, version, title and so on.
+    /// Returns the server's description of itself that clients see: name, version, title and so on.
     pub fn implementation(&self) -> &Implementation {
         &self.info
     }
@@ -151,9 +151,10 @@ impl Server {
         self
     }
 
-    /// Gives handlers a value, such as a database pool: they take it with
-    /// [`State<S>`](crate::State), which clones it. There is one value of each type: two of one
-    /// type, and a handler whose state is missing, are errors when the server is built.
+    /// Gives handlers a value, such as a database pool. They take it with
+    /// [`State<S>`](crate::State), which clones it. A type can be given only once: building the
+    /// server fails if two states have the same type, or if a handler needs a state that was not
+    /// given.
     pub fn state<S: Clone + Send + Sync + 'static>(mut self, state: S) -> Self {
         if !self.states.insert(state) {
             let state = std::any::type_name::<S>();
@@ -162,23 +163,23 @@ impl Server {
         self
     }
 
-    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool). Two tools of one name
-    /// are an error when the server is built. To add tools while the server runs, use its
+    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool). Building the server
+    /// fails if two tools have the same name. To add tools while the server runs, use its
     /// [`Catalog`](crate::Catalog).
     pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
         self.handlers.tools.push(tool.into_tool());
         self
     }
 
-    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt). Two prompts of
-    /// one name are an error when the server is built.
+    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt). Building the
+    /// server fails if two prompts have the same name.
     pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
         self.handlers.prompts.push(prompt.into_prompt());
         self
     }
 
     /// Adds a resource or a resource template: a function with `#[resource]`, or a
-    /// [`Resource`](crate::Resource). Two of one URI are an error when the server is built.
+    /// [`Resource`](crate::Resource). Building the server fails if two of them have the same URI.
     pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
         self.handlers.resources.push(resource.into_resource());
         self
@@ -206,16 +207,16 @@ impl Server {
         self
     }
 
-    /// Accepts arguments only in their own types: a string such as `"5"` is not converted to a
-    /// number. A tool may choose otherwise with [`Tool::leniency`](crate::Tool::leniency). By
-    /// default arguments are converted where the meaning is clear, because models often quote
+    /// Accepts arguments only in the types of the schema: a string such as `"5"` is not converted
+    /// to a number. A tool may choose otherwise with [`Tool::leniency`](crate::Tool::leniency). By
+    /// default arguments are converted if their meaning is clear, because models often quote
     /// numbers.
     pub fn strict(mut self) -> Self {
         self.leniency = Leniency::Strict;
         self
     }
 
-    /// Sets how many entries of a list go into one answer. Defaults to 1000; at least 1. Clients
+    /// Sets how many entries one page of a list contains, at least 1. Defaults to 1000. Clients
     /// fetch the following pages by themselves.
     pub fn page_size(mut self, entries: usize) -> Self {
         self.settings.page_size = entries.max(1);
@@ -225,15 +226,16 @@ impl Server {
     /// Sets how long clients of 2026-07-28 may cache results, and whether caches may share them,
     /// for every result that has no hint of its own. By default clients may not cache results.
     ///
-    /// Results that only some callers may see are private, whatever is set here. Nothing is fresh
-    /// for more than a year.
+    /// Results that differ by caller are always private, and no result may be cached for more than
+    /// a year.
     pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
         self.cache.set_all(caching::hint(fresh_for, scope));
         self
     }
 
-    /// As [`cache`](Self::cache), for one kind of result. A [resource](crate::Resource::cache) and
-    /// a [read](turnbuckle_protocol::ReadResourceResult) may set their own.
+    /// Sets what [`cache`](Self::cache) sets, but for one kind of result. A
+    /// [resource](crate::Resource::cache) and a [read](turnbuckle_protocol::ReadResourceResult) may
+    /// have their own hints.
     ///
     /// ```
     /// use std::time::Duration;
@@ -249,17 +251,21 @@ impl Server {
     }
 
     /// Encrypts `requestState` (the journal of a call between rounds of questions) with keys that
-    /// are derived from this secret of at least 16 random bytes. Without it the keys are random for
-    /// each process, and a retry that reaches another process, or this process after a restart, is
-    /// refused. Give all replicas the same secret.
+    /// are derived from this secret of at least 16 random bytes. Give all replicas the same secret.
+    ///
+    /// Without a secret, each process has random keys. A retry that reaches another process, or
+    /// this process after a restart, is then refused.
     pub fn secret(self, secret: &[u8]) -> Self {
         self.secrets([secret])
     }
 
-    /// Like [`secret`](Self::secret), with a secret that is being changed: the first seals, all of
-    /// them open. To lose no call, give every replica the new one at the end, then to every replica
-    /// in front, and leave the old one out when the last state it sealed has expired. Secrets after
-    /// the eighth are ignored.
+    /// Like [`secret`](Self::secret), with several secrets, for the time in which a secret is
+    /// changed: the first encrypts, and all of them decrypt. At most eight are used; further
+    /// secrets are ignored.
+    ///
+    /// To lose no call, change the secret in three steps, each on every replica: add the new secret
+    /// at the end; move it to the front; remove the old secret when the last state that it
+    /// encrypted has expired.
     ///
     /// ```
     /// # let (new, old) = ([1; 32], [2; 32]);
@@ -274,27 +280,29 @@ impl Server {
     /// Sets how long a client may take to answer questions. Defaults to an hour. A later retry is
     /// refused, and the client has to start the call again. The clocks of replicas must agree.
     ///
-    /// If it is set, answers without a `requestState` are not accepted, because they contain no
-    /// time; the questions are asked again.
+    /// If this is set, answers without a `requestState` are not accepted, because their age is
+    /// unknown; the questions are asked again.
     pub fn answer_within(mut self, limit: Duration) -> Self {
         self.asks.answer_within = limit;
         self.asks.needs_state = true;
         self
     }
 
-    /// Sets how long a `requestState` may be, in bytes. Defaults to 1.4 MB. A call that needs a
-    /// longer one fails, and its log entry says what to do.
+    /// Sets the maximum length of a `requestState`, in bytes. Defaults to 1.4 MB, which is also the
+    /// largest possible value. A call that needs a longer one fails, and its log entry says what to
+    /// do.
     pub fn max_state(mut self, bytes: usize) -> Self {
         self.asks.max_state_bytes = bytes.min(MAX_STATE_BYTES);
         self
     }
 
-    /// Sets where used `requestState` values are remembered. Each can be used once: a client that
-    /// sends the same retry again, so that the handler would do its work twice, is refused and
-    /// starts over. Unless set, one process remembers its own; replicas share a store, or a state
-    /// can be used once on each.
+    /// Sets where used `requestState` values are remembered. Each can be used once: if a client
+    /// sends the same retry again, the server refuses it, because the handler would do its work
+    /// twice. The client then starts the call again. By default each process remembers the values
+    /// that it received; replicas must share a store, or a state can be used once on each of them.
     ///
-    /// Where it is set, answers that come without a state are asked for again.
+    /// If this is set, answers without a `requestState` are not accepted; the questions are asked
+    /// again.
     ///
     /// ```
     /// use turnbuckle_store::MemoryUsedStates;
@@ -309,25 +317,25 @@ impl Server {
         self
     }
 
-    /// Accepts a `requestState` any number of times until it expires. A client whose answer was
-    /// lost on the way can then send its retry again, and everything after the last question
-    /// happens again: only for handlers that change nothing, or whose effects have an idempotency
-    /// key.
+    /// Accepts a `requestState` any number of times until it expires. A client that lost the answer
+    /// can then send its retry again, and everything after the last question happens again. Use it
+    /// only if handlers change nothing, or if their effects have an idempotency key.
     pub fn reusable_states(mut self) -> Self {
         self.asks.used_states = None;
         self
     }
 
-    /// Shares changes with other replicas, through this fan-out. By default changes stay within the
-    /// process. Servers that are given clones of one [`LocalFanout`](turnbuckle_store::LocalFanout)
-    /// share their changes.
+    /// Shares changes with other replicas, through this fan-out. By default only subscribers in
+    /// this process are notified. Servers that are given clones of one
+    /// [`LocalFanout`](turnbuckle_store::LocalFanout) share their changes.
     pub fn fanout(mut self, fanout: impl Fanout) -> Self {
         self.fanout = Arc::new(fanout);
         self
     }
 
-    /// Sets where tasks are kept. By default they are in memory and end with the process: replicas
-    /// whose clients may come back to another one need a store that all of them share.
+    /// Sets where tasks are stored. By default they are in memory and end with the process.
+    /// Replicas need a store that all of them share, because a client may ask another replica for
+    /// its task.
     pub fn task_store(mut self, store: impl Tasks) -> Self {
         self.tasks = Some(Arc::new(store));
         self
@@ -340,12 +348,13 @@ impl Server {
         self
     }
 
-    /// Calls back when a client says that its roots have changed, to ask for them again. Clients of
-    /// revisions up to 2025-11-25 do; later ones are asked within a call, with
-    /// [`Asker::roots`](crate::Asker::roots), which asks each time.
+    /// Calls this function when a client reports that its roots have changed, for example to
+    /// request them again. Only clients of revisions up to 2025-11-25 report this. To learn the
+    /// roots of later clients, use [`Asker::roots`](crate::Asker::roots) in a handler, which asks
+    /// the client each time.
     ///
-    /// One callback runs for a session at a time; changes meanwhile are one. It is dropped when
-    /// the session ends.
+    /// At most one callback runs for a session at a time. Changes that are reported while it runs
+    /// cause one more call. The callback is dropped when the session ends.
     ///
     /// ```
     /// use turnbuckle_server::{RootsChanged, Server};
@@ -368,32 +377,33 @@ impl Server {
         self
     }
 
-    /// Hands every request to this relay first, before the server's own tools, prompts and
-    /// resources. It is for gateways and bridges, which pass requests on to other servers.
+    /// Passes every request to this relay first, before the server's own tools, prompts and
+    /// resources. It is for gateways and bridges, which forward requests to other servers.
     pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
         self.relay = Some(relay);
         self
     }
 
-    /// Sets how long a message of a connection may be, how many values it may have, how much may be
-    /// queued, and how long late answers may take after the client's end of input. The defaults are
-    /// in [`Limits`].
+    /// Sets the limits of a connection: how long a message may be, how many values it may contain,
+    /// how many bytes may be queued, and how long calls may continue after the client has ended its
+    /// input. The defaults are in [`Limits`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
     /// Sets how much memory messages may take while they are read, parsed and served, in total and
-    /// for one caller. Over it, HTTP answers with 503 or 429 and `Retry-After`, and stdio reads no
-    /// further for a while. The defaults are in [`MemoryBudget`].
+    /// for one caller. If that is exceeded, HTTP answers with 503 or 429 and `Retry-After`, and
+    /// stdio stops reading for a while. The defaults are in [`MemoryBudget`].
     pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
         self.settings.memory = budget;
         self
     }
 
     /// Sets how often one caller may call tools and ask for completions, and how often one call may
-    /// report progress and log. Beyond it a request is rejected; progress reports and log messages
-    /// are thinned out. The defaults are in [`Rates`].
+    /// report progress and send log messages. Calls and completions beyond that are rejected.
+    /// Progress reports and log messages beyond that are dropped or combined. The defaults are in
+    /// [`Rates`].
     pub fn rates(mut self, rates: Rates) -> Self {
         self.settings.rates = rates;
         self
@@ -406,12 +416,13 @@ impl Server {
         self
     }
 
-    /// Pings clients at an interval, in sessions of 2024-11-05 to 2025-11-25; 2026-07-28 has no
-    /// requests from the server. Off by default.
+    /// Pings clients at an interval, in sessions of 2024-11-05 to 2025-11-25; in 2026-07-28 servers
+    /// cannot send requests. Off by default.
     ///
-    /// When a client leaves several pings in a row unanswered ([`KeepAlive`]), this is logged and
-    /// its session ends. A client that still runs can open a new session. A session at a URL is
-    /// pinged while its client listens, and a pipe only with
+    /// If a client does not answer several pings in a row ([`KeepAlive`]), this is logged and its
+    /// session ends. A client that still runs can open a new session. A session over HTTP is pinged
+    /// while its client has a stream open to receive messages. Clients on stdio and other byte
+    /// streams are pinged only with
     /// [`KeepAlive::on_pipes`](turnbuckle_transport::KeepAlive::on_pipes).
     pub fn keep_alive(mut self, pings: KeepAlive) -> Self {
         self.settings.keep_alive = Some(pings);
@@ -419,8 +430,8 @@ impl Server {
     }
 
     /// Serves until the transport ends, and then [shuts down](crate::LiveServer::shutdown). Stdio
-    /// ends when the client closes its end; HTTP when the future of
-    /// [`Http::until`](crate::Http::until) is ready.
+    /// ends when the client closes its end; HTTP ends when the future given to
+    /// [`Http::until`](crate::Http::until) completes.
     ///
     /// # Errors
     /// - [`ServeError::Setup`] if an entry or a setting is invalid; the message names it.
@@ -429,7 +440,7 @@ impl Server {
     ///
     /// # Cancel safety
     /// Dropping the future ends the connections and every call that runs on them. Tasks are not
-    /// marked as failed then; use [`Http::until`](crate::Http::until) to stop in order.
+    /// marked as failed then; use [`Http::until`](crate::Http::until) for an orderly shutdown.
     pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
         let server = self.build()?;
         let served = server.serve(transport).await;

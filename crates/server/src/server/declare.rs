@@ -5,13 +5,13 @@ use turnbuckle_protocol::LoggingLevel;
 use super::Server;
 
 impl Server {
-    /// Declares tools even if there are no tools yet: clients that connect now are notified when
-    /// the [catalog](crate::Catalog) gets some.
+    /// Declares the tools capability even if there are no tools yet, so that clients that connect
+    /// now are notified when tools are added to the [catalog](crate::Catalog).
     ///
-    /// A server whose catalog is used declares tools, prompts and resources by itself. After a call
-    /// of this method, or of [`dynamic_prompts`](Self::dynamic_prompts) or
-    /// [`dynamic_resources`](Self::dynamic_resources), it declares only the lists that were named
-    /// and those that are not empty.
+    /// A server whose catalog is used declares tools, prompts and resources by itself. If you call
+    /// this method, [`dynamic_prompts`](Self::dynamic_prompts) or
+    /// [`dynamic_resources`](Self::dynamic_resources), the server declares only the lists that you
+    /// chose and those that are not empty.
     ///
     /// ```
     /// use turnbuckle_server::{Server, Tool};
@@ -40,9 +40,9 @@ impl Server {
         self
     }
 
-    /// Declares completion even if nothing can be completed yet: for servers whose catalog gets
-    /// prompts or templates with completers later. Clients are not notified when that happens, so
-    /// it is not declared without this.
+    /// Declares completion even if nothing can be completed yet, for servers to whose catalog
+    /// prompts or templates with completers are added later. It is not declared automatically,
+    /// because clients are not notified when it becomes available.
     pub fn dynamic_completions(mut self) -> Self {
         self.lists.completions = true;
         self
@@ -64,17 +64,17 @@ impl Server {
         self
     }
 
-    /// Keeps the head of every HTTP request, for layers that use [`Headers`](crate::Headers) and
-    /// its siblings with [`Extract::extract`](crate::Extract::extract). It is not needed for
-    /// handlers that take them as extractors.
+    /// Keeps the head of every HTTP request, for layers that use [`Headers`](crate::Headers) or a
+    /// similar type with [`Extract::extract`](crate::Extract::extract). It is not needed for
+    /// handlers that take them as parameters.
     #[cfg(feature = "http")]
     pub fn keep_http_requests(self) -> Self {
         self.reads_http.set();
         self
     }
 
-    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). It is not needed
-    /// for handlers that take a [`Log`](crate::Log).
+    /// Declares the logging capability for layers that send log messages with
+    /// [`Log::of`](crate::Log::of). It is not needed for handlers that take a [`Log`](crate::Log).
     pub fn logging(self) -> Self {
         self.logging.make();
         self

@@ -9,17 +9,17 @@ impl Server {
     /// Shows the text of unexpected errors, with their causes, to clients and models. Use it for
     /// servers whose errors contain no secrets, and during development.
     ///
-    /// By default a model reads that the tool failed and a number, under which the log has the
-    /// error. Texts that handlers return on purpose, such as
+    /// By default a model reads that the tool failed, and a number under which the error is in the
+    /// server's log. Texts that handlers return on purpose, such as
     /// [`ToolError::new`](crate::ToolError::new) and `String`, are always shown; a
-    /// [`Fault`](crate::Fault) and a panic never are.
+    /// [`Fault`](crate::Fault) and a panic are never shown.
     pub fn show_errors(mut self) -> Self {
         self.errors = ErrorTexts::Shown;
         self
     }
 
-    /// Decides for each unexpected error what clients and models read: a text, or `None` for a
-    /// number.
+    /// Chooses for each unexpected error what clients and models read. The function returns a text,
+    /// or `None` to show only a number.
     ///
     /// ```
     /// use std::{error::Error, num::ParseIntError};

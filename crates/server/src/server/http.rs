@@ -1,4 +1,4 @@
-//! `Http`, the transport: an address to listen at, with TLS, a guard and settings.
+//! `Http`: the HTTP transport, with its address, TLS, guard and settings.
 
 #[cfg(unix)]
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use turnbuckle_transport::http::{Listener, Settings, serve};
 
 use crate::{HttpService, HttpSettings, LiveServer, Protect, ServeError, Transport};
 
-/// The path of the endpoint unless another is set.
+/// The default path of the endpoint.
 const ENDPOINT: &str = "/mcp";
 
 /// Serves over HTTP: where to listen, and with which settings. Give it to
@@ -26,9 +26,10 @@ const ENDPOINT: &str = "/mcp";
 /// The MCP endpoint is at `/mcp`; clients of 2024-11-05 use `/sse`. `/healthz` answers while the
 /// process runs, and `/mcp/server-card` returns the server card.
 ///
-/// Requests are accepted for loopback and the bound address only, until
-/// [`allow_host`](Self::allow_host) names more. Without [`protect`](Self::protect) everyone who can
-/// reach the port may call. To serve within your own router, use [`LiveServer::http`] instead.
+/// Requests are accepted only if their `Host` is loopback or the bound address; add public names
+/// with [`allow_host`](Self::allow_host). Without [`protect`](Self::protect), everyone who can
+/// reach the port may call the server. To serve within your own router, use [`LiveServer::http`]
+/// instead.
 #[must_use = "nothing listens until the server is served"]
 pub struct Http {
     listen_at: ListenAt,
@@ -57,15 +58,15 @@ impl Http {
         Self::at(ListenAt::Tcp(address.into()))
     }
 
-    /// Listens at a unix socket, which is created at this path. The `Host` header of its clients is
-    /// not checked, because the file system decides who may open it.
+    /// Listens on a unix socket, which is created at this path. The `Host` header of its clients is
+    /// not checked, because the permissions of the file decide who may connect.
     #[cfg(unix)]
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::at(ListenAt::Unix(path.into()))
     }
 
-    /// Listens on a socket that is bound already, for example to know the port before the server
-    /// runs, or for a socket that a service manager passes on.
+    /// Listens on a socket that is already bound. Use it to know the port before the server runs,
+    /// or for a socket that a service manager passes on.
     pub fn listener(listener: Listener) -> Self {
         Self::at(ListenAt::Listener(listener))
     }
@@ -99,45 +100,46 @@ impl Http {
         self
     }
 
-    /// Accepts requests with this `Host`, besides loopback and the bound address. Needed for every
-    /// public name of the server: others get an error, which protects against DNS rebinding.
+    /// Accepts requests with this `Host`, besides loopback and the bound address. Add every public
+    /// name of the server: requests for other hosts get an error, which protects against DNS
+    /// rebinding.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.settings = self.settings.allow_host(host);
         self
     }
 
-    /// Accepts requests from web pages of this origin, such as `https://app.example.com`. For pages
-    /// that must also read the answers, add [CORS](HttpSettings::cors).
+    /// Accepts requests from web pages of this origin, such as `https://app.example.com`. If the
+    /// pages must also read the responses, set up [CORS](HttpSettings::cors).
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.settings = self.settings.allow_origin(origin);
         self
     }
 
     /// Requires authorization: the guard checks every request and identifies its caller.
-    /// [`Bearer`](crate::Bearer) checks tokens with a function of yours;
+    /// [`Bearer`](crate::Bearer) checks tokens with your own function;
     /// `turnbuckle_auth::server::Guard` is for OAuth. See [`HttpService::protect`].
     pub fn protect(mut self, guard: impl Protect) -> Self {
         self.guard = Some(Arc::new(guard));
         self
     }
 
-    /// Sets how many connections there may be, their timeouts, and how long running requests may
+    /// Sets the maximum number of connections, their timeouts, and how long running requests may
     /// take to finish when the server stops.
     pub fn connections(mut self, connections: Settings) -> Self {
         self.connections = connections;
         self
     }
 
-    /// Serves HTTPS with this certificate and key. Without it the server speaks plain HTTP, for use
-    /// on this machine or behind a proxy that ends TLS.
+    /// Serves HTTPS with this certificate and key. By default the server speaks plain HTTP, which
+    /// is meant for loopback or for use behind a proxy that terminates TLS.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: turnbuckle_transport::http::Tls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// Shuts down when this future is ready: accepts no new connections, finishes running requests
-    /// within the grace time of [`Http::connections`], and closes open streams. Without it the
+    /// Shuts down when this future completes: accepts no new connections, finishes running requests
+    /// within the grace time of [`Http::connections`], and closes open streams. By default the
     /// server runs until its future is dropped. [`stop_signal`](crate::stop_signal) waits for
     /// SIGTERM and Ctrl-C.
     pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
@@ -145,8 +147,9 @@ impl Http {
         self
     }
 
-    /// Calls this function once with the bound address, before the first connection is accepted: to
-    /// print it, or to learn the port that was chosen for port 0. It gets `None` for a unix socket.
+    /// Calls this function once with the bound address, before the first connection is accepted.
+    /// Use it to print the address, or to learn which port was chosen for port 0. The function gets
+    /// `None` for a unix socket.
     pub fn announce(mut self, announce: impl FnOnce(Option<SocketAddr>) + Send + 'static) -> Self {
         self.announce = Some(Box::new(announce));
         self
@@ -168,7 +171,7 @@ impl Transport for Http {
         };
         let address = listener.local_address();
         let settings = with_own_address(self.settings, address);
-        // Before the first client: what it answers may come by way of another replica.
+        // Before the first client: its answers may have to pass through another replica.
         server.ready().await;
         let service = HttpService::new(server.shared(), settings, Some(&self.endpoint));
         let service = match self.guard {
@@ -187,7 +190,8 @@ impl Transport for Http {
     }
 }
 
-/// A name can be made to point anywhere; an address that we were told to bind is ours.
+/// Allows the bound address as a `Host`. A name could be made to point anywhere, but an address
+/// that the author asked to bind is safe.
 fn with_own_address(settings: HttpSettings, address: Option<SocketAddr>) -> HttpSettings {
     match address {
         Some(address) if !address.ip().is_unspecified() => {
@@ -203,7 +207,8 @@ fn with_own_address(settings: HttpSettings, address: Option<SocketAddr>) -> Http
                 .fold(settings, HttpSettings::allow_origin)
         }
         Some(_) => settings,
-        // The file system decides who may open a unix socket; its clients send no meaningful host.
+        // The permissions of the file decide who may open a unix socket; its clients send no
+        // meaningful host.
         None => settings.allow_any_host(),
     }
 }

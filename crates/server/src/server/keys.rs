@@ -7,7 +7,7 @@ use turnbuckle_session::round::{
 
 use crate::SetupError;
 
-/// The keys made of these secrets, the first of which seals.
+/// Derives keys from these secrets, of which the first encrypts. `None` if there are no secrets.
 pub(super) fn key_ring(
     secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
 ) -> Result<Option<KeyRing>, WeakSecret> {
@@ -22,7 +22,7 @@ pub(super) fn key_ring(
     }))
 }
 
-/// Keys that no other process has.
+/// Returns random keys, which no other process has.
 pub(super) fn random_keys() -> Result<KeyRing, SetupError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| SetupError::NoRandomness(error.to_string()))?;

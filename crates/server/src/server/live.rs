@@ -13,8 +13,8 @@ use crate::{
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings, ReplicaLink};
 
-/// A server that is set up: clone it, serve it on several transports, change it while it runs. Made
-/// by [`Server::build`](crate::Server::build). Clones share everything.
+/// A server that has been built by [`Server::build`](crate::Server::build). Serve it on several
+/// transports, and change it while it runs. Clones are handles to the same server.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -42,8 +42,8 @@ impl LiveServer {
         Self(shared)
     }
 
-    /// Serves until the transport ends. It may be called for several transports at the same time.
-    /// Call [`shutdown`](Self::shutdown) after the last one has ended.
+    /// Serves on this transport until the transport ends. It may be called for several transports
+    /// at the same time. Call [`shutdown`](Self::shutdown) after the last one has ended.
     ///
     /// # Errors
     /// [`ServeError`] if the transport cannot be opened, or breaks.
@@ -54,10 +54,11 @@ impl LiveServer {
         transport.serve(self.clone()).await
     }
 
-    /// Waits until messages of other replicas arrive, where there are any, for five seconds at most.
+    /// Waits until this server receives the messages of other replicas, for at most five seconds.
+    /// Returns at once if the server has no `Server::replicas`.
     ///
-    /// [`Http`](crate::Http) does so by itself. Call it before the first request where another server
-    /// carries the [service](Self::http).
+    /// [`Http`](crate::Http) calls it by itself. If you run the [service](Self::http) in your own
+    /// HTTP server, call it before the first request.
     #[cfg(feature = "http")]
     pub async fn ready(&self) {
         if let Some(replicas) = &self.0.replicas {
@@ -65,20 +66,21 @@ impl LiveServer {
         }
     }
 
-    /// The way to the other replicas, where there are any, for a [`Relay`](crate::Relay) whose work
-    /// belongs to one of them.
+    /// Returns a handle to the other replicas, for a [`Relay`](crate::Relay) that must pass
+    /// requests on to the replica that holds their state. `None` if the server has no
+    /// `Server::replicas`.
     #[cfg(feature = "http")]
     pub fn replica_link(&self) -> Option<ReplicaLink> {
         self.0.replicas.as_ref().map(ReplicaLink::new)
     }
 
-    /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so
-    /// that clients which come back to another process know. Tasks of
-    /// [restartable](crate::Tool::restartable) tools are left to other replicas, where there are any.
-    /// No new ones begin after that.
+    /// Ends the running tasks. Each is marked as failed in the task store, with the reason, so that
+    /// clients that ask another process learn of it. If the server has `Server::replicas`, tasks of
+    /// [restartable](crate::Tool::restartable) tools are left to them instead. No tasks can be
+    /// started after that.
     ///
-    /// Connections are not touched. Call it when they have ended and before the process does;
-    /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
+    /// Connections are not touched. Call it after they have ended and before the process ends;
+    /// [`Server::serve`](crate::Server::serve) calls it by itself. It takes at most ten seconds.
     pub async fn shutdown(&self) {
         let handed_over = self.0.tasks.close().await;
         #[cfg(feature = "http")]
@@ -92,15 +94,15 @@ impl LiveServer {
         let _ = handed_over;
     }
 
-    /// An in-process connection: the end for a client. Must be called inside a runtime.
-    ///
-    /// The task that serves it ends when the returned end is dropped.
+    /// Opens an in-process connection and returns the client's end of it. Must be called inside a
+    /// runtime, because a task serves the connection. That task ends when the returned end is
+    /// dropped.
     pub fn connect(&self) -> Duplex {
         self.connect_as(Caller::local())
     }
 
-    /// An in-process connection for a caller of your choice, for tests of permissions. Otherwise as
-    /// [`connect`](Self::connect).
+    /// Opens an in-process connection for this caller, for example to test permissions. Otherwise
+    /// the same as [`connect`](Self::connect).
     pub fn connect_as(&self, caller: Caller) -> Duplex {
         let (near, far) = turnbuckle_transport::duplex();
         let server = self.clone();
@@ -113,14 +115,14 @@ impl LiveServer {
         near
     }
 
-    /// The server as a tower service that speaks HTTP, which accepts loopback hosts only: nest it
-    /// in an axum router, or run it under hyper.
+    /// Returns the server as a tower service that speaks HTTP and accepts loopback hosts only. Nest
+    /// it in an axum router, or run it under hyper.
     #[cfg(feature = "http")]
     pub fn http(&self) -> HttpService {
         self.http_with(HttpSettings::default())
     }
 
-    /// The server as a tower service that speaks HTTP, with settings of your own: which hosts and
+    /// Returns the server as a tower service that speaks HTTP, with these settings: which hosts and
     /// origins are accepted, and the limits.
     #[cfg(feature = "http")]
     pub fn http_with(&self, settings: HttpSettings) -> HttpService {
@@ -145,7 +147,7 @@ impl LiveServer {
     /// ```
     ///
     /// # Errors
-    /// If there is no secret, or one is too short; nothing is changed then.
+    /// If there is no secret, or if one of them is too short. Nothing is changed then.
     pub fn secrets(
         &self,
         secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -155,23 +157,23 @@ impl LiveServer {
         Ok(())
     }
 
-    /// Returns the catalog, with which entries are added and removed while the server runs.
+    /// Returns the catalog, which adds and removes entries while the server runs.
     ///
-    /// From now on the server declares tools, prompts and resources to clients that connect, so that
-    /// they are notified of additions, unless
-    /// [`Server::dynamic_tools`](crate::Server::dynamic_tools) or one of its siblings chose the lists
-    /// to declare. Call it before the server is served.
+    /// After this call the server declares tools, prompts and resources to clients that connect, so
+    /// that they are notified of additions. If
+    /// [`Server::dynamic_tools`](crate::Server::dynamic_tools) or one of its siblings was called,
+    /// only the lists chosen there are declared. Call it before the server is served.
     pub fn catalog(&self) -> Catalog {
         self.0.catalog.handed_out()
     }
 
-    /// Notifies subscribers that something changed, from anywhere in the program. The
+    /// Returns a handle that notifies subscribers of changes, from anywhere in the program. The
     /// [catalog](Self::catalog) reports its own changes.
     pub fn changes(&self) -> Changes {
         self.0.context.changes.clone()
     }
 
-    /// How much of the [memory budget](crate::Server::memory_budget) is used now.
+    /// Returns how much of the [memory budget](crate::Server::memory_budget) is in use.
     ///
     /// ```
     /// use turnbuckle_server::Server;
@@ -193,7 +195,7 @@ impl LiveServer {
         self.0.settings.limits
     }
 
-    /// A connection for a transport of lines. Must be called inside a runtime.
+    /// Opens a connection for a transport of lines. Must be called inside a runtime.
     pub(crate) fn accept(&self, caller: Caller) -> (Connection, Outbox) {
         let outbox = Outbox::new(self.limits());
         (

@@ -1,5 +1,5 @@
-//! A connection of whole messages, for transports that are not byte streams: WebSocket frames, a
-//! message queue, channels of another runtime.
+//! Connections that exchange whole messages, for transports that are not byte streams: WebSocket
+//! frames, a message queue, channels of another runtime.
 
 use std::{collections::VecDeque, future::poll_fn, task::Poll};
 
@@ -10,19 +10,20 @@ use crate::{
     edge::{connection::Connection, running::Owner},
 };
 
-/// The receiving half of a custom transport: takes the messages of a client.
+/// The receiving half of a custom transport: it takes the messages of a client. Created by
+/// [`LiveServer::messages`].
 ///
-/// Made by [`LiveServer::messages`]. Messages are served in the order in which they come; handlers
-/// run concurrently.
+/// Messages are served in the order in which they arrive; handlers run concurrently.
 pub struct MessageInlet {
     connection: Connection,
     outbox: Outbox,
     max_bytes: usize,
 }
 
-/// The sending half of a custom transport: returns the messages for a client.
+/// The sending half of a custom transport: it returns the messages for a client. Created by
+/// [`LiveServer::messages`].
 ///
-/// Made by [`LiveServer::messages`]. Dropping it ends every call that runs on the connection.
+/// Dropping it ends every call that runs on the connection.
 pub struct MessageOutlet {
     outbox: Outbox,
     lines: Vec<u8>,
@@ -31,9 +32,9 @@ pub struct MessageOutlet {
 }
 
 impl LiveServer {
-    /// Opens a connection of whole messages for this caller: JSON texts go in, JSON texts come out.
-    /// With it a custom [`Transport`](crate::Transport) needs no byte stream. Must be called inside
-    /// a runtime.
+    /// Opens a connection for this caller that receives and returns whole messages, each a JSON
+    /// text. With it a custom [`Transport`](crate::Transport) needs no byte stream. Must be called
+    /// inside a runtime.
     ///
     /// ```
     /// use tokio::sync::mpsc;
@@ -85,13 +86,13 @@ impl LiveServer {
 
 impl MessageInlet {
     /// Takes one message of the client. A message that is not JSON is answered with an error. Waits
-    /// while the client does not read its answers.
+    /// while too many messages for the client are queued.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready drops the message.
     pub async fn receive(&mut self, message: impl AsRef<[u8]>) {
-        // A client that is gone gets no answers; what it asks is served all the same, and ends with
-        // the outlet.
+        // If the outlet was dropped, the wait fails. The message is served all the same, and its
+        // call ends because the outlet is gone.
         let _ = self.outbox.ready().await;
         let message = message.as_ref().trim_ascii();
         if message.is_empty() {
@@ -107,15 +108,16 @@ impl MessageInlet {
         self.connection.receive(message);
     }
 
-    /// Ends the input: the client will send nothing more. The outlet ends when all answers have
-    /// been taken.
+    /// Ends the input: the client will send nothing more. The outlet ends after it has returned all
+    /// answers.
     pub fn close(mut self) {
         self.connection.closed();
     }
 }
 
 impl MessageOutlet {
-    /// The next message for the client, a JSON text in one line; `None` when there will be no more.
+    /// Returns the next message for the client, a JSON text in one line. `None` means that there
+    /// will be no more messages.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

@@ -1,4 +1,5 @@
-//! `Server`, the builder; `LiveServer`, a server that is ready; and the transports that serve it.
+//! `Server`, the builder; `LiveServer`, a server that has been built; and the transports that serve
+//! it.
 
 mod build;
 mod builder;

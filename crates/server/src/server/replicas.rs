@@ -26,25 +26,25 @@ use crate::{
     replica::{Message, Outcome, Replicas, Station, StreamLife},
 };
 
-/// How often it is looked whether another replica is gone.
+/// The interval at which the server checks whether other replicas have ended.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How many replicas are remembered until they are gone. More than there are.
+/// How many replicas are remembered until they have ended; more than a deployment has.
 const MAX_SEEN: usize = 10_000;
 
-/// How often the tasks of a replica that is gone are looked at, if some cannot be taken over at once
-/// because too many run here. Later they are taken over when their clients ask for them.
+/// How often the tasks of an ended replica are looked at, if some of them cannot be taken over at
+/// once because too many tasks run here. The rest are taken over when their clients ask for them.
 const MAX_LOOKS: u32 = 30;
 
 impl Server {
-    /// Runs as one of several replicas behind a load balancer, which need not send a client to the same
-    /// replica twice. All of them share these stores, and one [secret](Self::secret).
+    /// Runs as one of several replicas behind a load balancer, which need not send a client to the
+    /// same replica twice. All of them share these stores, and one [secret](Self::secret).
     ///
-    /// Tasks, changes and used states are kept in the stores too. Sessions of clients of revisions
-    /// up to 2025-11-25 are served by every replica: the id of a session is its sealed handshake,
-    /// and lasts a day.
+    /// Tasks, changes and used states are kept in the stores too. Every replica can serve the
+    /// sessions of clients of revisions up to 2025-11-25: the id of a session contains its
+    /// encrypted handshake, and is valid for a day.
     ///
-    /// [`build`](Self::build) has to be called inside a runtime then, and
+    /// With replicas, [`build`](Self::build) must be called inside a runtime, and
     /// [`LiveServer::shutdown`](crate::LiveServer::shutdown) before the process ends.
     ///
     /// ```
@@ -69,12 +69,12 @@ impl Server {
         self
     }
 
-    /// Keeps the events of calls in the store that [replicas](Self::replicas) share, so that a
-    /// client can resume the stream of a call after the replica that ran it has ended: it gets what
-    /// was sent before, and the result if there was one. For clients of revisions up to 2025-11-25;
-    /// later revisions do not resume streams.
+    /// Stores the events of calls in the store that [replicas](Self::replicas) share. A client can
+    /// then resume the stream of a call after the replica that ran it has ended: it gets the events
+    /// that were sent before, and the result if there was one. For clients of revisions up to
+    /// 2025-11-25; later revisions do not resume streams.
     ///
-    /// It costs one command of the store for each group of events. The limits for replays in
+    /// Each group of events costs one command to the store. The limits for replays in
     /// `HttpSettings` apply to the stored events, which are encrypted with the
     /// [secret](Self::secret).
     #[cfg(feature = "replicas")]
@@ -84,7 +84,7 @@ impl Server {
     }
 }
 
-/// Replicas that have no secret in common could not read each other's ids.
+/// Fails if the replicas have no common secret, because they could not read each other's ids.
 pub(super) fn check(stores: Option<&ReplicaStores>, has_secret: bool) -> Result<(), SetupError> {
     if stores.is_some() && !has_secret {
         return Err(SetupError::ReplicasWithoutSecret);
@@ -92,14 +92,16 @@ pub(super) fn check(stores: Option<&ReplicaStores>, has_secret: bool) -> Result<
     Ok(())
 }
 
-/// Rates that the replicas count together, if their stores can. Must be called inside a runtime.
+/// Rates that the replicas count together, if their stores support that. Must be called inside a
+/// runtime.
 pub(super) fn shared_rates(stores: Option<&ReplicaStores>) -> Option<Arc<SharedRates>> {
     let stores = stores?;
     let limits = Arc::clone(stores.limits.as_ref()?);
     Some(SharedRates::new(limits, Arc::clone(&stores.bus)))
 }
 
-/// Joins the other replicas, if there are to be any, and leases the tasks.
+/// Joins the other replicas if there are stores for them, and makes a task store that leases its
+/// tasks to replicas.
 pub(super) fn join(
     stores: Option<ReplicaStores>,
     streams: StreamLife,
@@ -120,7 +122,7 @@ pub(super) fn join(
     Ok((Some(replicas), TaskStore::Leased(Arc::new(restarts))))
 }
 
-/// Goes on with tasks of other replicas, from now on. Must be called inside a runtime if there are
+/// Continues the tasks of ended replicas, from now on. Must be called inside a runtime if there are
 /// replicas.
 pub(super) fn watch_over_tasks(shared: &Arc<Shared>) {
     let (Some(replicas), Some(restarts)) = (&shared.replicas, shared.tasks.restarts()) else {
@@ -129,11 +131,11 @@ pub(super) fn watch_over_tasks(shared: &Arc<Shared>) {
     restarts.start_with(Box::new(StartAgain(Arc::downgrade(shared))));
     let station = Arc::new(TaskStation(Arc::downgrade(shared)));
     replicas.add_own(station);
-    // Ends with the server.
+    // This task ends with the server.
     tokio::spawn(look_for_lost(Arc::downgrade(shared)));
 }
 
-/// Hears that other replicas have left their tasks to this one.
+/// Receives the messages of other replicas that have left their tasks to this one.
 struct TaskStation(Weak<Shared>);
 
 impl Station for TaskStation {
@@ -149,8 +151,8 @@ impl Station for TaskStation {
     }
 }
 
-/// Looks for replicas that are gone, and after their tasks, for as long as the server lives. It
-/// costs the store nothing while all replicas are there.
+/// Checks which replicas have ended and takes over their tasks, for as long as the server lives. It
+/// makes no request to the store while all replicas run.
 async fn look_for_lost(shared: Weak<Shared>) {
     let mut seen: BTreeMap<NodeId, u32> = BTreeMap::new();
     loop {
@@ -186,9 +188,10 @@ async fn look_for_lost(shared: Weak<Shared>) {
     }
 }
 
-/// Takes over the tasks of a replica that is gone. Returns whether all of them are taken care of.
+/// Takes over the tasks of an ended replica. Returns `true` if no tasks are left there, or if this
+/// server runs no tasks.
 async fn look_after(shared: &Shared, node: NodeId) -> bool {
-    // It is made for the first call that needs it; tasks of others need it too.
+    // The runner is usually made for the first call that needs it; taking over tasks needs it, too.
     let (Some(restarts), Some(_)) = (shared.tasks.restarts(), shared.tasks.runner()) else {
         return true;
     };

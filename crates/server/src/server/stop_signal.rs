@@ -1,7 +1,8 @@
-//! Signals with which a process is asked to end.
+//! The signals that ask a process to end.
 
-/// Completes when the process is asked to end: SIGTERM, with which service managers and containers do so,
-/// or Ctrl-C. Signals count from this call on, also before the future is polled.
+/// Returns a future that completes when the process is asked to end, by SIGTERM (from service
+/// managers and containers) or by Ctrl-C. A signal between this call and the first poll of the
+/// future is noticed, too.
 ///
 /// From then on these signals do not end the process by themselves, so the program must end after
 /// this future completes:
@@ -36,7 +37,8 @@ pub fn stop_signal() -> impl Future<Output = ()> + Send + use<> {
     }
 }
 
-/// Completes when the process is asked to end: Ctrl-C. Must be called inside a runtime.
+/// Returns a future that completes when the process is asked to end by Ctrl-C. Must be called
+/// inside a runtime.
 #[cfg(not(unix))]
 pub fn stop_signal() -> impl Future<Output = ()> + Send + use<> {
     async {

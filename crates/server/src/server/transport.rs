@@ -1,4 +1,4 @@
-//! The transports stdio, memory, and any pair of byte streams.
+//! The transports for stdio, memory, and any pair of byte streams.
 
 use std::future::Future;
 
@@ -7,7 +7,7 @@ use turnbuckle_transport::{Duplex, TransportError};
 
 use crate::{Caller, LiveServer, SetupError};
 
-/// Why serving ended with an error. That a client disconnects is not an error.
+/// The reason why serving failed. It is no error that a client disconnects.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -17,20 +17,21 @@ pub enum ServeError {
     /// The transport broke, such as a pipe that cannot be read or written.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The address cannot be bound: it is taken, not of this machine, or not allowed.
+    /// The address cannot be bound: it is in use, it does not belong to this machine, or binding it
+    /// is not allowed.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Bind(#[from] turnbuckle_transport::http::BindError),
-    /// Accepting connections failed for good.
+    /// Accepting connections failed permanently.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Listen(#[from] turnbuckle_transport::http::ServeError),
 }
 
-/// A transport to serve on: [`Stdio`], [`Streams`], `Http`, or one of your own. A pair of a reader
-/// and a writer is one too.
+/// A transport on which a server is served: [`Stdio`], [`Streams`], `Http`, or your own. A pair of
+/// a reader and a writer is a transport, too.
 pub trait Transport {
-    /// Serves until the other end is done.
+    /// Serves until the other end closes.
     ///
     /// # Errors
     /// [`ServeError`] if the transport cannot be opened, or breaks.
@@ -39,8 +40,8 @@ pub trait Transport {
 
 /// The standard input and output of this process. Serving ends when the client closes its end.
 ///
-/// While it serves, they belong to the protocol: output of `println!` goes to stderr, and code that
-/// reads stdin finds it empty. The caller is [`Caller::local`].
+/// While it serves, stdin and stdout belong to the protocol: output of `println!` goes to stderr,
+/// and code that reads stdin finds it empty. The caller is [`Caller::local`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 
@@ -81,8 +82,8 @@ impl<R, W> Streams<R, W> {
         }
     }
 
-    /// Sets the caller at the other end, once you know who it is. Defaults to [`Caller::local`],
-    /// who may do everything.
+    /// Sets the caller at the other end, if you know who it is. Defaults to [`Caller::local`], who
+    /// may do everything.
     pub fn caller(self, caller: Caller) -> Self {
         Self { caller, ..self }
     }

@@ -49,8 +49,8 @@ use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
 /// ```
 ///
 /// Unless a method is [open](ExtensionMethod::open), only clients that declare the extension may
-/// call it; others get an error that says what is missing. Every handler can read what the client
-/// declared with [`Declared`](crate::Declared).
+/// call it; others get an error that names the missing extension. With
+/// [`Declared`](crate::Declared) every handler can read the settings that the client declared.
 #[must_use = "an extension does nothing until a server is given it"]
 pub struct Extension {
     pub(crate) id: String,
@@ -62,8 +62,8 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// An extension with this id: a prefix that belongs to you, `/`, and a name, as in
-    /// `com.example/almanac`. An invalid id is reported when the server is built.
+    /// Creates an extension with this id: a prefix that belongs to you, `/`, and a name, as in
+    /// `com.example/almanac`. Building the server fails if the id is invalid.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -75,8 +75,8 @@ impl Extension {
         }
     }
 
-    /// An extension that exists as a type, declared with these settings. Settings that are not an
-    /// object are reported when the server is built.
+    /// Creates the extension that the type `E` defines, declared with these settings. Building the
+    /// server fails if the settings are not an object.
     pub fn of<E: ExtensionSpec>(settings: &E::Server) -> Self {
         let extension = Self::new(E::ID);
         match serde_json::to_value(settings) {
@@ -89,7 +89,7 @@ impl Extension {
         }
     }
 
-    /// Adds a setting to its declaration, which clients read when they connect.
+    /// Adds a setting to the declaration of the extension, which clients read when they connect.
     pub fn setting(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
         match serde_json::to_value(value) {
@@ -101,17 +101,18 @@ impl Extension {
         }
     }
 
-    /// Adds a method, which clients can call. Two methods of one name are an error when the server
-    /// is built.
+    /// Adds a method, which clients can call. Building the server fails if two methods have the
+    /// same name.
     pub fn method(mut self, method: ExtensionMethod) -> Self {
         self.methods.push(method);
         self
     }
 
-    /// Calls a function with each notification of this kind that clients send.
+    /// Calls this function with each notification of this kind that clients send.
     ///
     /// It runs where messages are read, so it must not block; move longer work to a task of your
-    /// own. A notification that cannot be read is ignored, because a notification has no answer.
+    /// own. A notification whose params cannot be parsed is ignored, because notifications are not
+    /// answered.
     pub fn on<N: NotificationMethod>(
         mut self,
         listener: impl Fn(N::Params, &Caller) + Send + Sync + 'static,
@@ -120,26 +121,26 @@ impl Extension {
         self
     }
 
-    /// Adds a tool.
+    /// Adds a tool, which clients see like any other tool of the server.
     pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
         self.handlers.tool(tool.into_tool());
         self
     }
 
-    /// Adds a prompt.
+    /// Adds a prompt, which clients see like any other prompt of the server.
     pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
         self.handlers.prompt(prompt.into_prompt());
         self
     }
 
-    /// Adds a resource or a template.
+    /// Adds a resource or a template, which clients see like any other resource of the server.
     pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
         self.handlers.resource(resource.into_resource());
         self
     }
 
-    /// Reports that the extension cannot be served, and why. Building the server fails with this
-    /// message.
+    /// Reports that the extension is not usable, and why. Building the server then fails with this
+    /// message. Use it in crates that make an `Extension` from settings that may be wrong.
     pub fn problem(mut self, problem: impl Into<String>) -> Self {
         self.problems.push(problem.into());
         self

@@ -17,9 +17,9 @@ use crate::{
 
 /// A method of an extension, and the function that serves it.
 ///
-/// The function takes its params with [`Params`](crate::Params), and any other extractor except
-/// [`Ask`](crate::Ask): the protocol allows questions only during calls of tools, prompts and
-/// resources. It returns the method's result, or a `Result` with it.
+/// The function takes its params with [`Params`](crate::Params). It can have any other extractor
+/// except [`Ask`](crate::Ask), because the protocol allows questions only during calls of tools,
+/// prompts and resources. It returns the method's result, or a `Result` with it.
 pub struct ExtensionMethod {
     pub(crate) name: &'static str,
     pub(crate) named_by: Option<&'static str>,
@@ -32,21 +32,21 @@ pub struct ExtensionMethod {
 /// The callers that may use a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Clients that declare the extension.
+    /// Only clients that declare the extension.
     Declared,
     /// Every caller.
     Open,
 }
 
 impl ExtensionMethod {
-    /// Method `M`, served by this function. Only clients that declare the extension may call it,
-    /// unless it is [`open`](Self::open).
+    /// Creates the method `M`, served by this function. Only clients that declare the extension may
+    /// call it, unless it is [`open`](Self::open).
     pub fn new<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
         Self::with::<M, X>(handler, CacheMark::None)
     }
 
-    /// Method `M`, whose results clients may cache: since 2026-07-28 they carry the server's
-    /// [hint](crate::Server::cache) unless they have one of their own.
+    /// Creates the method `M`, whose results clients may cache. For clients of 2026-07-28 and
+    /// later, a result without a cache hint gets the server's [hint](crate::Server::cache).
     pub fn cacheable<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
         Self::with::<M, X>(handler, CacheMark::Hint)
     }
@@ -73,20 +73,21 @@ impl ExtensionMethod {
         }
     }
 
-    /// Also serves clients that do not declare the extension.
+    /// Allows every client to call the method. By default only clients that declare the extension
+    /// may call it.
     pub fn open(mut self) -> Self {
         self.access = Access::Open;
         self
     }
 
-    /// Adds a layer (middleware) around the method, inside those of the server.
+    /// Adds a layer (middleware) around the method. Layers of the server run outside of it.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
         self
     }
 }
 
-/// A method, ready to be called.
+/// A method that is ready to be called.
 pub(crate) struct MethodEntry {
     pub(crate) extension: String,
     pub(crate) name: &'static str,
@@ -97,7 +98,7 @@ pub(crate) struct MethodEntry {
 }
 
 impl MethodEntry {
-    /// Whether this call may be served.
+    /// Checks that the caller may use the method.
     pub(crate) fn admit(&self, call: &Call<'_>) -> Result<(), Failure> {
         if self.access == Access::Open || call.client_extension(&self.extension).is_some() {
             return Ok(());
@@ -106,7 +107,7 @@ impl MethodEntry {
         let message =
             format!("`{method}` belongs to extension `{id}`, which the client did not declare");
         let reject = if call.origin.revision.is_modern() {
-            // basic: a request that lacks a capability MUST be answered with what it lacks.
+            // basic: the error for a missing capability MUST name that capability.
             let required = ClientCapabilities::new().with_extension(id, JsonObject::new());
             Reject::of(ErrorObject::missing_capability(message, required))
         } else {

@@ -7,7 +7,7 @@ use crate::{Caller, Fault};
 type NoticeListener =
     Box<dyn Fn(&Members<'_>, &Caller) -> Result<(), serde_json::Error> + Send + Sync>;
 
-/// A notification, and its handler.
+/// A notification that clients send, and its handler.
 pub(crate) struct Notice {
     pub(crate) name: &'static str,
     listener: NoticeListener,

@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use super::{Extension, ExtensionMethod, MethodEntry, Notice};
 use crate::{Caller, HandlerSet, SetupError, catalog::setup, handler::StateTypes};
 
-/// The entries of extensions.
+/// The declarations, methods and notifications of all extensions.
 #[derive(Default)]
 pub(crate) struct Registry {
     declared: JsonObject,
@@ -21,8 +21,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Takes extensions in, and puts the tools, prompts and resources that they bring among the
-    /// others.
+    /// Checks and registers extensions. Their tools, prompts and resources are added to `handlers`.
     pub(crate) fn of(
         extensions: Vec<Extension>,
         handlers: &mut HandlerSet,
@@ -110,7 +109,7 @@ impl Registry {
         }
     }
 
-    /// Declares what there is.
+    /// Adds the extensions to the capabilities of the server.
     pub(crate) fn declare(&self, capabilities: &mut ServerCapabilities) {
         if !self.declared.is_empty() {
             let extensions = capabilities.extensions.get_or_insert_default();
@@ -122,7 +121,7 @@ impl Registry {
         self.methods.get(name)
     }
 
-    /// Tells of a notification; false if no extension knows it.
+    /// Passes on a notification. Returns `false` if no extension handles it.
     pub(crate) fn notify(&self, name: &str, params: &Members<'_>, caller: &Caller) -> bool {
         let notice = self.notices.get(name);
         if let Some(notice) = notice {
@@ -132,7 +131,7 @@ impl Registry {
     }
 }
 
-/// extensions: the core's own methods keep their meaning.
+/// extensions: an extension cannot redefine the methods of the core.
 fn check_name(id: &str, name: &str) -> Result<(), SetupError> {
     if method::find(name).is_some() {
         let example = ToolsCall::NAME;
