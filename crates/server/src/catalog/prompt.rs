@@ -37,7 +37,7 @@ impl Prompt {
     /// that returns text or messages. The arguments of the prompt are the fields of the handler's
     /// [`Args`](crate::Args).
     ///
-    /// Mistakes, such as an invalid name, are reported when the server is built.
+    /// Mistakes, such as an empty name, are reported when the server is built.
     pub fn new<X, H: Handler<X, GetPromptResult>>(name: impl Into<String>, handler: H) -> Self {
         let (handler, description) = function::erase(handler);
         Self {

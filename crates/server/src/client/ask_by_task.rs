@@ -1,7 +1,8 @@
 //! Asking a client with tasks of the client, in sessions of 2025-11-25.
 //!
-//! The client answers at once that it will see to it, and the answer is fetched when it is there.
-//! A question that takes a person hours is then no request that hangs for hours.
+//! The client answers at once that it has made a task of the question, and the server fetches the
+//! result when it is ready. So a question that takes a person hours does not keep a request open
+//! for hours.
 
 use std::sync::Arc;
 
@@ -13,10 +14,11 @@ use super::{
     requests::{ClientAnswer, OnProgress},
 };
 
-/// Milliseconds for which a client is asked to keep its answer.
+/// How long the client is asked to keep the result, in milliseconds.
 const KEEP_MS: u64 = 3_600_000;
 
-/// Asks a client, as a task if it can; `None` if it went away.
+/// Asks the client a question, as a task if the client supports that. `None` if the client
+/// disconnected.
 ///
 /// # Cancel safety
 /// Dropping the future tells the client that the answer is no longer needed.
@@ -36,13 +38,13 @@ pub(crate) async fn request(
     };
     let mut abandon = Abandon(Some((Arc::clone(peer), task)));
     let params = abandon.0.as_ref().map(|(_, task)| task.clone())?;
-    // tasks: blocks until the task has ended.
+    // tasks: the client answers `tasks/result` when the task has ended.
     let answered = peer.ask("tasks/result", &params).await;
     abandon.0 = None;
     answered
 }
 
-/// Whether the client said that it can be asked this as a task.
+/// Whether the client declared that it accepts this question as a task.
 fn takes_tasks(peer: &Peer, question: &InputRequest) -> bool {
     let client = peer.client().unwrap_or_default();
     let requests = client.capabilities.tasks.and_then(|tasks| tasks.requests);
@@ -57,13 +59,13 @@ fn takes_tasks(peer: &Peer, question: &InputRequest) -> bool {
     })
 }
 
-/// The task that the client made of the question, if it did.
+/// Reads the task that the client created for the question; `None` if the answer is not a task.
 fn created(answer: &RawValue) -> Option<TaskRequestParams> {
     let created: LegacyCreateTaskResult = serde_json::from_str(answer.get()).ok()?;
     Some(TaskRequestParams::new(created.task.task_id))
 }
 
-/// Gives a task of the client up when it is dropped.
+/// Cancels a task of the client when it is dropped.
 struct Abandon(Option<(Arc<Peer>, TaskRequestParams)>);
 
 impl Drop for Abandon {

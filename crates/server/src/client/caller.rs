@@ -12,9 +12,9 @@ use super::HttpRequest;
 
 /// The identity of the caller of a request.
 ///
-/// On stdio and in memory it is [`Caller::local`]: the user who started the process. Over HTTP the
-/// guard, or the code around the server, sets it. Use it for permissions and visibility: it never
-/// comes from what a client says about itself.
+/// On stdio and in memory it is [`Caller::local`]: the user who started the process. Over HTTP it
+/// is set by the guard, or by the code around the server. It never comes from what a client says
+/// about itself, so use it for permissions and visibility.
 ///
 /// ```
 /// use turnbuckle_server::Caller;
@@ -30,20 +30,20 @@ pub struct Caller {
     id: Option<Arc<str>>,
     scopes: Arc<[String]>,
     attributes: Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
-    /// The HTTP parts of the request, if a handler uses them.
+    /// The parts of the HTTP request, if a handler needs them.
     #[cfg(feature = "http")]
     request: Option<Arc<HttpRequest>>,
 }
 
 impl Caller {
-    /// The user who started the process: the caller on stdio and in memory. It has no id and every
-    /// scope.
+    /// Returns the user who started the process, which is the caller on stdio and in memory. It has
+    /// no id and every scope.
     pub fn local() -> Self {
         Self::default()
     }
 
-    /// A caller known by this id, for example the subject of a verified token. Sessions, tasks and
-    /// limits belong to the id, so it must be unique and stay the same for one caller.
+    /// Creates a caller with this id, for example the subject of a verified token. Sessions, tasks
+    /// and limits belong to the id, so it must be unique and always be the same for one caller.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
@@ -51,63 +51,63 @@ impl Caller {
         }
     }
 
-    /// Sets the scopes of the caller, as the issuer of its token wrote them. Tools with
-    /// [`scopes`](crate::Tool::scopes) need them.
+    /// Sets the scopes of the caller, as granted in its token. Tools with
+    /// [`scopes`](crate::Tool::scopes) require them.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds an attribute by its type: roles, a tenant, claims. Handlers read it with
-    /// [`get`](Self::get).
+    /// Adds an attribute, which is found by its type: roles, a tenant, claims. Handlers read it
+    /// with [`get`](Self::get).
     pub fn with<T: Any + Send + Sync>(mut self, attribute: T) -> Self {
-        // A caller is set up before it is shared, so there is one owner.
+        // A caller is set up before it is shared, so this is the only reference.
         if let Some(attributes) = Arc::get_mut(&mut self.attributes) {
             attributes.insert(TypeId::of::<T>(), Box::new(attribute));
         }
         self
     }
 
-    /// The id, as the guard set it; `None` for [`Caller::local`].
+    /// Returns the id, as the guard set it; `None` for [`Caller::local`].
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Whether it is distinguished from other callers: it has an id, or it is the only one, at the
-    /// other end of a pipe. Callers at a URL without a guard are not.
+    /// Whether the caller is distinguished from other callers. `true` for a caller with an id, and
+    /// for [`Caller::local`]. `false` for the callers of an HTTP endpoint without a guard.
     pub fn is_identified(&self) -> bool {
         self.id().is_some() || self.get::<Anybody>().is_none()
     }
 
-    /// The scopes of the caller. Empty for [`Caller::local`], which may do everything.
+    /// Returns the scopes of the caller. Empty for [`Caller::local`], which may do everything.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// Whether the caller has this scope. Always true for [`Caller::local`].
+    /// Whether the caller has this scope. Always `true` for [`Caller::local`].
     pub fn has_scope(&self, scope: &str) -> bool {
         self.id.is_none() || self.scopes.iter().any(|granted| granted == scope)
     }
 
-    /// Whether the caller has all of these.
+    /// Whether the caller has all of these scopes.
     pub(crate) fn has_scopes(&self, scopes: &[String]) -> bool {
         scopes.iter().all(|scope| self.has_scope(scope))
     }
 
-    /// The same caller, with what came with its request over HTTP.
+    /// Adds the parts of the HTTP request.
     #[cfg(feature = "http")]
     pub(crate) fn with_http_request(mut self, request: HttpRequest) -> Self {
         self.request = Some(Arc::new(request));
         self
     }
 
-    /// The HTTP parts of the request, if they were kept.
+    /// The parts of the HTTP request, if they were kept.
     #[cfg(feature = "http")]
     pub(crate) fn http_request(&self) -> Option<&HttpRequest> {
         self.request.as_deref()
     }
 
-    /// The attribute of this type that was added with [`with`](Self::with), or `None`.
+    /// Returns the attribute of this type that was added with [`with`](Self::with), or `None`.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.attributes.get(&TypeId::of::<T>())?.downcast_ref()
     }
@@ -124,6 +124,6 @@ impl fmt::Debug for Caller {
 /// Marks callers of an endpoint without authentication.
 pub(crate) struct Anybody;
 
-/// Marks callers whose request arrived at another replica, which passed it on.
+/// Marks callers whose request another replica received and passed on.
 #[cfg(feature = "http")]
 pub(crate) struct AtAnotherReplica;

@@ -6,13 +6,14 @@ use crate::quota::CallerAddress;
 use crate::quota::{CallerKey, CountedCaller};
 
 impl CallerKey {
-    /// A caller who is known, or the user who started the process.
+    /// The key of an identified caller, or of the user who started the process.
     pub(crate) fn of(caller: &Caller) -> Self {
         Self::digest((0_u8, caller.id()))
     }
 
-    /// A caller over HTTP. Without an identity it is the client's address: of IPv6 the first half,
-    /// because a client can choose the second half freely.
+    /// The key of a caller over HTTP. For a caller without an id it is made from the client's
+    /// address. Only the first half of an IPv6 address counts, because a client can choose the
+    /// second half freely.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(
         caller: &Caller,
@@ -34,7 +35,7 @@ impl CallerKey {
 
 #[cfg(feature = "http")]
 impl CallerAddress {
-    /// Where a client calls from; `None` if it is another process of this machine.
+    /// The address that a client calls from; `None` for a process on this machine.
     pub(crate) fn of(peer: &turnbuckle_transport::http::Peer) -> Option<Self> {
         use std::net::IpAddr;
 
@@ -46,13 +47,14 @@ impl CallerAddress {
 }
 
 impl CountedCaller {
-    /// Whether nothing tells this caller from others: neither an id nor an address.
+    /// Whether this caller cannot be distinguished from others: it has neither an id nor an
+    /// address.
     pub(crate) fn is_unknown(&self, caller: &Caller) -> bool {
         caller.id().is_none() && self.address.is_none()
     }
 
-    /// How all replicas know the caller. Callers who are not identified, and who have no address,
-    /// are counted as one.
+    /// The name by which all replicas count the caller. Callers that have neither an id nor an
+    /// address are counted as one.
     pub(crate) fn name(&self, caller: &Caller) -> String {
         match (caller.id(), self.address) {
             (Some(id), _) => format!("caller:{id}"),

@@ -1,7 +1,8 @@
 //! The cancellation of a call, as the handler sees it.
 //!
-//! A cancelled call is dropped: most handlers need nothing more. [`Cancelled`](crate::Cancelled)
-//! is for work that a drop does not reach, such as a blocking thread or a remote job.
+//! A cancelled call is dropped, and most handlers need nothing more.
+//! [`Cancelled`](crate::Cancelled) is for work that does not stop when the handler is dropped, such
+//! as a blocking thread or a remote job.
 
 use std::{
     cell::RefCell,
@@ -19,19 +20,19 @@ pub(crate) struct CancelFlag(Arc<FlagState>);
 #[derive(Debug, Default)]
 struct FlagState {
     is_set: AtomicBool,
-    /// The call has ended by itself.
+    /// The call has ended without being cancelled.
     is_done: AtomicBool,
     changed: Notify,
     reason: OnceLock<Arc<str>>,
 }
 
 thread_local! {
-    /// Why the future that is being dropped on this thread was cancelled.
+    /// The reason for the cancellation of the future that is being dropped on this thread.
     static DROPPED_BECAUSE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
 impl CancelFlag {
-    /// Sets the flag, with the reason that the other end gave.
+    /// Sets the flag, with the reason that the client gave.
     pub(crate) fn set_because(&self, reason: Option<&str>) {
         if let Some(reason) = reason {
             let _ = self.0.reason.set(reason.into());
@@ -39,12 +40,12 @@ impl CancelFlag {
         self.set();
     }
 
-    /// The reason that the other end gave.
+    /// The reason that the client gave.
     pub(crate) fn reason(&self) -> Option<&str> {
         self.0.reason.get().map(AsRef::as_ref)
     }
 
-    /// Drops what this flag has cancelled. The flags inside of it that a drop sets get the reason.
+    /// Drops what this flag cancelled. Flags that are set by this drop get the same reason.
     pub(crate) fn drop_cancelled<T>(&self, cancelled: T) {
         let reason = self.0.reason.get().cloned();
         let before = DROPPED_BECAUSE.replace(reason);
@@ -52,7 +53,8 @@ impl CancelFlag {
         DROPPED_BECAUSE.set(before);
     }
 
-    /// Why the future that is being dropped on this thread was cancelled, if the other end said so.
+    /// The reason for the cancellation of the future that is being dropped on this thread, if the
+    /// client gave one.
     pub(crate) fn dropped_because() -> Option<Arc<str>> {
         DROPPED_BECAUSE.with_borrow(Clone::clone)
     }
@@ -82,7 +84,7 @@ impl CancelFlag {
     }
 }
 
-/// Sets the flag when the exchange is dropped before its end.
+/// Sets the flag if the exchange is dropped before its end.
 pub(crate) struct CancelOnDrop(Option<CancelFlag>);
 
 impl CancelOnDrop {
@@ -90,7 +92,7 @@ impl CancelOnDrop {
         Self(flag)
     }
 
-    /// The exchange has come to its end.
+    /// Marks that the exchange has ended, so that dropping it does not cancel.
     pub(crate) fn disarm(mut self) {
         if let Some(flag) = self.0.take() {
             flag.0.is_done.store(true, Ordering::Release);

@@ -1,8 +1,8 @@
-//! The HTTP parts of a request, for handlers that use them.
+//! The parts of an HTTP request, for handlers that need them.
 
 use http::{Extensions, HeaderMap, request::Parts};
 
-/// The parts of an HTTP request that handlers may ask for.
+/// The parts of an HTTP request that handlers can extract.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpRequest {
     pub(crate) headers: HeaderMap,

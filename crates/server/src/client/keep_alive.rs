@@ -12,19 +12,19 @@ use super::peer::Peer;
 pub(crate) enum Reach {
     /// The client reads what the server sends.
     Listening,
-    /// The client has no stream open now, which is allowed.
+    /// The client has no open stream at the moment, which is allowed.
     #[cfg(feature = "http")]
     Away,
-    /// Its session is over.
+    /// The session has ended.
     #[cfg(feature = "http")]
     Over,
 }
 
-/// Pings the client of a session until the session is over. Gives `true` if the client has failed:
-/// it left too many pings in a row without an answer.
+/// Pings the client of a session until the session ends. Returns `true` if the client has failed,
+/// because it did not answer too many pings in a row.
 ///
-/// ping: an implementation SHOULD ping now and then, MAY count a connection as failed when there is
-/// no answer, and SHOULD log that.
+/// ping: implementations SHOULD ping periodically, MAY consider a connection failed if there is no
+/// answer, and SHOULD log ping failures.
 pub(crate) async fn has_failed(
     peer: Arc<Peer>,
     pings: KeepAlive,
@@ -48,7 +48,7 @@ pub(crate) async fn has_failed(
         let params = RequestParams::default();
         let ping = peer.ask("ping", &params);
         match tokio::time::timeout(pings.timeout, ping).await {
-            // Any answer is a sign of life, also a refusal.
+            // Any answer shows that the client runs, even an error.
             Ok(Some(_)) => failures = 0,
             Ok(None) => return false,
             Err(_) => {
@@ -63,7 +63,7 @@ pub(crate) async fn has_failed(
     }
 }
 
-/// Waits until the next ping is due; true if the session has ended before.
+/// Waits until the next ping is due. Returns `true` if the session ends before that.
 async fn is_over(peer: &Peer, pings: KeepAlive) -> bool {
     let mut due = pin!(tokio::time::sleep(pings.every));
     let mut closed = pin!(peer.outbox().closed());

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use turnbuckle_protocol::LoggingLevel;
 
-/// The mildest messages that a session wants; none before it says so.
+/// The least severe log messages that a session wants; not set until the client sends
+/// `logging/setLevel`.
 #[derive(Debug, Default)]
 pub(crate) struct SessionLevel(AtomicU8);
 
 impl SessionLevel {
     pub(crate) fn set(&self, level: LoggingLevel) {
-        // 0 is nothing.
+        // 0 means that no level is set.
         self.0.store(level as u8 + 1, Ordering::Relaxed);
     }
 

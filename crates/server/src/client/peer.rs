@@ -1,4 +1,4 @@
-//! The other end of a connection: its description, session state and outbox.
+//! The client of a connection or an exchange: its caller, session state and outbox.
 
 use std::{
     any::Any,
@@ -32,35 +32,35 @@ use crate::{
     subscription::Listener,
 };
 
-/// The other end, as one exchange or one connection sees it.
+/// The client, as one exchange or one connection sees it.
 pub(crate) struct Peer {
     caller: Caller,
     outbox: Outbox,
     session: Option<Arc<Session>>,
     input_ended: CancelFlag,
     detaching: Detaching,
-    /// The caller whose quotas requests count against, if any.
+    /// The caller against whose quotas requests count, if they are counted.
     counted: Option<CountedCaller>,
 }
 
-/// Whether the client of an exchange can hang up and come back for the rest.
+/// Whether the client of an exchange can disconnect and fetch the rest later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detaching {
     Possible,
     Meaningless,
 }
 
-/// Why a question gets no answer if its client can answer only on a stream of a server that is
+/// Why a question gets no answer: the client can answer only on a stream of a server that is
 /// shutting down.
 #[cfg(feature = "http")]
 const SHUTTING_DOWN: &str = "the server is shutting down: call again";
 
-/// Marks in an outbox that the connection is to be closed. No message begins like this.
+/// A marker in an outbox: the connection is to be closed here. No message begins like this.
 pub(crate) const DETACH: &[u8] = b":";
 
 impl Peer {
-    /// `session` is where a legacy client's handshake is kept; a modern exchange has no session.
-    /// `input_ended` says that the other end will send nothing more.
+    /// `session` holds the handshake of a legacy client; a modern exchange has no session.
+    /// `input_ended` is set when the client will send nothing more.
     pub(crate) fn new(
         caller: Caller,
         outbox: Outbox,
@@ -84,31 +84,33 @@ impl Peer {
         self
     }
 
-    /// The caller whose quotas requests count against. `None` for the user who started the process.
+    /// The caller against whose quotas requests count. `None` for the user who started the process.
     pub(crate) fn counted_caller(&self) -> Option<CountedCaller> {
         self.counted
     }
 
-    /// Whose quotas count for what is kept: the user who started the process has some too.
+    /// The caller against whose quotas stored data counts. The user who started the process has
+    /// such quotas, too.
     pub(crate) fn quota_key(&self) -> CallerKey {
         let counted = self.counted.map(|counted| counted.key);
         counted.unwrap_or_else(|| CallerKey::of(&self.caller))
     }
 
-    /// The client can hang up and come back: the reader of the outbox knows [`DETACH`].
+    /// Marks that the client can disconnect and come back: the reader of the outbox handles
+    /// [`DETACH`].
     #[cfg(feature = "http")]
     pub(crate) fn detachable(mut self) -> Self {
         self.detaching = Detaching::Possible;
         self
     }
 
-    /// The same end, with what its caller may do now.
+    /// The same client, with the caller's current permissions.
     #[cfg(feature = "http")]
     pub(crate) fn with_caller(&self, caller: Caller) -> Self {
         self.for_exchange(caller, self.outbox.clone())
     }
 
-    /// The same end for one exchange, with what its caller may do now.
+    /// The same client for one exchange, with the caller's current permissions.
     #[cfg(feature = "http")]
     pub(crate) fn for_exchange(&self, caller: Caller, outbox: Outbox) -> Self {
         Self {
@@ -125,9 +127,9 @@ impl Peer {
         self.detaching == Detaching::Possible
     }
 
-    /// Closes the connection behind what was sent so far.
+    /// Closes the connection after everything that was sent so far.
     pub(crate) async fn detach(&self) {
-        // A client that is gone needs no closing.
+        // Nothing to do if the client has disconnected.
         let _ = self.outbox.send(DETACH).await;
     }
 
@@ -135,17 +137,17 @@ impl Peer {
         &self.caller
     }
 
-    /// The id of the session, where it has one.
+    /// The id of the session, if it has one.
     pub(crate) fn session_id(&self) -> Option<&str> {
         self.session.as_ref()?.id.get().map(AsRef::as_ref)
     }
 
-    /// The legacy session, opened or not.
+    /// The legacy session, before or after its handshake.
     pub(crate) fn lifecycle(&self) -> Option<MutexGuard<'_, ServerLifecycle<Opened>>> {
         Some(self.session.as_ref()?.lifecycle())
     }
 
-    /// The client is ready: from now on its session is told of changes, on the other end of this
+    /// Marks that the client is ready: from now on its session is notified of changes through this
     /// outbox. Must be called inside a runtime.
     pub(crate) fn initialized(&self) {
         if let Some(session) = &self.session {
@@ -158,12 +160,12 @@ impl Peer {
         self.session.as_ref()?.standing().cloned()
     }
 
-    /// The revision of the legacy session, once it is opened.
+    /// The revision of the legacy session, after its handshake.
     pub(crate) fn session_revision(&self) -> Option<Revision> {
         self.lifecycle()?.revision()
     }
 
-    /// The legacy client's description of itself from its handshake.
+    /// The description of itself that the legacy client sent in its handshake.
     pub(crate) fn client(&self) -> Option<ClientInfo> {
         Some(self.lifecycle()?.client()?.client.clone())
     }
@@ -173,12 +175,12 @@ impl Peer {
         Some(self.session.as_ref()?.listener())
     }
 
-    /// The mildest log messages that a legacy client wants, once it has said so.
+    /// The least severe log messages that a legacy client wants, if it has set a level.
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
         self.session.as_ref()?.log_level.get()
     }
 
-    /// False if there is no session.
+    /// Sets the log level of the session. Returns `false` if there is no session.
     pub(crate) fn set_log_level(&self, level: LoggingLevel) -> bool {
         let session = self.session.as_ref();
         session
@@ -186,30 +188,30 @@ impl Peer {
             .is_some()
     }
 
-    /// The watch of a legacy client's roots.
+    /// Whether the roots of a legacy client are being fetched.
     pub(crate) fn roots_watch(&self) -> Option<&RootsWatch> {
         Some(&self.session.as_ref()?.roots)
     }
 
-    /// The roots of a legacy client, as it listed them last.
+    /// The cached roots of a legacy client.
     fn roots_cache(&self) -> Option<&RootsCache> {
         Some(&self.session.as_ref()?.listed_roots)
     }
 
-    /// The client says that its roots have changed.
+    /// Drops the cached roots, because the client reported that they have changed.
     pub(crate) fn forget_roots(&self) {
         if let Some(cache) = self.roots_cache() {
             cache.forget();
         }
     }
 
-    /// True for the first who asks: the client of a session is pinged by one task.
+    /// Returns `true` for the first caller only: a session is pinged by one task.
     pub(crate) fn begin_pings(&self) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| !session.is_pinged.swap(true, Ordering::Relaxed))
     }
 
-    /// The client tells how far it is with something that we asked.
+    /// Takes a progress notification of the client about a question.
     pub(crate) fn take_progress(&self, report: ProgressNotificationParams) {
         if let Some(session) = &self.session {
             session.requests.progress(report);
@@ -220,18 +222,18 @@ impl Peer {
         &self.outbox
     }
 
-    /// The other end will send nothing more.
+    /// Marks that the client will send nothing more.
     pub(crate) fn end_input(&self) {
         self.end(None);
     }
 
-    /// The server is shutting down, and takes nothing more from the other end.
+    /// Marks that the server is shutting down and takes nothing more from the client.
     #[cfg(feature = "http")]
     pub(crate) fn shut_down(&self) {
         self.end(Some(SHUTTING_DOWN));
     }
 
-    /// Why questions get no answer any more, if that is not because of the client.
+    /// The reason why questions get no answer any more, if it is not the client's doing.
     pub(crate) fn ended_because(&self) -> Option<&str> {
         self.session.as_ref()?.deaf_because()
     }
@@ -243,31 +245,33 @@ impl Peer {
         }
     }
 
-    /// Set when the other end will send nothing more, or the server begins its shutdown.
+    /// A flag that is set when the client will send nothing more, or when the server begins to shut
+    /// down.
     pub(crate) fn ended(&self) -> CancelFlag {
         self.input_ended.clone()
     }
 
-    /// Takes a response to a request of ours. Returns whether its answer was awaited.
+    /// Takes the response to a request of the server. Returns whether an answer was awaited.
     pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.requests.answer(response))
     }
 
-    /// Handles a message that cannot be read. If it is the answer to a question, the question fails: no
-    /// other answer will come. Says whether it was that.
+    /// Handles a message that cannot be parsed. If it is the answer to a question, the question
+    /// fails, because there will be no other answer. Returns whether it was one.
     pub(crate) fn unreadable(&self, malformed: &envelope::Malformed<'_>, message: &[u8]) -> bool {
         let id = requests::unreadable_answer(malformed, message);
         id.is_some_and(|id| self.unanswered(&id, &malformed.message))
     }
 
-    /// Ends a question whose answer cannot be read; says whether there was one.
+    /// Fails a question whose answer cannot be parsed. Returns whether there was such a question.
     pub(crate) fn unanswered(&self, id: &Id, problem: &str) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.requests.fail(&id.as_ref(), problem))
     }
 
-    /// Asks a legacy client, and waits for its answer; `None` if it went away.
+    /// Asks a legacy client a question, and waits for its answer. `None` if the client
+    /// disconnected.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.
@@ -292,7 +296,8 @@ impl Peer {
         }
     }
 
-    /// The roots as they were listed last, from a client that says when they change, or as they are.
+    /// Returns the cached roots if there are any and the client reports changes; otherwise asks for
+    /// them.
     // roots: servers SHOULD cache root information appropriately.
     async fn list_roots<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
         let cache = self.roots_cache().filter(|_| self.tells_of_roots());
@@ -302,7 +307,7 @@ impl Peer {
         self.list_roots_anew(method, params).await
     }
 
-    /// The roots as they are, which are kept for [`request`](Self::request).
+    /// Asks for the roots, and caches them for [`request`](Self::request).
     pub(super) async fn list_roots_anew<P: Serialize>(
         &self,
         method: &str,
@@ -319,20 +324,21 @@ impl Peer {
         Some(answered)
     }
 
-    /// Whether the client has promised to say when its roots change.
+    /// Whether the client has declared that it reports changes of its roots.
     fn tells_of_roots(&self) -> bool {
         let roots = self.client().and_then(|client| client.capabilities.roots);
         roots.is_some_and(|roots| roots.list_changed == Some(true))
     }
 
-    /// The client will be told when this visit is over.
+    /// Registers an elicitation by URL, so that the client is notified when it is complete.
     pub(crate) fn expect_visit(&self, visit: &ElicitRequestUrlParams) {
         if let Some(id) = &visit.elicitation_id {
             self.expect_visit_of(id);
         }
     }
 
-    /// The same for the id of a visit. Other replicas know it too, where the client may listen.
+    /// Registers the id of an elicitation by URL. Other replicas are told too, because the client
+    /// may listen there.
     pub(crate) fn expect_visit_of(&self, id: &str) {
         if let Some(mut listener) = self.listener() {
             listener.add_visit(id);
@@ -344,7 +350,7 @@ impl Peer {
         }
     }
 
-    /// Sends a request to a legacy client without a wish for its answer, and without waiting.
+    /// Sends a request to a legacy client without waiting for its answer.
     pub(crate) fn ask_and_forget<P: Serialize>(&self, method: &str, params: &P) {
         let entered = self
             .session
@@ -358,7 +364,8 @@ impl Peer {
         }
     }
 
-    /// Sends a request to a legacy client, and waits for its answer; `None` if it went away.
+    /// Sends a request to a legacy client, and waits for its answer. `None` if the client
+    /// disconnected.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.
@@ -394,8 +401,8 @@ impl Peer {
         answered
     }
 
-    /// Sends a request with params that are JSON already to a legacy client, and waits for its
-    /// answer; `None` if it went away.
+    /// Sends a request whose params are JSON already to a legacy client, and waits for its answer.
+    /// `None` if the client disconnected.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.
@@ -418,13 +425,14 @@ impl Peer {
         answered
     }
 
-    /// The relay's state of the session; `None` without a session.
+    /// The state that the relay keeps for the session; `None` without a session.
     pub(crate) fn relay_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
         let kept = &self.session.as_ref()?.relay_state;
         kept.get_or_init(|| Box::new(T::default())).downcast_ref()
     }
 
-    /// Sends a notification; waits while the peer does not read. A peer that is gone needs none.
+    /// Sends a notification, and waits while too many messages are queued. Does nothing if the
+    /// client has disconnected.
     pub(crate) async fn notify<P: Serialize>(&self, method: &str, params: &P) {
         let mut message = Vec::new();
         match envelope::write_notification(&mut message, method, params) {
@@ -434,7 +442,7 @@ impl Peer {
     }
 }
 
-/// Params with a progress token: the id of the request, which no other one has.
+/// Adds a progress token to the params: the id of the request, which is unique.
 fn with_token<P: Serialize>(params: &P, id: &Id) -> Option<Value> {
     let mut params = serde_json::to_value(params).ok()?;
     let meta = params
@@ -447,7 +455,7 @@ fn with_token<P: Serialize>(params: &P, id: &Id) -> Option<Value> {
     Some(params)
 }
 
-/// Writes a request, with the trace that it belongs to.
+/// Writes a request, with the current trace.
 fn write_request<P: Serialize>(
     message: &mut Vec<u8>,
     id: &IdRef<'_>,
@@ -460,7 +468,7 @@ fn write_request<P: Serialize>(
     }
 }
 
-/// Withdraws a question when its answer is no longer awaited.
+/// Cancels a question at the client if it is dropped before the answer arrives.
 struct Unasked<'a> {
     waiting: Waiting,
     outbox: &'a Outbox,

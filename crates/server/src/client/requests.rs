@@ -1,4 +1,4 @@
-//! Open requests to a legacy client, and the tasks that wait for their answers.
+//! Open requests to a legacy client, and the futures that wait for their answers.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -34,7 +34,8 @@ pub(crate) struct Requests {
     listeners: Mutex<HashMap<Id, Arc<ProgressListener>>>,
 }
 
-/// The listener for the progress of one request.
+/// The listener for the progress of one request. When it is dropped, because the answer has arrived
+/// or is no longer awaited, it reports the client's last progress.
 struct ProgressListener {
     hear: OnProgress,
     reports: Mutex<Coalesced<ProgressNotificationParams>>,
@@ -55,8 +56,7 @@ impl ProgressListener {
     }
 }
 
-/// The answer is there, or is no longer awaited: the last progress of the client is reported in any
-/// case.
+/// The last progress is reported even if it follows another report too soon.
 impl Drop for ProgressListener {
     fn drop(&mut self) {
         if let Some(report) = self.reports.lock().take_waiting() {
@@ -66,7 +66,8 @@ impl Drop for ProgressListener {
 }
 
 impl Requests {
-    /// Requests whose ids begin like this, so that other replicas know where they belong.
+    /// Requests whose ids begin with this prefix, so that other replicas know to which replica the
+    /// answers belong.
     #[cfg(feature = "http")]
     pub(crate) fn prefixed(prefix: &str) -> Self {
         Self {
@@ -79,7 +80,7 @@ impl Requests {
         self.table.lock()
     }
 
-    /// Takes `notifications/progress`. progress: what belongs to no open request is ignored.
+    /// Takes `notifications/progress`. progress: a notification for no open request is ignored.
     pub(crate) fn progress(&self, report: ProgressNotificationParams) {
         let listener = self.listeners.lock().get(&report.progress_token.0).cloned();
         if let Some(listener) = listener {
@@ -87,8 +88,9 @@ impl Requests {
         }
     }
 
-    /// Enters a request: its id, and where its answer will come. A person may take hours to fill
-    /// in a form, so there is no deadline: it ends with the call or the connection.
+    /// Enters a request and returns its id and the receiver of its answer. A person may take hours
+    /// to fill in a form, so there is no deadline: the request ends with the call or with the
+    /// connection.
     pub(crate) fn enter(
         self: &Arc<Self>,
     ) -> Result<(Waiting, oneshot::Receiver<ClientAnswer>), String> {
@@ -106,7 +108,7 @@ impl Requests {
         ))
     }
 
-    /// Takes a response; one that is not awaited is dropped. Returns whether it was awaited.
+    /// Takes a response. It is dropped if it is not awaited. Returns whether it was awaited.
     pub(crate) fn answer(&self, response: &envelope::Response<'_>) -> bool {
         let Some(id) = &response.id else { return false };
         let Some(sender) = self.table().complete(id) else {
@@ -117,12 +119,12 @@ impl Requests {
             Err(error) => Err(ErrorObject::read(error.get())
                 .unwrap_or_else(|_| ErrorObject::internal("the client's error cannot be read"))),
         };
-        // The future that asked may have been dropped in the meantime.
+        // The future that waits for it may have been dropped in the meantime.
         sender.send(outcome).is_ok()
     }
 
-    /// Ends a request whose answer cannot be read. Nothing else would come for it. Says whether there
-    /// was such a request.
+    /// Fails a request whose answer cannot be parsed, because there will be no other answer.
+    /// Returns whether there was such a request.
     pub(crate) fn fail(&self, id: &IdRef<'_>, problem: &str) -> bool {
         let Some(sender) = self.table().complete(id) else {
             return false;
@@ -132,12 +134,12 @@ impl Requests {
     }
 }
 
-/// What a question ends with whose answer cannot be read.
+/// The error of a question whose answer cannot be parsed.
 pub(crate) fn unreadable(problem: &str) -> ErrorObject {
     ErrorObject::internal(format!("the client's answer cannot be read: {problem}"))
 }
 
-/// The id of the question that a message which cannot be read may be the answer to.
+/// The id of the question, if a message that cannot be parsed may be its answer.
 pub(crate) fn unreadable_answer(malformed: &envelope::Malformed<'_>, message: &[u8]) -> Option<Id> {
     match malformed.kind {
         MalformedKind::NoAnswer | MalformedKind::NoOutcome => {
@@ -150,7 +152,7 @@ pub(crate) fn unreadable_answer(malformed: &envelope::Malformed<'_>, message: &[
     }
 }
 
-/// A request that waits for its answer, and is forgotten when it is dropped.
+/// A request that waits for its answer. Dropping it removes it from the open requests.
 pub(crate) struct Waiting {
     pub(crate) id: Id,
     requests: Arc<Requests>,
@@ -159,13 +161,13 @@ pub(crate) struct Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         let listener = self.requests.listeners.lock().remove(&self.id);
-        // It may tell what it has last, which must not happen under the lock.
+        // Dropping the listener may report progress, which must not happen under the lock.
         drop(listener);
     }
 }
 
 impl Waiting {
-    /// Tells `hear` of progress until it is dropped.
+    /// Passes the client's progress to `hear` until the request is dropped.
     pub(crate) fn hear_progress(&self, hear: OnProgress) {
         let listener = ProgressListener {
             hear,
@@ -176,7 +178,7 @@ impl Waiting {
         listeners.insert(self.id.clone(), Arc::new(listener));
     }
 
-    /// Whether the answer is still to come.
+    /// Whether the answer is still missing.
     pub(crate) fn is_open(&self) -> bool {
         self.requests.table().cancel(&self.id.as_ref()).is_some()
     }

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use turnbuckle_protocol::Root;
 
-/// The folders of a client's roots, to check paths against them.
+/// The folders of a client's roots, with which paths can be checked.
 ///
 /// roots: servers SHOULD respect root boundaries, and validate all paths against them.
 ///
@@ -20,8 +20,8 @@ use turnbuckle_protocol::Root;
 pub struct RootFolders(Vec<PathBuf>);
 
 impl RootFolders {
-    /// The folders of these roots. A root that is not a `file://` URI of this machine, or does not
-    /// exist, contains nothing.
+    /// Resolves the folders of these roots. A root that does not exist, or that is not a `file://`
+    /// URI of this machine, is left out.
     pub fn new(roots: &[Root]) -> Self {
         let folders = roots.iter().filter_map(|root| {
             let path = path_of(&root.uri)?;
@@ -30,15 +30,15 @@ impl RootFolders {
         Self(folders.collect())
     }
 
-    /// Whether a path is inside one of the folders, after every `..` and every link in it has been
-    /// resolved. A path that does not exist yet is judged by its parent folder. The check looks at
-    /// the file system, which may change: open the file right after it.
+    /// Whether a path is inside one of the folders, after every `..` and every symbolic link in it
+    /// has been resolved. For a path that does not exist yet, its parent folder counts. The file
+    /// system may change after this check, so open the file immediately after it.
     pub fn contains(&self, path: impl AsRef<Path>) -> bool {
         real(path.as_ref()).is_some_and(|real| self.0.iter().any(|folder| real.starts_with(folder)))
     }
 }
 
-/// Where a path leads; `None` if that cannot be told.
+/// Resolves a path; `None` if that is not possible.
 fn real(path: &Path) -> Option<PathBuf> {
     for there in path.ancestors() {
         let there = if there.as_os_str().is_empty() {
@@ -64,7 +64,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The path of a `file://` URI of this machine.
+/// The path of a `file://` URI of this machine; `None` for other URIs.
 fn path_of(uri: &str) -> Option<PathBuf> {
     let (scheme, rest) = uri.split_once("://")?;
     let (host, path) = rest.split_at(rest.find('/')?);
@@ -73,7 +73,7 @@ fn path_of(uri: &str) -> Option<PathBuf> {
         return None;
     }
     let decoded = decode(path)?;
-    // The letter of a drive follows a slash.
+    // On Windows a drive letter follows the first slash.
     let bytes = decoded.as_bytes();
     let is_drive = bytes.len() > 2 && bytes[1].is_ascii_alphabetic() && bytes[2] == b':';
     let plain = if cfg!(windows) && is_drive {

@@ -1,7 +1,7 @@
 //! Changed roots of a session: calls the server's callback with the new list.
 //!
-//! Until 2025-11-25. Later clients are asked for their roots when a call needs them, and say
-//! nothing in between.
+//! Only in sessions up to 2025-11-25. Later clients are asked for their roots during a call, and do
+//! not report changes.
 
 use std::{pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -11,21 +11,21 @@ use turnbuckle_protocol::{ListRootsResult, RequestParams, Root, lenient};
 use super::{peer::Peer, roots_watch::RootsWatch};
 use crate::Caller;
 
-/// How long a client may take to list its roots. No person has to be asked for that.
+/// How long a client may take to list its roots. It is short because no person has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// The callback for changed roots.
 pub(crate) type OnRootsChanged = Arc<dyn Fn(RootsChanged) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A client whose roots have changed, for
-/// [`Server::on_roots_changed`](crate::Server::on_roots_changed). Ask for the new ones with
+/// A client whose roots have changed, passed to the callback of
+/// [`Server::on_roots_changed`](crate::Server::on_roots_changed). Get the new roots with
 /// [`roots`](Self::roots).
 #[derive(Clone)]
 pub struct RootsChanged {
     peer: Arc<Peer>,
 }
 
-/// Why a client's roots could not be fetched, from [`RootsChanged::roots`].
+/// The reason why a client's roots could not be fetched, from [`RootsChanged::roots`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -37,25 +37,25 @@ pub enum RootsError {
         /// The client's message.
         message: String,
     },
-    /// The answer is not a list of roots. Single entries that cannot be read are left out and do
-    /// not fail it.
+    /// The answer is not a list of roots. Entries that cannot be parsed are left out and cause no
+    /// error.
     #[error("the client's list of roots cannot be read: {0}")]
     Unreadable(String),
     /// The client did not answer within 30 seconds.
     #[error("the client did not list its roots within {ANSWER_WITHIN:?}")]
     Late,
-    /// The client went away, or its session ended.
+    /// The client disconnected, or its session ended.
     #[error("the client went away before it listed its roots")]
     Gone,
 }
 
 impl RootsChanged {
-    /// The caller that the client acts for, to tell the clients of a server apart.
+    /// Returns the caller of the session, which distinguishes the clients of a server.
     pub fn caller(&self) -> &Caller {
         self.peer.caller()
     }
 
-    /// Asks the client for its current roots.
+    /// Asks the client for its current roots, and waits at most 30 seconds for its answer.
     ///
     /// # Errors
     /// [`RootsError`] if the client does not answer, or its answer cannot be read.
@@ -86,8 +86,8 @@ impl RootsChanged {
     }
 }
 
-/// The client says that its roots have changed. `peer` is the session's own, not a call's. Must be
-/// called inside a runtime.
+/// Handles a report of the client that its roots have changed. `peer` must be that of the session,
+/// not of a call. Must be called inside a runtime.
 pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
     let can_list = peer
         .client()
@@ -121,8 +121,8 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
     });
 }
 
-/// A task that fetches the roots of a session and has not finished: if it is dropped, by a panic or
-/// with the connection, another task may fetch them.
+/// A task that fetches the roots of a session. If it is dropped before it has finished, by a panic
+/// or with the connection, another task may fetch them.
 struct Looking(Option<Arc<Peer>>);
 
 impl Looking {

@@ -1,9 +1,9 @@
-//! The most recent list of roots of a session.
+//! The cached roots of a session.
 
 use serde_json::value::RawValue;
 use turnbuckle_base::lock::Mutex;
 
-/// The answer to `roots/list` until the client says that its roots have changed.
+/// The answer to `roots/list`, cached until the client reports that its roots have changed.
 #[derive(Debug, Default)]
 pub(crate) struct RootsCache(Mutex<CachedRoots>);
 
@@ -14,22 +14,23 @@ struct CachedRoots {
     listed: Option<Box<RawValue>>,
 }
 
-/// When the roots were asked for: an answer to it is out of date after another change.
+/// The moment at which the roots were requested. An answer is out of date if the roots have changed
+/// since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AskedAt(u64);
 
 impl RootsCache {
-    /// The answer that is kept, if the roots have not changed since.
+    /// The cached answer, if the roots have not changed since.
     pub(super) fn listed(&self) -> Option<Box<RawValue>> {
         self.0.lock().listed.clone()
     }
 
-    /// The roots are being asked for.
+    /// Notes that the roots are requested now.
     pub(super) fn asked(&self) -> AskedAt {
         AskedAt(self.0.lock().changes)
     }
 
-    /// Keeps an answer, unless the roots have changed while it was on its way.
+    /// Caches an answer, unless the roots have changed since they were requested.
     pub(super) fn keep(&self, asked: AskedAt, listed: &RawValue) {
         let mut state = self.0.lock();
         if state.changes == asked.0 {
@@ -37,7 +38,7 @@ impl RootsCache {
         }
     }
 
-    /// The roots have changed.
+    /// Drops the cached answer, because the roots have changed.
     pub(super) fn forget(&self) {
         let mut state = self.0.lock();
         state.changes += 1;

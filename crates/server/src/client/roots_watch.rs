@@ -2,7 +2,7 @@
 
 use turnbuckle_base::lock::Mutex;
 
-/// Whether a session's roots are being looked at.
+/// Whether a session's roots are being fetched.
 #[derive(Debug, Default)]
 pub(crate) struct RootsWatch(Mutex<Look>);
 
@@ -11,12 +11,13 @@ enum Look {
     #[default]
     Idle,
     Looking,
-    /// They changed again meanwhile.
+    /// They changed again during the fetch.
     LookingAgain,
 }
 
 impl RootsWatch {
-    /// Whether the caller has to begin fetching. Changes during a fetch count as one.
+    /// Notes a change. Returns whether the caller has to begin a fetch. Several changes during a
+    /// fetch count as one.
     pub(super) fn begin(&self) -> bool {
         let mut look = self.0.lock();
         let is_idle = *look == Look::Idle;
@@ -28,7 +29,8 @@ impl RootsWatch {
         is_idle
     }
 
-    /// Whether nothing has changed meanwhile; then the next change begins a new fetch.
+    /// Ends a fetch. Returns `true` if the roots did not change during it; otherwise the caller has
+    /// to fetch them again.
     pub(super) fn end(&self) -> bool {
         let mut look = self.0.lock();
         let has_changed = *look == Look::LookingAgain;
@@ -40,7 +42,7 @@ impl RootsWatch {
         !has_changed
     }
 
-    /// The fetch was given up.
+    /// Marks that the fetch ended without a result.
     pub(super) fn give_up(&self) {
         *self.0.lock() = Look::Idle;
     }

@@ -29,33 +29,33 @@ use crate::{
     subscription::{Hub, Listener},
 };
 
-/// A legacy session: how far its handshake has come, what we asked the client in it, and what the
-/// client wants to be told.
+/// A legacy session: the state of its handshake, the open requests to its client, and the client's
+/// subscriptions.
 pub(crate) struct Session {
     lifecycle: Mutex<ServerLifecycle<Opened>>,
     pub(crate) requests: Arc<Requests>,
-    /// Set when no answer can come any more: the line on which they come is at its end. If that is
-    /// because the server is shutting down, it has the reason.
+    /// Set when no more answers can arrive, because the input that carries them has ended. If the
+    /// server is shutting down, it has that reason.
     is_deaf: CancelFlag,
-    /// The name by which HTTP knows it; other transports have one session, without a name.
+    /// The session id over HTTP. Other transports have one session, without an id.
     pub(crate) id: OnceLock<Box<str>>,
     /// The outbox for messages to the session as a whole.
     standing: OnceLock<Outbox>,
     listener: Mutex<Listener>,
     pub(super) log_level: SessionLevel,
     pub(super) roots: RootsWatch,
-    /// The relay's state of the session.
+    /// The state that the relay keeps for the session.
     pub(super) relay_state: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(super) listed_roots: RootsCache,
-    /// Called with the name of each visit whose end the client is to be told of, where other replicas
-    /// may have to tell it.
+    /// Called with the id of each elicitation by URL whose end the client is to be notified of,
+    /// because other replicas may have to notify it.
     #[cfg(feature = "http")]
     pub(crate) on_visit: OnceLock<OnVisit>,
     /// Whether a task pings the client.
     pub(super) is_pinged: AtomicBool,
 }
 
-/// Called with the name of a visit.
+/// Called with the id of an elicitation by URL.
 #[cfg(feature = "http")]
 pub(crate) type OnVisit = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -78,22 +78,22 @@ impl Session {
         }
     }
 
-    /// The requests of this session have ids that begin like this.
+    /// Sets a prefix for the ids of this session's requests.
     #[cfg(feature = "http")]
     pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
         self.requests = Arc::new(Requests::prefixed(prefix));
         self
     }
 
-    /// The handshake of this session took place on another replica, or before a restart.
+    /// Sets the result of a handshake that took place on another replica, or before a restart.
     #[cfg(feature = "http")]
     pub(crate) fn with_handshake(mut self, revision: Revision, opened: Opened) -> Self {
         self.lifecycle = Mutex::new(ServerLifecycle::opened(revision, opened));
         self
     }
 
-    /// The client is ready: from now on it is told of changes, by lines in this outbox. Must be
-    /// called inside a runtime.
+    /// Marks that the client is ready: from now on it is notified of changes through this outbox.
+    /// Must be called inside a runtime.
     pub(crate) fn initialized(&self, outbox: &Outbox) {
         let _ = self.standing.set(outbox.clone());
         let mut lifecycle = self.lifecycle();
@@ -103,14 +103,14 @@ impl Session {
         // lifecycle: both sides MUST stay within what was negotiated.
         if let Some(promised) = promised {
             let mut listener = self.listener();
-            // Lists alone are never too many.
+            // There are too few lists to exceed a limit.
             let _ = listener.add_all(&promised);
             listener.attach(outbox);
             listener.release();
         }
     }
 
-    /// Whether the client has said that it is ready.
+    /// Whether the client has sent `notifications/initialized`.
     #[cfg(feature = "http")]
     pub(crate) fn is_ready(&self) -> bool {
         self.standing.get().is_some()
@@ -121,7 +121,7 @@ impl Session {
         self.listener.lock()
     }
 
-    /// Waits for an answer; `None` when none can come any more. One that came before the end
+    /// Waits for an answer. `None` if no more answers can arrive; an answer that arrived before
     /// counts.
     pub(super) async fn hear(
         &self,
@@ -135,7 +135,7 @@ impl Session {
         .await
     }
 
-    /// How far the handshake has come.
+    /// The state of the handshake.
     pub(crate) fn lifecycle(&self) -> MutexGuard<'_, ServerLifecycle<Opened>> {
         self.lifecycle.lock()
     }
@@ -145,12 +145,12 @@ impl Session {
         self.standing.get()
     }
 
-    /// No answer can come any more.
+    /// Marks that no more answers can arrive.
     pub(super) fn deafen(&self, reason: Option<&str>) {
         self.is_deaf.set_because(reason);
     }
 
-    /// Why no answer can come any more, if that is not because of the client.
+    /// The reason why no more answers can arrive, if it is not the client's doing.
     pub(super) fn deaf_because(&self) -> Option<&str> {
         self.is_deaf.reason()
     }

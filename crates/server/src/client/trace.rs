@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use turnbuckle_telemetry::current;
 
-/// The params of a request of ours with the current trace; `None` without a current trace.
+/// Adds the current trace to the params of a request to the client; `None` if there is no current
+/// trace.
 pub(crate) fn with_trace<P: Serialize>(params: &P) -> Option<Value> {
     let context = current()?;
     let mut params = serde_json::to_value(params).ok()?;

@@ -1,8 +1,8 @@
 //! Parses and checks the arguments of a call.
 //!
-//! The common case costs one typed parse: where the schema says nothing that serde does not
-//! enforce anyway, a value that deserialises is valid. Everything else (coercion, validation, an
-//! error a model can act on) happens only when that parse fails or the schema says more.
+//! In the common case this is one typed parse: if the schema requires nothing that serde does not
+//! check as well, a value that deserializes is valid. Coercion, validation, and error messages for
+//! models are needed only if that parse fails, or if the schema requires more.
 
 use std::{fmt::Write as _, sync::OnceLock};
 
@@ -19,14 +19,15 @@ use crate::Failure;
 /// [`Server::strict`](crate::Server::strict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leniency {
-    /// Values are read as they are meant: `"5"` where 5 is expected, an object in a string, null
-    /// for a missing value. The default, because models make these mistakes.
+    /// Values are converted if their meaning is clear: `"5"` to 5, an object in a string, null for
+    /// a missing value. This is the default, because models make these mistakes.
     Lenient,
-    /// Every value must be of its type. The model gets an error that says what was expected.
+    /// Every value must have the type in the schema. Otherwise the model gets an error that says
+    /// what was expected.
     Strict,
 }
 
-/// The schema of a handler's arguments, and how strictly it is meant.
+/// The schema of a handler's arguments, and how strictly it is applied.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     schema: Map<String, Value>,
@@ -36,18 +37,18 @@ pub(crate) struct Arguments {
     pub(crate) leniency: Leniency,
 }
 
-/// How a schema is compiled.
+/// A function that compiles a schema.
 pub(crate) type Compile = fn(&Value) -> Result<Schema, SchemaError>;
 
-/// Whether a schema may have patterns. The engine that runs them is a quarter of a small server,
-/// and is only linked where [`SOME`](Self::SOME) is mentioned.
+/// Whether a schema may have patterns. The engine for patterns is a quarter of a small server, and
+/// is only linked into programs that mention [`SOME`](Self::SOME).
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns(Option<Compile>);
 
 impl Patterns {
-    /// The schema uses no patterns.
+    /// The schema has no patterns.
     pub const NONE: Self = Self(None);
-    /// The schema may use patterns.
+    /// The schema may have patterns.
     pub const SOME: Self = Self(Some(Schema::compile));
 
     /// Combines the needs of two parts of a schema.
@@ -65,8 +66,8 @@ impl Patterns {
     }
 }
 
-/// Whether reading the type that the schema was derived from enforces the schema. Found out by
-/// trial, which takes a fraction of a millisecond, so it is left to the first call.
+/// Whether parsing into the type enforces the schema that was derived from it. This is determined
+/// by trial, which takes a fraction of a millisecond, so it happens at the first call.
 #[derive(Debug)]
 struct Enforced {
     prove: fn(&Value) -> bool,
@@ -74,7 +75,7 @@ struct Enforced {
 }
 
 impl Arguments {
-    /// Arguments whose schema was derived from the type that they are read into.
+    /// Creates arguments whose schema was derived from the type into which they are parsed.
     pub(crate) fn derived<T: DeserializeOwned>(
         schema: Map<String, Value>,
         patterns: Patterns,
@@ -89,7 +90,7 @@ impl Arguments {
         }
     }
 
-    /// Arguments whose schema was written by hand: always checked.
+    /// Creates arguments whose schema was written by hand. They are always checked against it.
     pub(crate) fn declared(schema: Map<String, Value>) -> Self {
         Self::plain(schema, Patterns::SOME)
     }
@@ -112,7 +113,7 @@ impl Arguments {
         self.enforced.is_some()
     }
 
-    /// Whether a value that serde reads is valid without a further look.
+    /// Whether a value that serde accepts is valid without further checks.
     fn serde_suffices(&self) -> bool {
         self.enforced.as_ref().is_some_and(|enforced| {
             *enforced
@@ -121,17 +122,17 @@ impl Arguments {
         })
     }
 
-    /// Compiles the schema, which is otherwise left to the first call that needs it.
+    /// Compiles the schema. Otherwise this happens at the first call that needs it.
     pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
         self.compiled
             .get_or_init(|| self.patterns.compile(&Value::Object(self.schema.clone())))
             .as_ref()
     }
 
-    /// Reads the arguments into a type.
+    /// Parses the arguments into a type.
     pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<Raw<'_>>) -> Result<T, Failure> {
         let text = raw.map_or("{}", Raw::get);
-        // Serde takes a list for a struct and null for what may be absent, which strict tools do not.
+        // Serde accepts a list for a struct, and null for an optional value; strict tools do not.
         if self.leniency == Leniency::Lenient
             && self.serde_suffices()
             && let Ok(value) = serde_json::from_str(text)
@@ -146,7 +147,8 @@ impl Arguments {
         serde_path_to_error::deserialize(value).map_err(|error| self.misfit(&error))
     }
 
-    /// What the type refuses although the schema allows it: a number out of its range, say.
+    /// The error for arguments that match the schema but that the type does not accept, such as a
+    /// number out of its range.
     fn misfit(&self, error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
         let pointer: String = error
             .path()
@@ -167,7 +169,7 @@ impl Arguments {
         Failure::Arguments(text)
     }
 
-    /// Parses, coerces and validates.
+    /// Parses, coerces and validates the arguments.
     pub(crate) fn checked(&self, text: &str) -> Result<Value, Failure> {
         let mut value: Value = serde_json::from_str(text).map_err(|error| {
             Failure::Arguments(format!("the arguments cannot be read: {error}"))

@@ -28,7 +28,7 @@ pub struct Call<'a> {
     pub(crate) cancel: OnceLock<CancelFlag>,
     pub(crate) asks: CallAsks<'a>,
     pub(crate) extensions: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
-    /// Of a call that is or may become a task.
+    /// Set for a call that is or may become a task.
     pub(crate) task: Option<Arc<TaskChannel>>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) peer: Arc<Peer>,
     pub(crate) revision: Revision,
     pub(crate) id: IdRef<'a>,
-    /// Whether the request says anything about a trace.
+    /// Whether the request contains a trace context.
     pub(crate) has_trace: bool,
     pub(crate) meta: Option<Held<'a>>,
 }
@@ -66,29 +66,29 @@ impl<'a> Call<'a> {
 }
 
 impl Call<'_> {
-    /// The name of the tool, prompt or extension method, or the URI of the resource.
+    /// Returns the name of the tool, prompt or extension method, or the URI of the resource.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The arguments as the client sent them: a JSON object, neither parsed nor checked; `None` if
-    /// the request has no arguments.
+    /// Returns the arguments as the client sent them: a JSON object, neither parsed nor checked;
+    /// `None` if the request has no arguments.
     pub fn raw_arguments(&self) -> Option<&RawValue> {
         self.input.as_ref().map(|input| input.raw().value())
     }
 
-    /// The whole `_meta` of the request, unparsed; `None` if it has no `_meta`.
+    /// Returns the whole `_meta` of the request, unparsed; `None` if the request has no `_meta`.
     /// [`CallMeta`](crate::CallMeta) parses it.
     pub fn raw_meta(&self) -> Option<&RawValue> {
         self.origin.meta.as_ref().map(|meta| meta.raw().value())
     }
 
-    /// The caller of the request, as the transport or the guard identified it.
+    /// Returns the caller of the request, as the transport or the guard identified it.
     pub fn caller(&self) -> &Caller {
         self.origin.peer.caller()
     }
 
-    /// The protocol revision of this exchange. Handlers do not need it; logs may.
+    /// Returns the revision of the request. Handlers need it only for logs.
     pub fn revision(&self) -> Revision {
         self.origin.revision
     }
@@ -100,7 +100,8 @@ impl Call<'_> {
         self.extensions.push((TypeId::of::<T>(), Box::new(value)));
     }
 
-    /// A value that an earlier layer attached with [`insert`](Self::insert), by its type.
+    /// Returns the value of this type that an earlier layer attached with [`insert`](Self::insert);
+    /// `None` if there is no such value.
     pub fn get<T: Any>(&self) -> Option<&T> {
         let (_, value) = self
             .extensions
@@ -109,7 +110,8 @@ impl Call<'_> {
         value.downcast_ref()
     }
 
-    /// The client's settings of an extension, from this request or from the handshake.
+    /// The settings with which the client declared an extension, in this request or in its
+    /// handshake.
     pub(crate) fn client_extension(&self, id: &str) -> Option<serde_json::Value> {
         let find = |client: &ClientCapabilities| client.extension(id).cloned();
         if !self.origin.revision.is_modern() {
@@ -119,7 +121,7 @@ impl Call<'_> {
         find(&serde_json::from_str(raw.get()).ok()?)
     }
 
-    /// The arguments as they came, where their text is enough.
+    /// The arguments as the client sent them, for code that needs only their text.
     pub(crate) fn input(&self) -> Option<Raw<'_>> {
         self.input.as_ref().map(Held::raw)
     }
@@ -132,12 +134,12 @@ impl Call<'_> {
             .unwrap_or_default()
     }
 
-    /// The flag that the call was cancelled.
+    /// The flag that is set when the call is cancelled.
     pub(crate) fn cancel_flag(&self) -> CancelFlag {
         self.cancel.get_or_init(CancelFlag::default).clone()
     }
 
-    /// The same call, borrowed from nothing.
+    /// Copies what is borrowed from the message.
     pub(crate) fn into_owned(self) -> Call<'static> {
         Call {
             context: self.context,

@@ -12,19 +12,20 @@ use super::{
 };
 use crate::Changes;
 
-/// The shared state that handlers use.
+/// The state that all handlers share.
 pub(crate) struct CallContext {
     pub(crate) states: StateMap,
     pub(crate) changes: Changes,
     pub(crate) asks: Arc<AskContext>,
     pub(crate) logging: Arc<LogOffer>,
-    /// The mildest log messages for sessions that never set a level; none if `None`.
+    /// The least severe log messages for sessions that have not set a level. `None` means no
+    /// messages.
     pub(crate) default_log_level: Option<LoggingLevel>,
     /// How often one call may report progress.
     pub(crate) progress_rate: Rate,
     /// How often one call may send log messages.
     pub(crate) log_rate: Rate,
-    /// Whether some handler or layer wants to see HTTP requests.
+    /// Whether a handler or a layer needs HTTP requests.
     pub(crate) reads_http: ReadsHttp,
 }
 

@@ -4,7 +4,7 @@ use std::any::TypeId;
 
 use super::{arguments::Arguments, output_check::OutputCheck};
 
-/// The description of a handler, to which its extractors and its output contribute.
+/// What a handler needs and returns, as its extractors and its return type describe it.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says one thing of a handler, whatever the others say"
@@ -13,35 +13,35 @@ use super::{arguments::Arguments, output_check::OutputCheck};
 pub struct Description {
     pub(crate) arguments: Option<Arguments>,
     pub(crate) output: Option<OutputCheck>,
-    /// Whether the output schema was written by hand, so that the type says nothing of it.
+    /// Whether the output schema was written by hand, so that the return type does not set it.
     pub(crate) is_output_declared: bool,
     /// Whether the handler takes the params of an extension's method.
     pub(crate) takes_params: bool,
-    /// Whether the function wants to see the HTTP request.
+    /// Whether the function needs the HTTP request.
     pub(crate) reads_http: bool,
     /// Whether the function completes an argument.
     pub(crate) completes: bool,
     /// Whether the function lists resources.
     pub(crate) lists: bool,
-    /// Whether the handler says itself when it becomes a task.
+    /// Whether the handler itself decides when its call becomes a task.
     pub(crate) begins_task: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
     /// Whether the handler sends log messages.
     pub(crate) logs: bool,
-    /// Whether the handler is given the catalog, so that lists may fill while the server runs.
+    /// Whether the handler takes the catalog, and so can add entries while the server runs.
     pub(crate) changes_catalog: bool,
 }
 
 impl Description {
-    /// Reports that the handler cannot be registered, and why. Building the server fails with this
-    /// message.
+    /// Reports that the handler cannot be registered, and why. Building the server then fails with
+    /// this message.
     pub fn problem(&mut self, problem: impl Into<String>) {
         self.problems.push(problem.into());
     }
 
-    /// Adds what an extractor in an `Option` does. The handler can do without the state that the
-    /// extractor takes, and without the place that it is for.
+    /// Adds the description of an extractor in an `Option`. The handler can do without the
+    /// extractor's state, and can be used where the extractor has no value.
     pub(crate) fn add_optional(&mut self, inner: Self) {
         if inner.arguments.is_some() {
             self.problem(

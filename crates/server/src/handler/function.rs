@@ -1,7 +1,7 @@
 //! Plain async functions as handlers.
 //!
-//! A handler is any `async fn` whose parameters are extractors and whose output says how it
-//! becomes a result. The compiler finds both; nothing is registered by name.
+//! A handler is any `async fn` whose parameters are extractors and whose return type converts into
+//! a result. The compiler checks both.
 
 use std::future::Future;
 
@@ -10,14 +10,15 @@ use futures_core::future::BoxFuture;
 use super::description::Description;
 use crate::{Call, Extract, Failure, IntoOutcome};
 
-/// What a handler is once its types are forgotten: called with the call, it extracts at once and
-/// gives a future that borrows nothing from the message.
+/// A handler without its types: a function that extracts the parameters from the call at once, and
+/// returns a future that borrows nothing from the message.
 pub(crate) type Erased<T> =
     Box<dyn Fn(&Call<'_>) -> Result<BoxFuture<'static, Result<T, Failure>>, Failure> + Send + Sync>;
 
-/// An async function of extractors that gives a `T`: a tool's result, a prompt, a resource.
+/// An async function of extractors that returns a `T`: a tool's result, a prompt, a resource.
 ///
-/// Implemented for functions and closures of up to twelve extractors; you never implement it.
+/// Implemented for functions and closures with up to twelve extractors. You do not implement it
+/// yourself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
     label = "not an async function of extractors whose output can be sent",
@@ -27,10 +28,11 @@ pub(crate) type Erased<T> =
     note = "plain parameters such as `city: String` need `#[tool]`, `#[prompt]` or `#[resource]`"
 )]
 pub trait Handler<X, T>: Send + Sync + 'static {
-    /// Describes what the extractors need and what the output is, when the handler is registered.
+    /// Describes what the extractors need and what the handler returns, when the handler is
+    /// registered.
     fn describe(description: &mut Description);
 
-    /// Runs the extractors, and returns the future of the handler.
+    /// Runs the extractors, and returns a future that runs the handler.
     ///
     /// # Errors
     /// The [`Failure`] of an extractor; the handler does not run then.

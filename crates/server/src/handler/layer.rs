@@ -1,7 +1,8 @@
 //! Layers: middleware around calls.
 //!
-//! A layer sees the call before the handler and the reply after it; around the whole server with
-//! [`Server::layer`](crate::Server::layer), around one tool with [`Tool::layer`](crate::Tool::layer).
+//! A layer sees the call before the handler and the reply after it.
+//! [`Server::layer`](crate::Server::layer) adds one for the whole server,
+//! [`Tool::layer`](crate::Tool::layer) for one tool.
 
 use std::{future::Future, sync::Arc};
 
@@ -10,12 +11,12 @@ use turnbuckle_protocol::{CallToolResult, GetPromptResult, ReadResourceResult};
 
 use crate::{Call, ExtensionReply, Failure};
 
-/// The result of a call, as layers see it. A layer may change it, and must return the kind that it
+/// The result of a call, as layers see it. A layer may change it, but must return the kind that it
 /// got: a result of another kind is a fault.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
-    /// The result of a tool, also of one that failed (`isError`).
+    /// The result of a tool, including one that reports an error (`isError`).
     Tool(CallToolResult),
     /// The messages of a prompt.
     Prompt(GetPromptResult),
@@ -47,10 +48,10 @@ pub enum Reply {
 /// calls of tools, prompts, resources and extension methods, not lists and other requests. A
 /// handler that asks a question may run several times for one call, and the layers with it.
 pub trait Layer: Send + Sync + 'static {
-    /// Serves the call: looks at it, calls [`Next::run`], and returns the reply, changed or not.
+    /// Serves the call: inspects it, calls [`Next::run`], and returns the reply, changed or not.
     ///
     /// # Errors
-    /// A [`Failure`] is answered as if the handler had returned it.
+    /// A [`Failure`] is sent to the client as if the handler had returned it.
     ///
     /// # Cancel safety
     /// The future is dropped when the call is cancelled.
@@ -89,7 +90,7 @@ impl Next {
     /// Runs the next layer, or the handler if there are no more layers. Returns its result.
     ///
     /// # Errors
-    /// The failure of the handler or of an inner layer. An extractor that fails is one too.
+    /// The failure of the handler, of one of its extractors, or of an inner layer.
     pub async fn run(mut self, call: Call<'static>) -> Result<Reply, Failure> {
         match self.layers.next() {
             Some(layer) => layer.call(call, self).await,

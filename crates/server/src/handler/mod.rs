@@ -1,4 +1,4 @@
-//! The interface for authors of servers: handlers, their parameters and their results.
+//! The interface for authors of servers: handlers, their parameters and their return types.
 
 pub(crate) mod arguments;
 pub(crate) mod ask;

@@ -9,7 +9,8 @@ use turnbuckle_schema::{Schema, SchemaError};
 use super::arguments::Patterns;
 use crate::{Failure, Fault};
 
-/// The check of structured content against a schema that its type does not already guarantee.
+/// Checks structured content against an output schema, unless the type already guarantees that it
+/// matches.
 pub(crate) struct OutputCheck {
     schema: Value,
     patterns: Patterns,

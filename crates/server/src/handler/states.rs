@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-/// Values by their types.
+/// The states, found by their types.
 #[derive(Default)]
 pub(crate) struct StateMap(Vec<(TypeId, Box<dyn Any + Send + Sync>)>);
 
@@ -18,7 +18,7 @@ pub(crate) struct StateTypes {
     reads_http: ReadsHttp,
 }
 
-/// Whether some handler or layer wants to see HTTP requests. Once wanted they stay so.
+/// Whether a handler or a layer needs HTTP requests. Once they are needed, they are always kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadsHttp(Arc<AtomicBool>);
 
@@ -33,7 +33,7 @@ impl ReadsHttp {
 }
 
 impl StateMap {
-    /// False if there is a state of this type already; it stays then.
+    /// Adds a state. Returns `false` if there is a state of this type already, which is kept.
     pub(crate) fn insert<S: Any + Send + Sync>(&mut self, state: S) -> bool {
         let is_new = self.get::<S>().is_none();
         if is_new {
@@ -60,7 +60,7 @@ impl StateTypes {
         self.types.contains(&id)
     }
 
-    /// A handler wants to see HTTP requests.
+    /// Notes that a handler needs HTTP requests.
     pub(crate) fn keep_http_requests(&self) {
         self.reads_http.set();
     }

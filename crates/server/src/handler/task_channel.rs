@@ -1,4 +1,4 @@
-//! The channel between a running call and its driver about its task.
+//! The channel between a running call and the driver of its task.
 
 use std::{
     collections::BTreeMap,
@@ -15,45 +15,45 @@ use turnbuckle_protocol::{ErrorObject, RelatedTask};
 
 use crate::AskFailed;
 
-/// The board of a call that is or may become a task.
+/// The channel of a call that is or may become a task.
 #[derive(Default)]
 pub(crate) struct TaskChannel {
-    /// The call is a task from its start.
+    /// Whether the call is a task from its start.
     is_immediate: bool,
     /// The task, once it has begun.
     task: OnceLock<RelatedTask>,
-    /// The call wants to become a task.
+    /// Whether the call asks to become a task.
     wants_to_begin: AtomicBool,
     /// The last progress of the call, until it is stored.
     words: Mutex<Option<String>>,
     /// Questions that the client answered with an error.
     refused: Mutex<BTreeMap<String, ErrorObject>>,
-    /// What is known of the call, where another replica may go on with it.
+    /// How much of the journal is stored, if another replica may continue the call.
     journal: Mutex<StoredJournal>,
-    /// There is something for the driver to do.
+    /// Notifies the driver.
     changed: Notify,
-    /// There is something for the call to know.
+    /// Notifies the call.
     news: Notify,
 }
 
-/// How far the journal of a call is stored.
+/// How much of a call's journal is stored.
 #[derive(Default)]
 struct StoredJournal {
-    /// Whether it is stored at all.
+    /// Whether the journal is stored at all.
     is_kept: bool,
-    /// How often something was added that has to be stored before the call goes on.
+    /// How many times something was added that must be stored before the call continues.
     added: u64,
-    /// How much of that is stored.
+    /// How many of these additions are stored.
     stored: u64,
 }
 
 impl TaskChannel {
-    /// The board of a call that becomes a task when it says so.
+    /// Creates the channel of a call that becomes a task when it asks for it.
     pub(crate) fn later() -> Self {
         Self::default()
     }
 
-    /// The board of a call that is a task from its start.
+    /// Creates the channel of a call that is a task from its start.
     pub(crate) fn immediate() -> Self {
         Self {
             is_immediate: true,
@@ -61,7 +61,7 @@ impl TaskChannel {
         }
     }
 
-    /// The board of a call that goes on with a task of another replica.
+    /// Creates the channel of a call that continues a task of another replica.
     pub(crate) fn of_task(task_id: &str) -> Self {
         let channel = Self::immediate();
         channel.keep_journal();
@@ -69,12 +69,12 @@ impl TaskChannel {
         channel
     }
 
-    /// From now on the call waits at each memo until it is stored.
+    /// Stores the journal from now on: the call waits after each memo until it is stored.
     pub(crate) fn keep_journal(&self) {
         self.journal.lock().is_kept = true;
     }
 
-    /// The journal is no longer stored: no other replica can go on with the call.
+    /// Stops storing the journal. Then no other replica can continue the call.
     pub(crate) fn give_up_journal(&self) {
         let mut journal = self.journal.lock();
         journal.is_kept = false;
@@ -88,9 +88,9 @@ impl TaskChannel {
         self.journal.lock().is_kept
     }
 
-    /// Waits until what was added to the journal is stored, where it has to be.
+    /// Waits until the latest addition to the journal is stored, if it has to be.
     pub(crate) async fn stored(&self) {
-        // What was added before the task begins is stored with the task.
+        // Everything that is added before the task begins is stored with the task.
         if self.task.get().is_none() {
             return;
         }
@@ -113,14 +113,14 @@ impl TaskChannel {
         }
     }
 
-    /// What is to be stored of the journal, if anything is: a number for
-    /// [`mark_stored`](Self::mark_stored).
+    /// Returns a number for [`mark_stored`](Self::mark_stored) if additions to the journal have to
+    /// be stored.
     pub(crate) fn unstored(&self) -> Option<u64> {
         let journal = self.journal.lock();
         (journal.added > journal.stored).then_some(journal.added)
     }
 
-    /// Says that the journal is stored up to here.
+    /// Marks additions to the journal up to this number as stored.
     pub(crate) fn mark_stored(&self, added: u64) {
         let mut journal = self.journal.lock();
         journal.stored = journal.stored.max(added);
@@ -128,7 +128,7 @@ impl TaskChannel {
         self.news.notify_waiters();
     }
 
-    /// Whether questions are written down here instead of sent.
+    /// Whether questions are stored on the task instead of sent.
     pub(crate) fn takes_questions(&self) -> bool {
         self.is_immediate || self.task.get().is_some()
     }
@@ -143,7 +143,7 @@ impl TaskChannel {
         self.news.notify_waiters();
     }
 
-    /// Asks that the call become a task, and waits until it is one.
+    /// Asks the driver to make the call a task, and waits until it is a task.
     pub(crate) async fn ask_to_begin(&self) {
         loop {
             let mut news = pin!(self.news.notified());
@@ -161,7 +161,7 @@ impl TaskChannel {
         self.wants_to_begin.load(Ordering::Acquire)
     }
 
-    /// Says how far the work is.
+    /// Reports the progress of the call, as text.
     pub(crate) fn say(&self, words: String) {
         *self.words.lock() = Some(words);
         self.changed.notify_one();
@@ -176,18 +176,18 @@ impl TaskChannel {
         self.changed.notified().await;
     }
 
-    /// The client answered a question with an error.
+    /// Notes that the client answered a question with an error.
     pub(crate) fn refuse(&self, key: String, error: ErrorObject) {
         let mut refused = self.refused.lock();
         refused.insert(key, error);
     }
 
-    /// Answers have come.
+    /// Notifies the call that answers have arrived.
     pub(crate) fn answered(&self) {
         self.news.notify_waiters();
     }
 
-    /// Waits until a question that is written down on the task has its answer.
+    /// Waits until a question that is stored on the task has been answered.
     pub(crate) async fn answer(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! `Changes`: announces changes to listeners.
+//! `Changes`: notifies listeners of changes.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use turnbuckle_store::{Change, Fanout};
 use super::{Hub, ListenerLimits, publisher::Publisher};
 use crate::quota::{CallerKey, Quota};
 
-/// How long the params of one update may be. It is kept for listeners that do not read.
+/// The maximum size of the params of one update. They are kept for listeners that do not read.
 const MAX_UPDATE_BYTES: usize = 4096;
 
 /// Notifies clients that something changed.
 ///
-/// Sessions (up to 2025-11-25) are notified of changed lists and of the resources that they
-/// subscribed to with `resources/subscribe`. Open `subscriptions/listen` requests (since 2026-07-28)
-/// are notified of the changes that they asked for. This includes clients of other processes that
-/// share the [fan-out](crate::Server::fanout). It never waits, and may be called from any thread. A
-/// slow listener gets one notification for many changes.
+/// In sessions (up to 2025-11-25) clients are notified of changed lists and of the resources that
+/// they subscribed to with `resources/subscribe`. Open `subscriptions/listen` requests (since
+/// 2026-07-28) are notified of the changes that they asked for. This includes clients of other
+/// processes that share the [fan-out](crate::Server::fanout). The methods never wait, and can be
+/// called from any thread. A slow listener gets one notification for many changes.
 ///
-/// A handler gets it as an extractor, the rest of the program from
+/// A handler takes it as an extractor; other code gets it from
 /// [`LiveServer::changes`](crate::LiveServer::changes).
 ///
 /// ```
@@ -35,13 +35,13 @@ const MAX_UPDATE_BYTES: usize = 4096;
 #[derive(Clone)]
 pub struct Changes {
     publisher: Arc<Publisher>,
-    /// The only caller that is told.
+    /// If set, only this caller is notified.
     only: Option<CallerKey>,
 }
 
 impl Changes {
-    /// Changes carried by this fan-out, to so many listeners. `kept` is the memory for what they
-    /// listen to.
+    /// Publishes changes with this fan-out, to at most as many listeners as `limits` allows. Their
+    /// subscriptions count against the memory quota `kept`.
     pub(crate) fn new(fanout: Arc<dyn Fanout>, limits: ListenerLimits, kept: Arc<Quota>) -> Self {
         Self {
             publisher: Arc::new(Publisher::new(fanout, limits, kept)),
@@ -49,7 +49,7 @@ impl Changes {
         }
     }
 
-    /// Who listens on this machine.
+    /// The listeners of this process.
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         self.publisher.hub()
     }
@@ -61,7 +61,7 @@ impl Changes {
         }
     }
 
-    /// Changes of which one caller alone is told, by this process.
+    /// Notifies only this caller, and only in this process.
     pub(crate) fn only_for(&self, caller: CallerKey) -> Self {
         Self {
             publisher: Arc::clone(&self.publisher),
@@ -75,8 +75,9 @@ impl Changes {
         self.publish(Change::Resource(uri.into()));
     }
 
-    /// The same, with more than the URI: `_meta`, and members that the specification leaves open,
-    /// such as a `title`. A listener that is slow gets the newest of several reports.
+    /// Reports an update of a resource with more than its URI: with `_meta`, and with members that
+    /// the specification leaves open, such as a `title`. A slow listener gets only the newest of
+    /// several reports.
     ///
     /// ```
     /// # fn run(changes: turnbuckle_server::Changes) {
@@ -88,8 +89,8 @@ impl Changes {
     /// # }
     /// ```
     ///
-    /// What is longer than 4 KiB, and `_meta` with keys that the specification does not allow, is
-    /// left out, with a message in the log.
+    /// If the params are longer than 4 KiB, only the URI is sent, and `_meta` is left out if the
+    /// specification does not allow its keys. Both are logged.
     pub fn updated(&self, mut params: ResourceUpdatedNotificationParams) {
         if let Some(key) = params.meta.as_ref().and_then(Meta::invalid_key) {
             tracing::error!(
@@ -105,8 +106,9 @@ impl Changes {
         }
     }
 
-    /// Passes an update of another server on to those who listen to one of these resources. The
-    /// params are JSON, and go out as they are. Each listener is notified once.
+    /// Passes an update from another server on to the listeners of these resources. The params are
+    /// JSON, and are sent unchanged. Each listener is notified once, even if it listens to several
+    /// of the resources.
     pub fn pass_on_update(&self, resources: Vec<String>, params: &str) {
         self.publish_update(resources, params.to_owned());
     }
@@ -124,8 +126,8 @@ impl Changes {
     }
 
     /// Reports that the list of tools changed, or may look different to some callers. The
-    /// [catalog](crate::Catalog) does this by itself; call it when what
-    /// [`Tool::visible`](crate::Tool::visible) decides has changed.
+    /// [catalog](crate::Catalog) reports its own changes. Call it when the result of
+    /// [`Tool::visible`](crate::Tool::visible) has changed.
     pub fn tools(&self) {
         self.publish(Change::Tools);
     }
@@ -141,18 +143,18 @@ impl Changes {
         self.publish(Change::Resources);
     }
 
-    /// Reports that the user has done what a URL was for: the visit with this
-    /// [id](crate::Visit::id) is over (`notifications/elicitation/complete`).
+    /// Reports that the user has completed the elicitation by URL with this [id](crate::Visit::id)
+    /// (`notifications/elicitation/complete`).
     ///
-    /// The client that was asked is notified, if it is still connected to any replica and speaks
-    /// 2025-11-25; other clients are not. Clients of later revisions are not notified of visits:
-    /// they call again.
+    /// The client that was asked is notified if it speaks 2025-11-25 and is still connected to any
+    /// replica; other clients are not. Clients of later revisions are not notified: they call
+    /// again.
     pub fn elicitation_completed(&self, id: impl Into<String>) {
         self.publish(Change::Visit(id.into()));
     }
 
-    /// Reports that anything may have changed: every listener is notified of everything that it
-    /// listens to. Use it after a reload.
+    /// Reports that anything may have changed: every listener is notified of everything it listens
+    /// to. Use it after a reload.
     pub fn everything(&self) {
         self.publish(Change::Everything);
     }

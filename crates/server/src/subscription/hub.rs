@@ -22,15 +22,15 @@ use super::{
 };
 use crate::quota::{CallerKey, Quota};
 
-/// All topics with listeners. An idle one costs its entry and nothing else.
+/// All topics that have listeners. A topic without changes costs only its entry.
 pub(crate) struct Hub {
     topics: Mutex<HashMap<Subject, Arc<Topic>>>,
     next: AtomicU64,
-    /// Listen requests that may be open.
+    /// The quota of open `subscriptions/listen` requests.
     pub(super) places: Arc<Quota>,
-    /// Memory for what is kept between messages.
+    /// The quota of memory for subscriptions and unsent updates.
     pub(super) kept: Arc<Quota>,
-    /// What changed a moment ago, where there are replicas.
+    /// Recently changed resources, if there are replicas.
     #[cfg(feature = "http")]
     recent: std::sync::OnceLock<Mutex<RecentChanges>>,
 }
@@ -47,21 +47,22 @@ impl Hub {
         }
     }
 
-    /// From now on remembers which resources changed a moment ago, for subscriptions that become known
-    /// here later than elsewhere.
+    /// Remembers recently changed resources from now on, for subscriptions that this replica learns
+    /// of later than others.
     #[cfg(feature = "http")]
     pub(crate) fn remember_changes(&self) {
         self.recent.get_or_init(Mutex::default);
     }
 
-    /// Whether the resource at this URI may have changed a moment ago.
+    /// Whether the resource at this URI may have changed recently.
     #[cfg(feature = "http")]
     pub(super) fn has_just_changed(&self, uri: &str) -> bool {
         let recent = self.recent.get();
         recent.is_some_and(|recent| recent.lock().has(uri, Instant::now()))
     }
 
-    /// Remembers a change. Before listeners are looked up: one that joins now asks afterwards.
+    /// Remembers a change. This happens before the listeners are looked up, because a listener that
+    /// joins now asks for recent changes afterwards.
     #[cfg(feature = "http")]
     fn remember(&self, change: &Change) {
         let Some(recent) = self.recent.get() else {
@@ -81,19 +82,19 @@ impl Hub {
         }
     }
 
-    /// Tells all listeners on this machine.
+    /// Notifies all listeners of this process.
     pub(crate) fn hear(&self, change: &Change) {
         #[cfg(feature = "http")]
         self.remember(change);
         self.tell(change, None);
     }
 
-    /// Tells the listeners of one caller on this machine.
+    /// Notifies the listeners of one caller in this process.
     pub(crate) fn hear_for(&self, change: &Change, caller: CallerKey) {
         self.tell(change, Some(caller));
     }
 
-    /// Tells those who listen to one of these resources what is said of an update, each once.
+    /// Notifies the listeners of any of these resources of an update, each of them once.
     fn tell_update(&self, resources: &[String], params: &str, only: Option<CallerKey>) {
         let (params, mut told) = (Arc::from(params), BTreeSet::new());
         for uri in resources {
@@ -115,9 +116,10 @@ impl Hub {
                 return self.tell_update(resources, params, only);
             }
             Change::Visit(id) => Subject::Visit(id.as_str().into()),
-            // Also what a newer replica may publish: too much said is better than too little.
+            // Also changes of kinds that only newer replicas know: one notification too many is
+            // better than one too few.
             _ => {
-                // The end of a visit must not be reported unless it happened.
+                // The end of an elicitation must not be reported unless it happened.
                 let is_list = |topic: &&Arc<Topic>| !matches!(topic.subject, Subject::Visit(_));
                 let all: Vec<_> = self.topics().values().filter(is_list).cloned().collect();
                 return all.iter().for_each(|topic| topic.changed(only));
@@ -129,7 +131,7 @@ impl Hub {
         }
     }
 
-    /// A number that no other listener has.
+    /// Returns a number that no other listener has.
     pub(super) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -139,7 +141,7 @@ impl Hub {
         let topic = topics
             .entry(subject)
             .or_insert_with_key(|subject| Arc::new(Topic::new(subject.clone())));
-        // Under the lock of the table, so that the topic is not removed meanwhile.
+        // Done under the lock of the table, so that the topic is not removed meanwhile.
         topic.members().insert(number, Arc::clone(slot));
         Arc::clone(topic)
     }

@@ -9,29 +9,30 @@ use crate::{
     quota::{Over, Quota},
 };
 
-/// Listen requests of all callers. Each holds a connection or a stream of one open, and costs some
-/// ten kilobytes with it.
+/// Listen requests of all callers. Each keeps a connection or a stream open, which costs about ten
+/// kilobytes.
 const TOTAL: usize = 10_000;
 
 /// Listen requests of one caller: a tenth of all.
 const PER_CALLER: usize = 1000;
 
-/// The number of resources that one listener may subscribe to. Far more than a person or a model watches, and few
-/// enough that a change of all of them is told in a moment.
+/// The number of resources that one listener may subscribe to. It is far more than a person or a
+/// model watches, and small enough that a change of all of them can be sent quickly.
 const MAX_RESOURCES: usize = 1000;
 
-/// Bytes of their URIs.
+/// The bytes that the URIs of one listener may have.
 const MAX_URI_BYTES: usize = 128 * 1024;
 
-/// What a resource costs beside its URI: an entry in the table of topics and one in the topic.
+/// What a resource costs in addition to its URI: an entry in the table of topics and one in the
+/// topic.
 const RESOURCE_BYTES: usize = 256;
 
-/// How often a URI is kept: as the name of the topic, in the table, and in the two notifications.
+/// How many copies of a URI are kept: in the topic, in the table, and in the two notifications.
 const COPIES: usize = 4;
 
 /// How many `subscriptions/listen` requests may be open at a time.
 ///
-/// A caller is identified by the guard or a layer, else by its address.
+/// A caller is identified by the guard or a layer, otherwise by its address.
 ///
 /// ```
 /// use turnbuckle_server::{ListenerLimits, Server};
@@ -43,10 +44,10 @@ const COPIES: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenerLimits {
-    /// Open `subscriptions/listen` requests of all callers; 10,000 unless set. Sessions have a
-    /// [limit](crate::HttpSettings::max_sessions) of their own.
+    /// Open `subscriptions/listen` requests of all callers. Defaults to 10,000. Sessions have their
+    /// own [limit](crate::HttpSettings::max_sessions).
     pub total: usize,
-    /// Open `subscriptions/listen` requests of one caller; 1,000 unless set.
+    /// Open `subscriptions/listen` requests of one caller. Defaults to 1,000.
     pub per_caller: usize,
 }
 
@@ -60,14 +61,14 @@ impl Default for ListenerLimits {
 }
 
 impl ListenerLimits {
-    /// Sets how many listen requests may be open in total. One more is rejected with an error that
-    /// says to try again later.
+    /// Sets how many listen requests may be open in total. A further request is rejected with an
+    /// error that says to try again later.
     pub fn with_total(mut self, listeners: usize) -> Self {
         self.total = listeners;
         self
     }
 
-    /// Sets how many listen requests of one caller may be open. One more is rejected.
+    /// Sets how many listen requests of one caller may be open. A further request is rejected.
     pub fn with_per_caller(mut self, listeners: usize) -> Self {
         self.per_caller = listeners;
         self
@@ -78,12 +79,12 @@ impl ListenerLimits {
     }
 }
 
-/// What is paid for a resource that is listened to.
+/// The bytes that a subscription to a resource counts as.
 pub(super) fn cost_of(uri: &str) -> usize {
     RESOURCE_BYTES + COPIES * uri.len()
 }
 
-/// What one listener has named.
+/// The resources that one listener has subscribed to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NamedResources {
     count: usize,

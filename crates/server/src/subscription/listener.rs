@@ -18,31 +18,32 @@ use super::{
 };
 use crate::quota::{CallerKey, Share};
 
-/// The number of visits whose end one session may be notified of; with more, the oldest is forgotten. People
-/// make one at a time.
+/// The number of elicitations by URL whose end one session may be notified of. With more, the
+/// oldest is forgotten. A person completes one at a time.
 const MAX_VISITS: usize = 64;
 
-/// A listener, until it is dropped.
+/// A listener, which is removed when it is dropped.
 pub(crate) struct Listener {
     hub: Arc<Hub>,
     number: u64,
     slot: Arc<Slot>,
     topics: Vec<Arc<Topic>>,
     resources: NamedResources,
-    /// The place of a listen request among all; a session has one among the sessions.
+    /// The share of a listen request in the limit of listeners. Sessions are limited elsewhere.
     _place: Option<Share>,
     /// The memory budget that its subscriptions count against.
     bytes: Share,
 }
 
 impl Listener {
-    /// The listener of a session. It hears nothing yet, and remembers what it would be told until
-    /// [`Self::release`].
+    /// Creates the listener of a session. It is not notified before [`Self::release`], but changes
+    /// are remembered.
     pub(crate) fn of_session(hub: &Arc<Hub>, caller: CallerKey) -> Self {
         Self::new(hub, caller, None, None)
     }
 
-    /// The listener of a listen request with this id, if the limit allows another.
+    /// Creates the listener of a `subscriptions/listen` request with this id, if the limits allow
+    /// another.
     pub(crate) fn of_request(hub: &Arc<Hub>, id: &Id, caller: CallerKey) -> Result<Self, TooMany> {
         let mut place = hub.places.share(caller);
         place.add(1).map_err(TooMany::listeners)?;
@@ -75,12 +76,12 @@ impl Listener {
         }
     }
 
-    /// Pays for so many bytes that are kept for as long as it listens.
+    /// Counts this many bytes against the caller's quota for as long as it listens.
     pub(crate) fn pay(&mut self, bytes: usize) -> Result<(), TooMany> {
         self.bytes.add(bytes).map_err(TooMany::bytes)
     }
 
-    /// From now on all that the filter names is heard of.
+    /// Listens to everything that the filter names.
     pub(crate) fn add_all(&mut self, filter: &SubscriptionFilter) -> Result<(), TooMany> {
         let lists = [
             (filter.wants_tools(), Subject::Tools),
@@ -96,7 +97,7 @@ impl Listener {
         Ok(())
     }
 
-    /// From now on this is heard of. Twice is once.
+    /// Listens to this subject. Does nothing if it does so already.
     pub(crate) fn add(&mut self, subject: Subject) -> Result<(), TooMany> {
         if self.topics.iter().any(|topic| topic.subject == subject) {
             return Ok(());
@@ -112,7 +113,7 @@ impl Listener {
         Ok(())
     }
 
-    /// From now on the end of this visit is heard of.
+    /// Listens to the end of the elicitation by URL with this id.
     pub(crate) fn add_visit(&mut self, id: &str) {
         let is_visit = |topic: &Arc<Topic>| matches!(topic.subject, Subject::Visit(_));
         if self.topics.iter().filter(|topic| is_visit(topic)).count() >= MAX_VISITS
@@ -122,11 +123,11 @@ impl Listener {
             self.hub.leave(&topic, self.number);
             self.slot.forget(&topic);
         }
-        // Only resources are ever too many.
+        // Only resources can exceed a limit.
         let _ = self.add(Subject::Visit(id.into()));
     }
 
-    /// From now on the resource at this URI is not heard of.
+    /// No longer listens to the resource at this URI.
     pub(crate) fn remove_resource(&mut self, uri: &str) {
         let is_it = |topic: &Arc<Topic>| topic.subject.uri() == Some(uri);
         let Some(place) = self.topics.iter().position(is_it) else {
@@ -139,8 +140,9 @@ impl Listener {
         self.slot.forget(&topic);
     }
 
-    /// Sets the resources that are listened to. Those beyond the limit are left out. Of one that is new
-    /// here and changed a moment ago it is told: the client may have subscribed to it before.
+    /// Sets the resources that the session listens to. Those beyond the limit are left out. If a
+    /// new one has changed recently, the client is notified, because it may have subscribed before
+    /// the change.
     #[cfg(feature = "http")]
     pub(crate) fn set_resources(&mut self, uris: &std::collections::BTreeSet<String>) {
         let known = self.topics.iter().filter_map(|topic| topic.subject.uri());
@@ -165,7 +167,8 @@ impl Listener {
         }
     }
 
-    /// Says once that all that is heard of may have changed, except visits, which end once.
+    /// Reports once that everything it listens to may have changed, except elicitations, which end
+    /// only once.
     #[cfg(feature = "http")]
     pub(crate) fn announce_all(&self) {
         for topic in &self.topics {
@@ -175,8 +178,8 @@ impl Listener {
         }
     }
 
-    /// Notifies it by lines in an outbox, written by the publisher, without a task of its own. Must
-    /// be called inside a runtime, for the case that the outbox is full.
+    /// Sets the outbox to which the publisher writes its notifications; this needs no task. Must be
+    /// called inside a runtime, because a task is started if the outbox is full.
     pub(crate) fn attach(&self, outbox: &Outbox) {
         let _ = self.slot.lines.set(Lines {
             outbox: outbox.clone(),
@@ -184,13 +187,13 @@ impl Listener {
         });
     }
 
-    /// Lets it be told, what came since it was made included.
+    /// Sends notifications from now on, beginning with the changes since the listener was created.
     pub(crate) fn release(&self) {
         self.slot.release();
     }
 
-    /// Takes the notifications that are due, one at a time, for a stream of one's own. The
-    /// waker is woken when there are more.
+    /// Takes the notifications that are due, one at a time, to write them to a stream. The waker is
+    /// woken when there are more.
     #[cfg(feature = "http")]
     pub(crate) fn take_news(&self, context: &std::task::Context<'_>, mut take: impl FnMut(&[u8])) {
         let mut state = self.slot.state();
@@ -207,13 +210,13 @@ impl Listener {
         }
     }
 
-    /// How many topics changed of which it was not told yet.
+    /// The number of changed topics that have not been reported.
     #[cfg(test)]
     pub(super) fn untold(&self) -> usize {
         self.slot.state().untold.len()
     }
 
-    /// Hears of nothing any more.
+    /// Listens to nothing any more.
     pub(crate) fn end(&mut self) {
         for topic in self.topics.drain(..) {
             self.hub.leave(&topic, self.number);
@@ -228,12 +231,12 @@ impl Drop for Listener {
     }
 }
 
-/// What the hub knows of a listener.
+/// The part of a listener that the hub holds.
 pub(super) struct Slot {
     caller: CallerKey,
     /// The id of the listen request as JSON; `None` for a session.
     id: Option<Box<[u8]>>,
-    /// Where it is notified, unless it polls for changes itself.
+    /// Where notifications are written, unless the listener polls for them.
     lines: OnceLock<Lines>,
     state: Mutex<SlotState>,
 }
@@ -244,32 +247,33 @@ struct Lines {
 }
 
 struct SlotState {
-    /// Topics that changed and were not told yet, each once: what is kept for a listener never
-    /// grows beyond what it listens to.
+    /// Changed topics that have not been reported, each once. So at most as much is kept for a
+    /// listener as it listens to.
     untold: VecDeque<Untold>,
-    /// What is paid for the params of updates that were not told yet.
+    /// The quota share for the params of unreported updates.
     updates: Share,
-    /// Changes since it last caught up that were told as one with another.
+    /// Changes since the last time that everything was reported which were combined with another
+    /// change.
     folded: u64,
     telling: Telling,
     waker: Option<Waker>,
 }
 
-/// Whether the listener is being told.
+/// Whether notifications are being sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Telling {
-    /// It must be told something else first.
+    /// Not yet: another message must be sent first.
     Held,
-    /// When there is something.
+    /// Yes, as soon as something changes.
     Ready,
     /// A task waits until the outbox has space.
     Waiting,
 }
 
-/// A topic that changed and was not told yet.
+/// A changed topic that has not been reported.
 struct Untold {
     topic: Arc<Topic>,
-    /// The params of the newest change, if there is more to say than what changed.
+    /// The params of the newest change, if it has more than a URI.
     params: Option<Arc<str>>,
 }
 
@@ -287,9 +291,9 @@ impl Untold {
 }
 
 impl SlotState {
-    /// Notes that a topic changed. Says whether that is to be told.
+    /// Notes that a topic changed. Returns whether a notification must be sent for it.
     fn add(&mut self, topic: &Arc<Topic>, params: Option<&Arc<str>>) -> bool {
-        // What is said beside the URI can be done without.
+        // The params beyond the URI are optional.
         let params = params.filter(|params| self.updates.add_spare(params.len()).is_ok());
         let mut untold = Untold {
             topic: Arc::clone(topic),
@@ -306,7 +310,7 @@ impl SlotState {
         true
     }
 
-    /// Takes out the topic that changed first.
+    /// Takes the topic that changed first.
     fn pop(&mut self) -> Option<Untold> {
         let untold = self.untold.pop_front()?;
         self.updates.give_back(untold.bytes());
@@ -334,12 +338,12 @@ impl Slot {
         self.caller == caller
     }
 
-    /// A topic changed.
+    /// Notes that a topic changed.
     pub(super) fn mark(self: &Arc<Self>, topic: &Arc<Topic>) {
         self.note(topic, None);
     }
 
-    /// A resource was updated, and this is what is said of it.
+    /// Notes that a resource was updated, with the params of the notification.
     pub(super) fn mark_update(self: &Arc<Self>, topic: &Arc<Topic>, params: &Arc<str>) {
         self.note(topic, Some(params));
     }
@@ -374,7 +378,7 @@ impl Slot {
             drop(state);
             return waker.into_iter().for_each(Waker::wake);
         };
-        // A closed outbox needs no notifications.
+        // If the outbox is closed, no notifications are needed.
         if self.fill(&mut state, &lines.outbox) == Err(TrySendError::Full) {
             state.telling = Telling::Waiting;
             drop(state);
@@ -384,7 +388,7 @@ impl Slot {
         }
     }
 
-    /// Writes as many notifications as fit into the outbox.
+    /// Writes as many notifications as the outbox has space for.
     fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), TrySendError> {
         while let Some(untold) = state.untold.front() {
             outbox.try_send_with(|line| untold.write(self.id.as_deref(), line))?;
@@ -394,13 +398,14 @@ impl Slot {
         Ok(())
     }
 
-    /// Ends when everything is told, or with the connection.
+    /// Sends notifications while the outbox was full. Ends when all of them are sent, or with the
+    /// connection.
     async fn tell_when_there_is_room(self: Arc<Self>) {
         let Some(Lines { outbox, .. }) = self.lines.get() else {
             return;
         };
-        // Waits for space before it takes topics: many changes are reported once while the peer
-        // does not read.
+        // It waits for space before it takes a topic, so many changes are reported once while the
+        // client does not read.
         while outbox.ready().await.is_ok() {
             let Some(message) = self.next_message() else {
                 return;
@@ -411,7 +416,8 @@ impl Slot {
         }
     }
 
-    /// The next notification; `None` ends the wait for space.
+    /// Takes the next notification. `None` if there are no more; the publisher sends the following
+    /// ones.
     fn next_message(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
         let Some(untold) = state.pop() else {

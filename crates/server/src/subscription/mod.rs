@@ -2,11 +2,12 @@
 //!
 //! A change is published once, from anywhere, with [`Changes`]. The fan-out of `store` carries it
 //! to every replica; each has a [`Hub`] that knows the listeners of each topic. The notification is
-//! the same for all listeners except for the id of their request, so it is written once for each
+//! the same for all listeners except for the id of their request, so it is serialized once for each
 //! topic and copied.
 //!
-//! A listener remembers which of its topics changed, not how often: a slow one is notified of each
-//! once, when it reads again. So no change is lost, no queue grows, and no publisher waits.
+//! A listener remembers which of its topics changed, but not how often: a slow listener gets one
+//! notification for each when it reads again. So no change is lost, no queue grows, and publishers
+//! never wait.
 
 mod changes;
 mod hub;

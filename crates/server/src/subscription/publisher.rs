@@ -7,7 +7,7 @@ use turnbuckle_store::{Change, Fanout, JoinGuard};
 use super::{hub::Hub, limits::ListenerLimits};
 use crate::quota::Quota;
 
-/// The hub of this process and the fan-out that it hears.
+/// The hub of this process, and the fan-out from which it receives changes.
 pub(super) struct Publisher {
     hub: Arc<Hub>,
     fanout: Arc<dyn Fanout>,

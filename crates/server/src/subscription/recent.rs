@@ -1,8 +1,9 @@
 //! Recently changed resources.
 //!
-//! A client can subscribe at one replica and listen at another. What it subscribed to and the changes
-//! travel on different ways, so a change can arrive at the other replica before the subscription. That
-//! replica remembers which resources changed, and notifies the client when it learns of the subscription.
+//! A client can subscribe at one replica and listen at another. Subscriptions and changes travel to
+//! that replica separately, so a change can arrive before the subscription. The replica therefore
+//! remembers which resources changed recently, and notifies the client when it learns of the
+//! subscription.
 
 use std::{
     collections::HashMap,
@@ -15,25 +16,25 @@ use tokio::time::Instant;
 /// How long a change is remembered: longer than a subscription takes from one replica to another.
 const REMEMBERED: Duration = Duration::from_mins(1);
 
-/// How many are remembered. With more, each resource may have changed.
+/// How many changes are remembered. If there are more, every resource counts as changed.
 const MAX_REMEMBERED: usize = 4096;
 
-/// Resources that changed.
+/// Recently changed resources.
 #[derive(Default)]
 pub(super) struct RecentChanges {
-    /// Until when each is remembered, by the hash of its URI. Two with the same hash cost a notification
-    /// that says too much.
+    /// The time until which each change is remembered, by the hash of its URI. If two URIs have the
+    /// same hash, a client may get an unnecessary notification.
     changes: HashMap<u64, Instant>,
     hashes: RandomState,
-    /// Until when each resource may have changed.
+    /// The time until which every resource counts as changed.
     all_until: Option<Instant>,
 }
 
 impl RecentChanges {
-    /// The resource at this URI changed.
+    /// Notes that the resource at this URI changed.
     pub(super) fn add(&mut self, uri: &str, now: Instant) {
         let hash = self.hashes.hash_one(uri);
-        // A resource that changes all the time does not displace the others.
+        // A resource that changes all the time does not displace others.
         if self.changes.len() >= MAX_REMEMBERED && !self.changes.contains_key(&hash) {
             self.changes.retain(|_, until| *until > now);
             if self.changes.len() >= MAX_REMEMBERED {
@@ -44,12 +45,12 @@ impl RecentChanges {
         self.changes.insert(hash, now + REMEMBERED);
     }
 
-    /// Anything may have changed.
+    /// Notes that anything may have changed.
     pub(super) fn add_all(&mut self, now: Instant) {
         self.all_until = self.all_until.max(Some(now + REMEMBERED));
     }
 
-    /// Whether the resource at this URI may have changed a moment ago.
+    /// Whether the resource at this URI may have changed recently.
     pub(super) fn has(&self, uri: &str, now: Instant) -> bool {
         if self.all_until.is_some_and(|until| until > now) {
             return true;

@@ -1,4 +1,4 @@
-//! One thing that can change, and its listeners.
+//! A subject that can change, and its listeners.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,7 +26,7 @@ pub(crate) enum Subject {
     Resources,
     /// The resource at a URI.
     Resource(Arc<str>),
-    /// A visit to a URL, by its name. It changes once: it ends.
+    /// An elicitation by URL, by its id. It changes once, when it ends.
     Visit(Arc<str>),
 }
 
@@ -48,7 +48,7 @@ impl Subject {
         }
     }
 
-    /// What the notification names, and as what.
+    /// The member of the params that identifies the subject, and its value.
     fn named(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Resource(uri) => Some(("uri", uri)),
@@ -58,16 +58,16 @@ impl Subject {
     }
 }
 
-/// The text around the id of a listen request.
+/// The text before and after the id of a listen request.
 const TAG: &str = r#""_meta":{"io.modelcontextprotocol/subscriptionId":"#;
 const AFTER_ID: &[u8] = b"}}}";
 
 /// A subject with listeners.
 pub(super) struct Topic {
     pub(super) subject: Subject,
-    /// The notification of a session, whole.
+    /// The complete notification for a session.
     plain: Box<[u8]>,
-    /// The notification of a listen request, as far as its id.
+    /// The notification for a listen request, up to its id.
     tagged: Box<[u8]>,
     members: Mutex<BTreeMap<u64, Arc<Slot>>>,
 }
@@ -104,7 +104,7 @@ impl Topic {
             let id = String::from_utf8_lossy(id);
             edit = edit.set(&["_meta", key::SUBSCRIPTION_ID], id);
         }
-        // The id cannot be set in a `_meta` that is not an object.
+        // The id cannot be set if `_meta` is not an object.
         let Ok(params) = edit.finish() else {
             return self.write(id, out);
         };
@@ -133,7 +133,7 @@ impl Topic {
         self.members.lock()
     }
 
-    /// Notifies listeners of an update with these params, except those that were told of it.
+    /// Notifies listeners of an update with these params, except those in `told`.
     pub(super) fn updated(
         self: &Arc<Self>,
         only: Option<CallerKey>,

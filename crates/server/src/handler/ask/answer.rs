@@ -3,19 +3,19 @@
 use crate::ToolError;
 
 /// The user's answer to a form or to a request to visit a URL. [`accepted`](Self::accepted) turns
-/// the other two into an error for the model.
+/// [`Declined`](Self::Declined) and [`Cancelled`](Self::Cancelled) into an error for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// The user filled in the form, or agreed.
+    /// The user filled in the form, or agreed to visit the URL.
     Accepted(T),
-    /// The user declined explicitly. Do not ask the same again.
+    /// The user declined explicitly. Do not ask the same question again.
     Declined,
-    /// The user closed it without an answer. Asking again later is fine.
+    /// The user closed the question without an answer. It can be asked again later.
     Cancelled,
 }
 
 impl<T> Answer<T> {
-    /// The value if the user accepted; otherwise an error that the model reads.
+    /// Returns the value if the user accepted, and otherwise an error that the model reads.
     ///
     /// # Errors
     /// If the user declined or cancelled.

@@ -1,4 +1,4 @@
-//! `Asker`: the methods with which handlers ask.
+//! `Asker`: the methods with which handlers ask questions.
 
 use std::{future::Future, sync::Arc};
 
@@ -15,11 +15,12 @@ use crate::AskFailed;
 /// Sends questions to the client in the middle of a call: elicitation, sampling and roots. Handlers
 /// get it from the extractor [`Ask`](crate::Ask).
 ///
-/// The handler awaits the answer. With clients of 2024-11-05 to 2025-11-25 a request travels to the
-/// client and back while the handler waits. With clients of 2026-07-28 the handler is dropped and
-/// the client gets the question. The client's retry runs the handler again from the start, and
-/// questions that were answered return their answers. So there is one rule: **code above a question
-/// may run again**. Put effects that must happen once into [`memo`](Self::memo).
+/// The handler awaits the answer. For clients of 2024-11-05 to 2025-11-25 the question is a request
+/// to the client, and the handler waits for the response. For clients of 2026-07-28 the handler is
+/// dropped and the client gets the question as the result of its request. When the client sends the
+/// request again with the answer, the handler runs from the start, and questions that were answered
+/// return their answers. So one rule applies to all revisions: **code before a question may run
+/// again**. Put effects that must happen only once into [`memo`](Self::memo).
 ///
 /// ```
 /// use turnbuckle_server::{Answer, Ask, ToolError};
@@ -42,11 +43,12 @@ use crate::AskFailed;
 pub struct Asker(pub(crate) Arc<Asking>);
 
 impl Asker {
-    /// Asks the user to fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
-    /// fields, which can only be agreed to. A user who declines is not an error but an [`Answer`].
+    /// Asks the user to fill in a form. `T` is a type with `#[derive(Form)]`, or `()` for a form
+    /// without fields, to which the user can only agree. If the user declines, that is not an error
+    /// but an [`Answer`].
     ///
-    /// Choose a key that no other question of the call has: the answer is found by it when the
-    /// handler runs again.
+    /// The key must differ from those of the call's other questions: when the handler runs again,
+    /// the answer is found by its key.
     pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
         let form = QuestionDraft::Form {
             message: message.into(),
@@ -68,15 +70,16 @@ impl Asker {
         })
     }
 
-    /// Asks the user to fill in a form whose fields are chosen at run time. The result has the
-    /// user's decision and the values by field. Prefer [`form`](Self::form) where the fields are
+    /// Asks the user to fill in a form whose fields are chosen at run time. The result contains the
+    /// user's decision and the values of the fields. Prefer [`form`](Self::form) if the fields are
     /// known.
     pub fn form_of(&self, key: &str, form: ElicitRequestFormParams) -> Question<'_, ElicitResult> {
         Question::new(&self.0, key, form.into(), elicited)
     }
 
     /// Asks the user to visit a URL, for data that must not pass through the client: a login, a
-    /// payment. Accepted means that the user agreed to go there, not that the visit is done.
+    /// payment. `Accepted` means that the user agreed to go there, not that the user has finished
+    /// there.
     pub fn url(
         &self,
         key: &str,
@@ -86,8 +89,8 @@ impl Asker {
         self.visit(key, Visit::new(message, url))
     }
 
-    /// Asks the user to visit a URL with more settings than [`url`](Self::url): with an id of your
-    /// own, or before the call begins.
+    /// Asks the user to visit a URL, with more settings than [`url`](Self::url): with an id of your
+    /// own, or so that the visit comes before the call.
     pub fn visit(&self, key: &str, visit: Visit) -> Question<'_, Answer<()>> {
         let course = visit.course;
         let visit = visit.into_params(key);
@@ -119,8 +122,8 @@ impl Asker {
         )
     }
 
-    /// Asks for the client's roots: the folders that it works with. They may be empty. For roots
-    /// that are kept up to date in a session, see
+    /// Asks for the client's roots: the folders that it works with. The list may be empty. To learn
+    /// of changes during a session, see
     /// [`Server::on_roots_changed`](crate::Server::on_roots_changed).
     pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
         let request = InputRequest::ListRoots(RequestParams::default());
@@ -136,15 +139,15 @@ impl Asker {
     }
 
     /// Runs an effect once per call, even if the handler runs again: a charge, an order, anything
-    /// slow. Its value is kept between the runs, so it must be serialisable. An error is not kept:
-    /// the next run tries again.
+    /// slow. Its value is stored and returned by later runs, so it must be serializable. An error
+    /// is not stored: the next run tries again.
     ///
     /// In a task of a [restartable](crate::Tool::restartable) tool the value is stored for other
     /// replicas before this returns. If a process is killed after the effect and before its value
     /// is stored, the effect happens again. Use an idempotency key to make this harmless.
     ///
     /// # Errors
-    /// The error of the effect, and [`AskFailed`] if the value cannot be kept.
+    /// The error of the effect, or [`AskFailed`] if the value cannot be stored.
     pub async fn memo<T, E>(
         &self,
         key: &str,
@@ -170,14 +173,14 @@ impl Asker {
         if kept.is_ok()
             && let Some(task) = self.0.task.get()
         {
-            // Another replica that goes on with the task must not run the effect again.
+            // If another replica continues the task, it must not run the effect again.
             task.stored().await;
         }
         drop(running);
         kept
     }
 
-    /// Keeps a value, and gives it as later rounds will see it.
+    /// Stores a value, and returns it in the form in which later rounds get it.
     fn keep<T: Serialize + DeserializeOwned>(&self, key: &str, value: &T) -> Result<T, AskFailed> {
         let mut state = self.0.state();
         let kept = state
@@ -207,7 +210,7 @@ fn elicited(key: &str, response: InputResponse) -> Result<ElicitResult, AskFaile
     }
 }
 
-/// The round checks answers against their questions, so this says that it did not.
+/// The round checks answers against their questions, so this error means a mistake in that check.
 fn unexpected(key: &str, response: &InputResponse) -> AskFailed {
     let message = format!("it was answered with something else: {response:?}");
     AskFailed::Refused {

@@ -23,26 +23,26 @@ use crate::{
     handler::TaskChannel,
 };
 
-/// The asks of one call.
+/// The questions of one call.
 pub(crate) struct Asking {
     pub(super) state: Mutex<AskState>,
     pub(super) way: Way,
-    /// Where questions are written down once the call is a task.
+    /// Where questions are stored once the call is a task.
     pub(super) task: OnceLock<Arc<TaskChannel>>,
-    /// Whether a session is asked by tasks of its own, where it has them.
+    /// Whether questions in a session are sent as tasks, if the client supports that.
     pub(super) asks_by_tasks: bool,
 }
 
 /// The state of the questions of one call.
 pub(super) struct AskState {
     pub(super) round: Round,
-    /// How many wait for the answer to each open question.
+    /// The number of futures that wait for the answer to each open question.
     waiting: BTreeMap<String, usize>,
     /// The listeners for the client's progress with open questions.
     listeners: BTreeMap<String, OnProgress>,
-    /// Visits that are to be made before the call.
+    /// The keys of URLs that the user has to visit before the call.
     pub(super) visits: Vec<String>,
-    /// How many effects run that must not be dropped.
+    /// The number of running effects, which must not be dropped.
     memos: usize,
     /// The failure that ends the call, whatever the handler returns.
     ended: Option<Failure>,
@@ -82,32 +82,33 @@ impl AskState {
 
 /// The status of a question.
 pub(super) enum QuestionStatus {
-    /// The question is answered.
+    /// The question has been answered.
     Answered(InputResponse),
     /// The client does not support the question.
     Impossible(Impossible),
-    /// The answer does not fit the question.
+    /// The answer does not match the question, or the question is invalid.
     Wrong(AskFailed),
-    /// The question has to be sent first; look at it again when this future has completed.
+    /// The question has to be sent first. Call [`Asking::ask`] again when this future has
+    /// completed.
     Send(BoxFuture<'static, Result<(), AskFailed>>),
     /// The answer arrives in a later round.
     Open,
-    /// The call is over.
+    /// The call has ended.
     Ended,
 }
 
-/// How the client is reached.
+/// How the client gets its questions.
 pub(super) enum Way {
-    /// By a reply that says what is missing, and a retry that brings it.
+    /// In the result of its request; the answers arrive when it sends the request again.
     Rounds(Return),
     /// By requests in the session.
     Requests(Arc<Peer>),
-    /// Not at all: a test wrote all answers down beforehand.
+    /// Not at all: a test supplied all answers.
     Scripted,
 }
 
 impl Asking {
-    /// The asks of a call in a session, which are requests to its client.
+    /// Creates the questions of a call in a session, which are sent as requests.
     pub(crate) fn in_session(peer: &Arc<Peer>, revision: Revision, asks_by_tasks: bool) -> Self {
         let capabilities = peer.client().unwrap_or_default().capabilities;
         Self {
@@ -118,7 +119,7 @@ impl Asking {
         }
     }
 
-    /// The asks of a call that goes on with a task of another replica, from what is known there.
+    /// Creates the questions of a call that continues a task of another replica, from its journal.
     pub(crate) fn of_task(
         peer: &Arc<Peer>,
         revision: Revision,
@@ -133,7 +134,7 @@ impl Asking {
         }
     }
 
-    /// The asks of a call that is run again with each round of answers.
+    /// Creates the questions of a call that runs again with each round of answers.
     pub(crate) fn in_rounds(
         context: &Arc<AskContext>,
         peer: &Peer,
@@ -142,7 +143,7 @@ impl Asking {
         rounds: &Rounds<'_>,
     ) -> Result<Self, Failure> {
         let (method, request, responses, state) = rounds.take();
-        // mrtr: nothing but these three MUST be answered with a question.
+        // mrtr: questions MUST NOT be the answer to any other method than these three.
         if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
             let fault = Fault::new(format!("nothing can be asked in the middle of `{method}`"));
             return Err(Failure::Fault(fault));
@@ -153,9 +154,9 @@ impl Asking {
             payer: peer.quota_key(),
             request,
         };
-        // An answer without its state may belong to a question that was never asked, was asked long
-        // ago, or was asked of another user. If the server requires states, the question is asked
-        // again.
+        // An answer without a state may belong to a question that was never asked, was asked long
+        // ago, or was asked of another user. If the server requires states, such an answer is not
+        // accepted and the question is asked again.
         let is_taken = state.is_some() || !context.settings.needs_state;
         let mut admission = None;
         let mut round = match state {
@@ -183,8 +184,8 @@ impl Asking {
         self.state.lock()
     }
 
-    /// Asks a question, or returns the status of one that was asked before. A new open question is
-    /// counted until its future [leaves](Self::leave) it.
+    /// Asks a question, or returns the status of a question that was asked before. A new open
+    /// question is counted until its future calls [`leave`](Self::leave).
     pub(super) fn ask(
         self: &Arc<Self>,
         key: &str,
@@ -230,8 +231,8 @@ impl Asking {
         }
     }
 
-    /// What is wrong with a question ends the call: no handler can overlook it. So does what is
-    /// wrong with an answer, where the client brought it with the request.
+    /// An invalid question ends the call, so that no handler can ignore it. An invalid answer also
+    /// ends the call if the client sent it with its request.
     fn wrong(&self, state: &mut AskState, error: AskError) -> QuestionStatus {
         state.ended = Some(match (error, &self.way) {
             (AskError::BadAnswer(bad), Way::Requests(_) | Way::Scripted) => {
@@ -250,7 +251,8 @@ impl Asking {
         QuestionStatus::Ended
     }
 
-    /// One future less waits for an answer. A question without any waiting future is not asked.
+    /// Notes that one future less waits for the answer. A question for which no future waits is
+    /// withdrawn.
     pub(super) fn leave(&self, key: &str) {
         let mut state = self.state();
         let Some(waiting) = state.waiting.get_mut(key) else {
@@ -263,7 +265,7 @@ impl Asking {
         }
     }
 
-    /// Tells `listener` how far the client is with a question.
+    /// Sets the listener for the client's progress with a question.
     pub(super) fn hear_progress(&self, key: &str, listener: OnProgress) {
         self.state().listeners.insert(key.to_owned(), listener);
     }
@@ -301,13 +303,13 @@ impl Asking {
         }
     }
 
-    /// Something that must not be dropped has begun.
+    /// Notes that an effect has begun, which must not be dropped.
     pub(super) fn begin_memo(self: &Arc<Self>) -> MemoRunning {
         self.state().memos += 1;
         MemoRunning(Arc::clone(self))
     }
 
-    /// What the call ends with, if its handler waits for nothing but answers or went wrong.
+    /// Returns the end of the call, if the handler waits only for answers or an error ended it.
     /// Otherwise the driver is woken when that changes.
     pub(crate) fn ending(&self, context: &Context<'_>) -> Option<Result<Paused, Failure>> {
         let mut state = self.state();
@@ -336,19 +338,19 @@ impl Asking {
         self.state().admission.take()
     }
 
-    /// The failure that ends the call although its handler returned.
+    /// Takes the failure that ends the call even if the handler returned a result.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.state().ended.take()
     }
 }
 
-/// The answers that a request brings, unread.
+/// Parses the answers in a request, but not their values.
 fn read_responses(text: &str) -> Result<BTreeMap<Cow<'_, str>, &RawValue>, Reject> {
     serde_json::from_str(text)
         .map_err(|_| Reject::invalid_params("`params.inputResponses` must be an object"))
 }
 
-/// Keeps the handler from being dropped for as long as it lives.
+/// Prevents that the handler is dropped while this exists.
 pub(super) struct MemoRunning(Arc<Asking>);
 
 impl Drop for MemoRunning {

@@ -14,7 +14,7 @@ use turnbuckle_protocol::{
 
 use super::FormField;
 
-/// One of several values that a user can choose: an enum with `#[derive(Choice)]`.
+/// One of several values from which the user can choose: an enum with `#[derive(Choice)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a choice",
     label = "not an enum with `#[derive(Choice)]`",
@@ -22,13 +22,13 @@ use super::FormField;
             write `#[derive(Choice)]` on it"
 )]
 pub trait Choice: Sized {
-    /// All options, in the order in which they are shown.
+    /// Returns all options, in the order in which they are shown.
     fn options() -> Vec<ChoiceOption>;
 
-    /// The text by which this option is sent.
+    /// Returns the text by which this option is sent.
     fn value(&self) -> &'static str;
 
-    /// The option with this text; `None` if there is no such option.
+    /// Returns the option with this text; `None` if there is no such option.
     fn from_value(value: &str) -> Option<Self>;
 }
 
@@ -37,7 +37,8 @@ pub trait Choice: Sized {
 pub struct ChoiceOption {
     /// The text by which the option is sent.
     pub value: &'static str,
-    /// The text that people read. If one option has a title, options without one show their value.
+    /// The text that people read. If only some options of a choice have a title, the others show
+    /// their value.
     pub title: Option<&'static str>,
 }
 
@@ -47,9 +48,9 @@ pub struct ChoiceField<C> {
     of: PhantomData<C>,
 }
 
-/// The requirements of a choice as a [`FormField`]; `#[derive(Choice)]` implements them.
+/// The methods of a [`FormField`], which `#[derive(Choice)]` calls.
 impl<C: Choice> ChoiceField<C> {
-    /// A field without a default.
+    /// Creates a field without a default.
     pub const fn new() -> Self {
         Self {
             default: None,
@@ -57,7 +58,7 @@ impl<C: Choice> ChoiceField<C> {
         }
     }
 
-    /// The chosen option.
+    /// Returns the chosen option; `None` if the value is not one of the options.
     pub fn read(value: &ElicitValue) -> Option<C> {
         match value {
             ElicitValue::Text(value) => C::from_value(value),
@@ -89,7 +90,7 @@ impl<C: Choice> From<ChoiceField<C>> for PrimitiveSchema {
     }
 }
 
-/// A form field for any number of several options.
+/// A form field in which any number of options can be chosen.
 pub struct ChoicesField<C> {
     pub(super) least: Option<u64>,
     pub(super) most: Option<u64>,

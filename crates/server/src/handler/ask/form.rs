@@ -8,10 +8,10 @@ use turnbuckle_session::round::FormSchema;
 use super::FormField;
 use crate::FieldError;
 
-/// What a user can be asked to fill in: a flat set of text, numbers, booleans and choices.
+/// A form that a user can fill in: a flat set of text, numbers, booleans and choices.
 ///
-/// `#[derive(Form)]` of the `turnbuckle` crate writes it for a struct, and refuses what no client
-/// could show. By hand it is two functions:
+/// `#[derive(Form)]` of the `turnbuckle` crate implements it for a struct, and rejects fields that
+/// clients cannot show. To implement it by hand, write two functions:
 ///
 /// ```
 /// use turnbuckle_protocol::ElicitSchema;
@@ -38,19 +38,19 @@ use crate::FieldError;
             a form that is made at run time goes to `form_of`"
 )]
 pub trait Form: Sized {
-    /// The fields, in the order they are shown.
+    /// Returns the fields, in the order in which they are shown.
     fn schema() -> ElicitSchema;
 
-    /// The fields, made once and shared by all questions. The default makes them each time;
-    /// `#[derive(Form)]` keeps them.
+    /// Returns the fields as a value that all questions can share. By default it is made each time;
+    /// `#[derive(Form)]` makes it once.
     fn shared() -> Cow<'static, FormSchema> {
         Cow::Owned(FormSchema::new(Self::schema()))
     }
 
-    /// The value, of what was filled in. All of it fits the schema by then.
+    /// Converts the values that the user filled in. They have been checked against the schema.
     ///
     /// # Errors
-    /// Where the type allows less than its schema says.
+    /// [`FieldError`] if the type does not accept a value that the schema allows.
     fn read(filled: &mut FormValues) -> Result<Self, FieldError>;
 }
 
@@ -65,16 +65,16 @@ impl Form for () {
     }
 }
 
-/// The content of a form that a user filled in: a value for each field that is not empty. A
-/// [`Form`] reads its fields from it.
+/// The values that a user filled in: one for each field that is not empty. A [`Form`] reads its
+/// fields from it.
 #[derive(Debug, Default)]
 pub struct FormValues(BTreeMap<String, ElicitValue>);
 
 impl FormValues {
-    /// Takes the value of a field. The value of an empty optional field is `None`.
+    /// Takes the value of a field. For an empty optional field, the value is `None`.
     ///
     /// # Errors
-    /// If a required field is empty, or the value does not fit its type.
+    /// If a required field is empty, or if the type does not accept the value.
     pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, FieldError> {
         match self.0.remove(name) {
             Some(value) => read(name, value),
@@ -85,7 +85,7 @@ impl FormValues {
     /// Takes the value of a field, or `empty()` if the field was left empty.
     ///
     /// # Errors
-    /// If the value does not fit its type.
+    /// If the type does not accept the value.
     pub fn take_or<T: FormField>(
         &mut self,
         name: &str,
@@ -98,10 +98,10 @@ impl FormValues {
     }
 
     /// Takes the value of a field, or its default in the form if the field was left empty. An
-    /// `Option` stays `None`, because the user has removed the default.
+    /// `Option` is `None` then, because the user has removed the default.
     ///
     /// # Errors
-    /// If the value does not fit its type, or the field has no default.
+    /// If the type does not accept the value, or if the field is empty and has no default.
     pub fn take_or_preset<T: FormField>(
         &mut self,
         name: &str,

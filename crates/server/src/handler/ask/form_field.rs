@@ -9,9 +9,9 @@ use turnbuckle_protocol::{
 
 /// A type that can be a field of a form.
 ///
-/// Text (`String`, `char`), numbers, booleans, enums with `#[derive(Choice)]`, lists and sets of
-/// these enums, and `Option` of each, which the user may leave empty. A newtype of yours may
-/// implement it too.
+/// Implemented for text (`String`, `char`), numbers, booleans, enums with `#[derive(Choice)]`,
+/// lists and sets of these enums, and for `Option` of each of these, which the user may leave
+/// empty. You can implement it for a newtype.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
     label = "not text, a number, a boolean or a choice",
@@ -23,13 +23,13 @@ pub trait FormField: Sized {
     /// The schema of the field.
     type Schema: Into<PrimitiveSchema>;
 
-    /// The value of a field that was left empty; `None` for types that must be filled in.
+    /// Returns the value of a field that was left empty. `None` for types that must be filled in.
     const EMPTY: Option<fn() -> Self> = None;
 
-    /// The schema of the field.
+    /// Returns the schema of the field.
     fn schema() -> Self::Schema;
 
-    /// Converts what the user filled in; `None` if the value is not of this type.
+    /// Converts the value that the user filled in; `None` if it is not of this type.
     fn read(value: ElicitValue) -> Option<Self>;
 }
 
@@ -143,8 +143,8 @@ impl<T> NumberField<T> {
     }
 }
 
-/// A Rust number as a JSON number. `None` for NaN and the infinities, which JSON does not have;
-/// such a bound is left out.
+/// Converts a Rust number to a JSON number. `None` for NaN and the infinities, which JSON does not
+/// have; such a bound is omitted.
 pub(super) fn json<T: serde::Serialize>(number: &T) -> Option<Number> {
     match serde_json::to_value(number) {
         Ok(serde_json::Value::Number(number)) => Some(number),
@@ -152,8 +152,8 @@ pub(super) fn json<T: serde::Serialize>(number: &T) -> Option<Number> {
     }
 }
 
-/// Whole numbers. The bounds of those of up to 32 bits are told; those of 64 are not, since many
-/// clients count in floats and would round them to something else.
+/// Integers. The schema has bounds for integers of up to 32 bits. It has no bounds for 64 bits,
+/// because many clients use floats and would round the bounds.
 macro_rules! whole {
     ($($type:ident: $minimum:expr, $maximum:expr;)*) => {$(
         impl FormField for $type {

@@ -1,7 +1,7 @@
 //! Limits of form fields: bounds, lengths, formats, counts and defaults.
 //!
-//! Each limit is a trait of the fields that have it, so that `#[derive(Form)]` leaves it to the
-//! compiler to find a length on a number.
+//! Each kind of limit is a trait for the fields that support it. So the compiler reports a limit
+//! that a field of a `#[derive(Form)]` cannot have, such as a length on a number.
 
 use serde::Serialize;
 use turnbuckle_protocol::{PrimitiveSchema, StringFormat};
@@ -12,7 +12,7 @@ use super::{
     form_field::{BooleanField, NumberField, TextField, json},
 };
 
-/// A field with bounds.
+/// A field with a minimum and a maximum.
 #[diagnostic::on_unimplemented(
     message = "`min` and `max` are for numbers",
     label = "this is a `{Self}`",
@@ -22,10 +22,10 @@ pub trait Ranged {
     /// The type of the bounds.
     type Bound;
 
-    /// Takes nothing less.
+    /// Sets the smallest value that is accepted.
     fn minimum(&mut self, least: Self::Bound);
 
-    /// Takes nothing more.
+    /// Sets the largest value that is accepted.
     fn maximum(&mut self, most: Self::Bound);
 }
 
@@ -48,13 +48,13 @@ impl<T: Serialize> Ranged for NumberField<T> {
     note = "numbers take `min` and `max`, lists of choices take `min_items` and `max_items`"
 )]
 pub trait Worded {
-    /// Takes nothing shorter, in characters.
+    /// Sets the minimum length, in characters.
     fn min_length(&mut self, least: u64);
 
-    /// Takes nothing longer, in characters.
+    /// Sets the maximum length, in characters.
     fn max_length(&mut self, most: u64);
 
-    /// Takes only this kind of text.
+    /// Accepts only text of this format.
     fn format(&mut self, format: StringFormat);
 }
 
@@ -72,17 +72,17 @@ impl Worded for TextField {
     }
 }
 
-/// A field where several can be chosen.
+/// A field in which several options can be chosen.
 #[diagnostic::on_unimplemented(
     message = "`min_items` and `max_items` are for lists of choices",
     label = "this is a `{Self}`",
     note = "numbers take `min` and `max`, text takes `min_length` and `max_length`"
 )]
 pub trait Counted {
-    /// Takes no fewer choices.
+    /// Sets the minimum number of chosen options.
     fn min_items(&mut self, least: u64);
 
-    /// Takes no more choices.
+    /// Sets the maximum number of chosen options.
     fn max_items(&mut self, most: u64);
 }
 
@@ -96,7 +96,7 @@ impl<C> Counted for ChoicesField<C> {
     }
 }
 
-/// A field that can show a value at first.
+/// A field that can have a default.
 #[diagnostic::on_unimplemented(
     message = "`{V}` is not a default for a `{Self}`",
     label = "not a value of the field's type",
@@ -104,7 +104,7 @@ impl<C> Counted for ChoicesField<C> {
             variant, or an array of variants"
 )]
 pub trait Preset<V> {
-    /// Shows this at first.
+    /// Sets the default, which the form shows at first.
     fn preset(&mut self, value: V);
 }
 
@@ -138,7 +138,7 @@ impl<C: Choice, const N: usize> Preset<[C; N]> for ChoicesField<C> {
     }
 }
 
-/// Sets the title and the description of a field.
+/// Returns the schema of a field with this title and description.
 pub fn label(
     field: impl Into<PrimitiveSchema>,
     title: Option<&str>,
@@ -154,12 +154,12 @@ pub fn label(
     field
 }
 
-/// The number of characters of a text, at compile time.
+/// Counts the characters of a text, at compile time.
 pub const fn characters(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let (mut index, mut count) = (0, 0);
     while index < bytes.len() {
-        // Bytes of the form 10xxxxxx go on with the character before.
+        // Bytes of the form 10xxxxxx belong to the character before.
         if bytes[index] & 0b1100_0000 != 0b1000_0000 {
             count += 1;
         }

@@ -1,4 +1,4 @@
-//! Link tokens, which bind a link to the user that it was made for.
+//! Link tokens, which bind a link to the user for whom it was made.
 
 use std::{
     fmt,
@@ -14,22 +14,22 @@ use turnbuckle_session::round::{
 
 use crate::{Caller, Fault};
 
-/// How long a token is valid unless set: time to find a card or another device, and no more.
+/// The default time for which a token is valid: enough to find a card or another device.
 const TTL: Duration = Duration::from_mins(15);
 
-/// The longest token that is looked at, in bytes. Those made here have some two hundred.
+/// The maximum length of a token, in bytes. Tokens that are made here have about two hundred.
 const MAX_BYTES: usize = 1024;
 
-/// Prefix of the page's name, so that a token cannot be used for anything else.
+/// A prefix for the page's name, so that a token cannot be used for anything else.
 const PURPOSE: &str = "turnbuckle visit";
 
 /// Makes and checks the tokens in links to pages that users are sent to by
 /// [`Asker::url`](crate::Asker::url).
 ///
-/// A link that a client shows can be forwarded to another person, who would then sign in or pay for
-/// the wrong user. So a token grants nothing by itself: the page identifies its visitor by its own
-/// means, a cookie or the same sign-in, and the token says whether the link was made for that
-/// visitor.
+/// A client shows the link, so it can be forwarded to another person, who would then sign in or pay
+/// for the wrong user. Therefore a token grants nothing by itself. The page must identify its
+/// visitor in another way, such as a cookie or the same sign-in; the token tells whether the link
+/// was made for that visitor.
 ///
 /// ```
 /// use turnbuckle_server::{Caller, LinkTokens};
@@ -52,8 +52,8 @@ pub struct LinkTokens {
 }
 
 impl LinkTokens {
-    /// With keys derived from a secret of at least 16 random bytes. Use the same secret where links
-    /// are made and on the page.
+    /// Derives keys from a secret of at least 16 random bytes. Use the same secret where links are
+    /// made and on the page.
     ///
     /// # Errors
     /// If the secret is too short.
@@ -74,7 +74,7 @@ impl LinkTokens {
     /// Makes a token for a page, valid for this caller only. It needs no encoding in a URL.
     ///
     /// # Errors
-    /// If the operating system gives no random bytes.
+    /// If the operating system returns no random bytes.
     pub fn issue(&self, page: &str, caller: &Caller) -> Result<String, Fault> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|error| {
@@ -90,7 +90,7 @@ impl LinkTokens {
     /// Checks that the visitor of a page is the user for whom the token was made.
     ///
     /// # Errors
-    /// [`LinkTokenError`] if not, with a message for the visitor.
+    /// [`LinkTokenError`] if not. Its message is for the visitor.
     pub fn check(&self, page: &str, token: &str, visitor: &Caller) -> Result<(), LinkTokenError> {
         if token.len() > MAX_BYTES {
             return Err(LinkTokenError::Unknown);
@@ -111,7 +111,7 @@ impl fmt::Debug for LinkTokens {
     }
 }
 
-/// Why a token was refused, from [`LinkTokens::check`]. The message is for the visitor.
+/// The reason why a token was refused, from [`LinkTokens::check`]. The message is for the visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkTokenError {

@@ -1,7 +1,7 @@
 //! Questions of handlers to the client: elicitation, sampling and roots.
 //!
-//! A form to fill in, a URL to visit, a model's answer, the user's roots. How that works in each
-//! revision is told by [`Asker`].
+//! A question is a form to fill in, a URL to visit, a request for a model's answer, or one for the
+//! user's roots. [`Asker`] describes how questions work in each revision.
 
 mod answer;
 mod asker;

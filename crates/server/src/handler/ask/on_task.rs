@@ -1,4 +1,4 @@
-//! Questions of a call that runs as a task: stored on the task, and answered there.
+//! Questions of a call that runs as a task: they are stored on the task, and answered there.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use super::Asking;
 use crate::handler::TaskChannel;
 
 impl Asking {
-    /// From now on questions are written down here.
+    /// Stores questions in this task from now on.
     pub(crate) fn on_task(&self, task: &Arc<TaskChannel>) {
         let _ = self.task.set(Arc::clone(task));
     }
 
-    /// What is known of the call, as JSON; `None` if it cannot be written.
+    /// Returns the journal of the call as JSON; `None` if it cannot be serialized.
     pub(crate) fn journal(&self) -> Option<String> {
         serde_json::to_string(self.state().round.journal()).ok()
     }
 
-    /// Whether an effect runs that must not be dropped.
+    /// Whether an effect is running, which must not be dropped.
     pub(crate) fn has_memo_running(&self) -> bool {
         self.state().has_memo_running()
     }
 
-    /// The open questions, unless they are those with these keys.
+    /// Returns the open questions; `None` if these are the known ones.
     pub(crate) fn open_unless(&self, known: &[String]) -> Option<InputRequests> {
         let state = self.state();
         let open = state.round.open();

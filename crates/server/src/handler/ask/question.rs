@@ -15,11 +15,11 @@ use turnbuckle_session::round::{Fingerprint, Impossible, QuestionDraft};
 use super::{Asking, asking::QuestionStatus, visit::Course};
 use crate::failure::AskFailed;
 
-/// A question to the client. Await it for the answer; join several to ask them at once.
+/// A question to the client. Await it to get the answer; join several to ask them at the same time.
 ///
-/// Some clients do not support some questions: before 2025-06-18 there are no forms, before
-/// 2025-11-25 no URLs, and a client may lack the capability. Set a fallback with [`or`](Self::or);
-/// without one the caller gets an error that names the missing capability.
+/// Some clients do not support some questions: forms exist since 2025-06-18, URLs since 2025-11-25,
+/// and a client may lack the capability. Set a fallback with [`or`](Self::or); without it the
+/// caller gets an error that names the missing capability.
 ///
 /// # Cancel safety
 /// Dropping it withdraws the question.
@@ -27,7 +27,7 @@ use crate::failure::AskFailed;
 pub struct Question<'a, T> {
     asking: &'a Arc<Asking>,
     key: String,
-    /// The question and what it is known by.
+    /// The question and the text that identifies it.
     posed: QuestionDraft,
     fingerprint: Fingerprint,
     read: fn(&str, InputResponse) -> Result<T, AskFailed>,
@@ -47,12 +47,12 @@ enum QuestionStage {
     Unasked,
     /// The question is open, and its answer arrives in a later round.
     Open,
-    /// It was sent to the client, which has not answered yet.
+    /// The question was sent to the client, which has not answered yet.
     Sent(BoxFuture<'static, Result<(), AskFailed>>),
     Done,
 }
 
-/// Nothing in it is pinned.
+/// No field is pinned.
 impl<T> Unpin for Question<'_, T> {}
 
 impl<'a, T> Question<'a, T> {
@@ -98,11 +98,12 @@ impl<'a, T> Question<'a, T> {
         self.otherwise(Otherwise::Made(Box::new(make)))
     }
 
-    /// Calls `listener` with the client's progress notifications: how far a model is with an
-    /// answer, or a user with a form. A client need not send any.
+    /// Calls `listener` with the client's progress notifications, which tell how far a model is
+    /// with an answer, or a user with a form. Clients need not send any.
     ///
-    /// Only sessions of 2024-11-05 to 2025-11-25 have it: since 2026-07-28 a question is not a
-    /// request that could make progress. It is called where messages are read, and must not block.
+    /// Only clients of 2024-11-05 to 2025-11-25 send them; since 2026-07-28 a question is not a
+    /// request, so it has no progress. The listener is called where messages are read, so it must
+    /// not block.
     ///
     /// ```
     /// # use turnbuckle_protocol::CreateMessageRequestParams;
@@ -137,8 +138,8 @@ impl<'a, T> Question<'a, T> {
         }
     }
 
-    /// Asks, and waits: in a session until the client has answered. In rounds it stays pending,
-    /// because a round with an open question is dropped.
+    /// Asks the question and waits for the answer. If questions are answered by a retry, it stays
+    /// pending, and the handler is dropped with the round.
     fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<T, AskFailed>> {
         loop {
             if let QuestionStage::Sent(sent) = &mut self.stage {
@@ -185,7 +186,7 @@ impl<T> Future for Question<'_, T> {
 }
 
 impl<T> Question<'_, T> {
-    /// The future no longer waits for it.
+    /// Notes that this future no longer waits for the answer.
     fn end(&mut self) {
         match std::mem::replace(&mut self.stage, QuestionStage::Done) {
             QuestionStage::Open | QuestionStage::Sent(_) => self.asking.leave(&self.key),

@@ -16,7 +16,7 @@ use turnbuckle_store::{StateClaim, StateUse};
 use super::AskContext;
 use crate::{Failure, Fault, Reject, quota::CallerKey};
 
-/// What the retry must be: the same request of the same caller.
+/// The request and the caller to which a `requestState` is bound.
 pub(super) struct Return {
     pub(super) context: Arc<AskContext>,
     pub(super) caller: Option<String>,
@@ -34,7 +34,7 @@ impl Return {
         }
     }
 
-    /// Opens what the client brought back.
+    /// Decrypts the state that the client sent.
     pub(super) fn open(&self, state: &str) -> Result<Opened, Failure> {
         let opened = if state.len() > self.context.settings.max_state_bytes {
             Err(BadState::TooLarge(state.len()))
@@ -44,7 +44,7 @@ impl Return {
         opened.map_err(|bad| refused(&bad))
     }
 
-    /// The reply that says what is missing.
+    /// Encrypts the journal into the result that asks the open questions.
     pub(super) fn seal(&self, pause: Pause) -> Result<Paused, Fault> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|error| {
@@ -65,7 +65,8 @@ impl Return {
         Ok(result)
     }
 
-    /// What has to be found out before a retry with this state is served, if states count once.
+    /// Returns the check that must pass before a retry with this state is served, if states can be
+    /// used only once.
     pub(super) fn admission(
         &self,
         state: &Opened,
@@ -73,7 +74,7 @@ impl Return {
         let used_states = Arc::clone(self.context.settings.used_states.as_ref()?);
         let (id, expires, owner) = (state.id, state.expires, self.payer.number());
         Some(Box::pin(async move {
-            // The second in which it expires is remembered too.
+            // The state stays recorded during the second in which it expires.
             let until = (expires / 1000).saturating_add(1);
             let used = StateUse::new(id.as_bytes(), owner, until, now() / 1000);
             match used_states.claim(used).await {
@@ -94,13 +95,13 @@ fn too_many(limit: usize) -> Reject {
     Reject::new(code::TOO_MANY_REQUESTS, message)
 }
 
-/// The log may know what was wrong with a state; the client may not.
+/// The log says what is wrong with a state; the client does not learn it.
 fn refused(bad: &BadState) -> Failure {
     tracing::warn!(%bad, "a requestState was refused");
     Failure::Reject(Reject::of(bad.to_error()))
 }
 
-/// A call that knows more than its client may be given to carry.
+/// The journal of a call is larger than the `requestState` may be.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "what the call must remember takes {bytes} bytes of `requestState`, more than the {limit} allowed: \
@@ -159,7 +160,7 @@ mod tests {
         let open = |now| back.context.keys().open(&state, &back.binding(), now);
         assert!(back.open(&state).is_ok());
         assert!(open(before + 120_500).is_ok());
-        // A little may have passed since.
+        // A little time may have passed since.
         let late = now() + 120_501;
         assert!(matches!(open(late), Err(BadState::Expired { .. })));
     }

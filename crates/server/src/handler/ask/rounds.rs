@@ -1,4 +1,4 @@
-//! The journal of earlier rounds in a request, and the questions of this round.
+//! The journal of earlier rounds in a request, and the questions of the current round.
 
 use std::{
     borrow::Cow,
@@ -12,9 +12,9 @@ use super::Asking;
 
 /// The state of earlier rounds in a request.
 pub(crate) enum Rounds<'a> {
-    /// Still in the message.
+    /// Not yet read from the params.
     Params(&'static str, &'a Members<'a>),
-    /// Taken out of it.
+    /// Read from the params: the method, the digest of the request, the answers and the state.
     Taken(&'static str, RequestDigest, Option<String>, Option<String>),
 }
 
@@ -63,8 +63,8 @@ impl Rounds<'_> {
     }
 }
 
-/// The state as it came. A value that is not a string was not given by us: it is refused and not
-/// ignored.
+/// The state as the client sent it. A value that is not a string cannot come from this server. It
+/// is returned as well, so that it is refused and not ignored.
 fn state<'a>(params: &'a Members<'_>) -> Option<Cow<'a, str>> {
     params.text("requestState").or_else(|| {
         let raw = params.get("requestState")?.get();
@@ -72,13 +72,13 @@ fn state<'a>(params: &'a Members<'_>) -> Option<Cow<'a, str>> {
     })
 }
 
-/// The asks of a call: what the request brought of earlier ones, and what has begun since.
+/// The questions of a call: those of earlier rounds in the request, and those of this round.
 pub(crate) struct CallAsks<'a> {
     pub(crate) rounds: Rounds<'a>,
     pub(crate) begun: OnceLock<Arc<Asking>>,
-    /// Where the driver looks for the asks of a call that it has handed to layers.
+    /// Where the driver finds the questions of a call that it has passed to layers.
     pub(crate) slot: Option<Arc<OnceLock<Arc<Asking>>>>,
-    /// What is known of a call that goes on with a task of another replica.
+    /// The journal of a call that continues a task of another replica.
     pub(crate) journal: Option<Journal>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> CallAsks<'a> {
         }
     }
 
-    /// Keeps the asks that have begun, also for the driver.
+    /// Stores the questions of this round, also for the driver.
     pub(crate) fn begin(&self, asking: Asking) -> Arc<Asking> {
         let asking = self.begun.get_or_init(|| Arc::new(asking));
         if let Some(slot) = &self.slot {
@@ -111,7 +111,7 @@ impl<'a> CallAsks<'a> {
     }
 }
 
-/// Where the driver of a call finds its asks, if there come to be any.
+/// Where the driver finds the questions of a call, if it asks any.
 pub(crate) enum AskSlot {
     Now(Option<Arc<Asking>>),
     Later(Arc<OnceLock<Arc<Asking>>>),

@@ -12,7 +12,7 @@ use super::{
     asking::{AskState, Way},
 };
 
-/// Scripted answers to a handler's questions, by key: for tests that call a handler as a function.
+/// Scripted answers to a handler's questions, by key, for tests that call a handler as a function.
 ///
 /// Give them to [`Ask::scripted`](crate::Ask::scripted). They are checked like the answers of a
 /// client. A question without an answer fails with an error that names its key.
@@ -48,7 +48,7 @@ impl Default for ScriptedAnswers {
 }
 
 impl ScriptedAnswers {
-    /// A client that can be asked everything. Add answers with the methods below.
+    /// Creates a client that can be asked everything. Add answers with the methods below.
     pub fn new() -> Self {
         let everything = json!({
             "elicitation": { "form": {}, "url": {} },
@@ -61,13 +61,13 @@ impl ScriptedAnswers {
         }
     }
 
-    /// A client that cannot be asked anything, to test a handler's fallbacks: each question fails
-    /// with [`AskFailed::Impossible`](crate::AskFailed::Impossible).
+    /// Creates a client that cannot be asked anything, to test a handler's fallbacks: each question
+    /// fails with [`AskFailed::Impossible`](crate::AskFailed::Impossible).
     pub fn cannot_be_asked() -> Self {
         Self::of(ClientCapabilities::new())
     }
 
-    /// A client with these capabilities, to test what a handler does when some questions are
+    /// Creates a client with these capabilities, to test what a handler does if some questions are
     /// impossible.
     pub fn of(capabilities: ClientCapabilities) -> Self {
         Self {
@@ -76,7 +76,8 @@ impl ScriptedAnswers {
         }
     }
 
-    /// The user fills in the form with these values, or agrees to visit the URL (with `json!({})`).
+    /// Adds an answer: the user fills in the form with these values, or agrees to visit the URL
+    /// (with `json!({})`).
     pub fn accept(self, key: &str, content: impl Into<Value>) -> Self {
         self.answer(
             key,
@@ -84,30 +85,31 @@ impl ScriptedAnswers {
         )
     }
 
-    /// The user declines the question with this key.
+    /// Adds an answer: the user declines the question with this key.
     pub fn decline(self, key: &str) -> Self {
         self.answer(key, &json!({ "action": "decline" }))
     }
 
-    /// The user closes the question with this key without an answer.
+    /// Adds an answer: the user closes the question with this key.
     pub fn cancel(self, key: &str) -> Self {
         self.answer(key, &json!({ "action": "cancel" }))
     }
 
-    /// The client's model returns this result for the sampling request with this key.
+    /// Adds an answer: the client's model returns this result for the sampling request with this
+    /// key.
     pub fn sample(self, key: &str, result: &CreateMessageResult) -> Self {
         self.answer(key, result)
     }
 
-    /// The client returns these roots.
+    /// Adds an answer: the client returns these roots.
     pub fn roots(self, key: &str, roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<Root> = roots.into_iter().collect();
         self.answer(key, &json!({ "roots": roots }))
     }
 
     fn answer(mut self, key: &str, answer: &impl Serialize) -> Self {
-        // A value that cannot be written as JSON is left out: the question then fails and names its
-        // key.
+        // A value that cannot be written as JSON is omitted; the question then fails with an error
+        // that names its key.
         if let Ok(answer) = serde_json::to_value(answer) {
             self.answers.push((key.to_owned(), answer));
         }
@@ -116,7 +118,8 @@ impl ScriptedAnswers {
 
     pub(crate) fn into_asker(self) -> Asker {
         let mut round = Round::new(Revision::LATEST, self.capabilities);
-        // No question is known yet, so that an answer which does not fit is found when it is asked.
+        // No questions are known yet. So an answer that does not match its question is found when
+        // the question is asked.
         let merged = round.merge(self.answers);
         debug_assert!(merged.is_ok(), "answers are held until they are asked for");
         Asker(Arc::new(Asking {

@@ -1,5 +1,5 @@
-//! What becomes of a call between its rounds: how long it may take, how much it may hold, and
-//! whether it may go on twice.
+//! The settings of calls that wait for answers: for how long, how large their state may be, and
+//! whether a state can be used twice.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,28 +7,28 @@ use turnbuckle_base::lock::RwLock;
 use turnbuckle_session::round::{KeyRing, seal::MAX_STATE_BYTES};
 use turnbuckle_store::{MemoryUsedStates, UsedStates};
 
-/// How long a client may take before its retry is refused. A person may go and look something up;
-/// a box that is stolen from a log should not open tomorrow.
+/// How long a client may take before its retry is refused. It gives a person time to look something
+/// up, but a state that was stolen from a log cannot be used on the next day.
 const ANSWER_WITHIN: Duration = Duration::from_hours(1);
 
 #[derive(Clone)]
 pub(crate) struct AskSettings {
     pub(crate) answer_within: Duration,
-    /// Of the text as it is in the message.
+    /// The length of the text in the message.
     pub(crate) max_state_bytes: usize,
     /// Where used states are recorded, if each state may be used only once.
     pub(crate) used_states: Option<Arc<dyn UsedStates>>,
-    /// Whether answers that come without a state are asked for again: they know no time and no
-    /// caller, and an author who set one means it.
+    /// Whether answers without a state are refused and asked for again. Their age and their caller
+    /// are unknown, so an author who has set a time limit or a store wants no such answers.
     pub(crate) needs_state: bool,
-    /// Whether a session is asked by tasks of its own, where it has them.
+    /// Whether questions in a session are sent as tasks, if the client supports that.
     pub(crate) asks_by_tasks: bool,
 }
 
 /// The shared settings of all questions.
 pub(crate) struct AskContext {
     pub(crate) settings: AskSettings,
-    /// Seals what a handler knows between rounds.
+    /// The keys that encrypt the journal between rounds.
     keys: RwLock<Arc<KeyRing>>,
 }
 
@@ -40,12 +40,12 @@ impl AskContext {
         }
     }
 
-    /// The keys as they are now.
+    /// Returns the current keys.
     pub(crate) fn keys(&self) -> Arc<KeyRing> {
         Arc::clone(&self.keys.read())
     }
 
-    /// Seals and opens with these from now on.
+    /// Encrypts and decrypts with these keys from now on.
     pub(crate) fn set_keys(&self, keys: KeyRing) {
         *self.keys.write() = Arc::new(keys);
     }

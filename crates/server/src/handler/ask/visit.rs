@@ -1,4 +1,4 @@
-//! `Visit`: the options of a visit to a URL.
+//! `Visit`: the options of a question to visit a URL.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use turnbuckle_protocol::ElicitRequestUrlParams;
@@ -33,7 +33,7 @@ pub struct Visit {
     pub(super) course: Course,
 }
 
-/// What the call does meanwhile.
+/// What the call does in the meantime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
     /// The call waits until the user agrees.
@@ -43,9 +43,9 @@ pub(super) enum Course {
 }
 
 impl Visit {
-    /// A visit to this URL, with the message that the user reads before it. The URL must not
-    /// contain secrets: the client and its logs see it. [`LinkTokens`](crate::LinkTokens) bind a link to
-    /// its user.
+    /// Creates a visit to this URL, with a message that the user reads before it. The URL must not
+    /// contain secrets, because the client sees it and may log it. Bind the link to its user with
+    /// [`LinkTokens`](crate::LinkTokens).
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -66,13 +66,13 @@ impl Visit {
     /// Ends the call until the user has visited the URL, in sessions of 2025-11-25: the client gets
     /// an error with the URL and calls again after the visit. The handler then runs from its start
     /// and must check by itself whether the visit was made. In other revisions the call waits for
-    /// the user's consent, as without this.
+    /// the user's consent, as it does by default.
     pub fn first(mut self) -> Self {
         self.course = Course::Ends;
         self
     }
 
-    /// The question, in the form of all revisions.
+    /// Makes the params of the question, which all revisions share.
     pub(super) fn into_params(self, key: &str) -> ElicitRequestUrlParams {
         // 2025-11-25 requires an id for each visit; the other revisions have no such id.
         let id = self.id.or_else(random_id).unwrap_or_else(|| key.to_owned());
@@ -81,7 +81,8 @@ impl Visit {
 }
 
 impl Asking {
-    /// Ends the call with an error that asks for this visit, where there is such an error.
+    /// Ends the call with an error that asks for this visit, if there is such an error. Returns
+    /// whether it did.
     pub(super) fn end_for_visit(&self, key: &str) -> bool {
         let mut state = self.state();
         let key = [key.to_owned()];
@@ -94,7 +95,8 @@ impl Asking {
         true
     }
 
-    /// The error that asks for visits before the call; the client will be told of their end.
+    /// Returns the error that asks for visits before the call. The client will be notified when
+    /// they are complete.
     pub(super) fn visits_first(&self, state: &AskState) -> Option<Failure> {
         let Way::Requests(peer) = &self.way else {
             return None;
@@ -108,7 +110,7 @@ impl Asking {
     }
 }
 
-/// A name that no other visit has, if there is randomness to make one of.
+/// Returns a random id; `None` if the operating system returns no random bytes.
 fn random_id() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;

@@ -12,9 +12,9 @@ use crate::{
 
 /// Extracts the arguments as a type.
 ///
-/// The tool's input schema is the schema of `T`: doc comments become descriptions, and `Option`
-/// fields may be left out. Arguments that do not match are answered with an error for the model,
-/// before the handler runs.
+/// The tool's input schema is the schema of `T`: doc comments become descriptions, and fields of
+/// type `Option` are optional. If the arguments do not match, the model gets an error that says
+/// what was expected, and the handler does not run.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Args<T> {
     }
 }
 
-/// The arguments of a call, as a type.
+/// Parses the arguments of a call into a type.
 pub(super) fn read<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Failure> {
     let arguments = call.arguments.as_deref().ok_or_else(|| {
         Failure::Fault(Fault::new("the handler was registered without arguments"))
@@ -57,7 +57,7 @@ pub(super) fn read<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Failure> {
     arguments.read(call.input())
 }
 
-/// Says what the arguments are. `derived` makes them of their schema.
+/// Describes the arguments. `derived` makes them from their schema.
 pub(super) fn describe<T: JsonSchema>(
     description: &mut Description,
     derived: impl FnOnce(Map<String, Value>) -> Arguments,
@@ -73,7 +73,7 @@ pub(super) fn describe<T: JsonSchema>(
 
 /// Extracts the arguments as a JSON object, unparsed and unchecked.
 ///
-/// Use it in handlers that pass them on. Set the tool's schema with
+/// Use it in handlers that forward the arguments. Set the tool's schema with
 /// [`Tool::input_schema`](crate::Tool::input_schema).
 #[derive(Clone, Debug)]
 pub struct RawArgs(pub Option<Box<RawValue>>);

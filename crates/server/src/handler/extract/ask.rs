@@ -14,13 +14,14 @@ use crate::{Asker, Call, Failure, ScriptedAnswers, handler::ask::Asking};
 pub struct Ask(pub Asker);
 
 impl Ask {
-    /// Answers from a script, without a client: for tests that call a handler as a function.
+    /// Answers questions from a script, without a client: for tests that call a handler as a
+    /// function.
     pub fn scripted(answers: ScriptedAnswers) -> Self {
         Self(answers.into_asker())
     }
 }
 
-/// The asks of a call, begun by the extractor that needs them first.
+/// The questions of a call, which the first extractor that needs them creates.
 fn asks_of(call: &Call<'_>) -> Result<Arc<Asking>, Failure> {
     if let Some(asking) = call.asks.begun.get() {
         return Ok(Arc::clone(asking));

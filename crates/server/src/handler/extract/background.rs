@@ -7,12 +7,12 @@ use crate::{
     handler::{Description, TaskChannel},
 };
 
-/// Lets a tool with `task` decide when it becomes a task: at [`begin`](Self::begin) and not when it
-/// is called.
+/// Lets a tool with `task` decide when it becomes a task: when [`begin`](Self::begin) is called,
+/// and not when the tool is called.
 ///
-/// Work before it, including questions to the user, is part of the call itself, so the client gets
-/// an error or a question as the answer to its call. If the client started the call as a task, or
-/// does not support tasks, `begin` does nothing.
+/// Work before `begin`, including questions to the user, belongs to the call itself: the client
+/// gets errors and questions as the answer to its call. If the client started the call as a task,
+/// or does not support tasks, `begin` does nothing.
 ///
 /// ```
 /// use turnbuckle_server::{Background, Tool, ToolError};
@@ -33,10 +33,10 @@ pub struct Background(Option<Arc<TaskChannel>>);
 
 impl Background {
     /// Continues as a task: the client gets the task's id and need not wait any longer. Code before
-    /// it may run again if it asks a question; code after it runs once.
+    /// it may run again if the handler asks a question; code after it runs once.
     ///
     /// # Cancel safety
-    /// If the task cannot begin, because too many are running, the call ends with an error and the
+    /// If the task cannot begin, because too many are running, the call ends with an error and this
     /// future is dropped.
     pub async fn begin(&self) {
         if let Some(channel) = &self.0 {
@@ -44,8 +44,8 @@ impl Background {
         }
     }
 
-    /// The id of the task, if the call has become one; `None` before [`begin`](Self::begin), and
-    /// with clients that do not support tasks.
+    /// Returns the id of the task, if the call has become a task. `None` before
+    /// [`begin`](Self::begin), and for clients that do not support tasks.
     pub fn task_id(&self) -> Option<&str> {
         let task = self.0.as_ref()?.task()?;
         Some(&task.task_id)

@@ -5,8 +5,8 @@ use turnbuckle_protocol::Meta;
 use super::Extract;
 use crate::{Call, Failure, Reject};
 
-/// Extracts the whole `_meta` of the request: progress token, trace context, and keys of the
-/// client's own. Empty if the request has none.
+/// Extracts the whole `_meta` of the request: progress token, trace context, and the client's own
+/// keys. Empty if the request has no `_meta`.
 #[derive(Clone, Debug, Default)]
 pub struct CallMeta(pub Meta);
 

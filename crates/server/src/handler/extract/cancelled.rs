@@ -3,9 +3,9 @@
 use super::Extract;
 use crate::{Call, Failure, client::CancelFlag};
 
-/// Tells detached work that the call was cancelled.
+/// Tells detached work whether the call was cancelled.
 ///
-/// A cancelled handler is dropped at its next `.await`, so most handlers do not need it. Move it
+/// A cancelled handler is dropped at its next `.await`, so most handlers do not need this. Move it
 /// into a blocking thread, or into a task that outlives the handler.
 ///
 /// ```
@@ -23,8 +23,8 @@ use crate::{Call, Failure, client::CancelFlag};
 pub struct Cancelled(CancelFlag);
 
 impl Cancelled {
-    /// A value that is cancelled by hand, without a connection: for tests that call a handler as a
-    /// function.
+    /// Creates a value that is cancelled by hand, without a connection: for tests that call a
+    /// handler as a function.
     ///
     /// ```
     /// use turnbuckle_server::Cancelled;
@@ -39,19 +39,20 @@ impl Cancelled {
         (Self(flag.clone()), CancelHandle(flag))
     }
 
-    /// Whether the call was cancelled or its connection ended. It never waits; [`wait`](Self::wait)
-    /// does.
+    /// Whether the call was cancelled or its connection ended. To wait for that, use
+    /// [`wait`](Self::wait).
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set()
     }
 
-    /// The client's reason for the cancellation, for logs. `None` if the connection ended, and for
-    /// a modern client over HTTP, which only closes its stream.
+    /// Returns the client's reason for the cancellation, for logs. `None` if the connection ended,
+    /// and for a client of 2026-07-28 over HTTP, which only closes its stream.
     pub fn reason(&self) -> Option<&str> {
         self.0.reason()
     }
 
-    /// Waits until the call is cancelled. It stays pending if the call is not cancelled.
+    /// Waits until the call is cancelled. It stays pending for as long as the call is not
+    /// cancelled.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -60,12 +61,13 @@ impl Cancelled {
     }
 }
 
-/// Cancels the [`Cancelled`] that [`Cancelled::by_hand`] returned. Dropping it does not cancel.
+/// Cancels the [`Cancelled`] that [`Cancelled::by_hand`] returned. Dropping the handle does not
+/// cancel it.
 #[derive(Clone, Debug)]
 pub struct CancelHandle(CancelFlag);
 
 impl CancelHandle {
-    /// Cancels the call.
+    /// Sets the flag, as if the call had been cancelled.
     pub fn cancel(&self) {
         self.0.set();
     }

@@ -7,11 +7,12 @@ use turnbuckle_protocol::ExtensionSpec;
 use super::Extract;
 use crate::{Call, Failure};
 
-/// Extracts the settings with which the client declared extension `E`; `None` if it did not.
+/// Extracts the settings with which the client declared extension `E`; `None` if the client did not
+/// declare it.
 ///
-/// In 2026-07-28 clients declare extensions with each request, so two requests on one connection
-/// may differ; before, they did so once, in the handshake. If it is `None`, the handler must not
-/// use the extension. Settings that cannot be read count as `None`.
+/// In 2026-07-28 clients declare extensions in each request, so two requests on one connection may
+/// differ; in earlier revisions they do it once, in the handshake. If the value is `None`, the
+/// handler must not use the extension. Settings that cannot be parsed count as `None`.
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};

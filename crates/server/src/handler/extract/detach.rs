@@ -24,14 +24,14 @@ use crate::{Call, Failure, client::Peer};
 pub struct Detach(Option<Arc<Peer>>);
 
 impl Detach {
-    /// Whether this client supports it. [`now`](Self::now) does nothing otherwise, so this need not
-    /// be checked.
+    /// Whether this client supports disconnecting. It need not be checked, because
+    /// [`now`](Self::now) does nothing otherwise.
     pub fn is_possible(&self) -> bool {
         self.0.is_some()
     }
 
     /// Closes the connection after everything that was sent so far. The call continues, and its
-    /// messages are kept for the client.
+    /// messages are stored until the client fetches them.
     pub async fn now(&self) {
         if let Some(peer) = &self.0 {
             peer.detach().await;

@@ -1,7 +1,8 @@
-//! What came with a request over HTTP: its headers, what layers put into it, and the peer's address.
+//! The HTTP parts of a request: its headers, the values that layers put into it, and the peer's
+//! address.
 //!
-//! Requests are kept for handlers only where one of them asks for it, which is known when it is
-//! registered; all other servers pay nothing.
+//! They are kept only if a handler uses them, which is known when it is registered; other servers
+//! have no overhead.
 
 use std::net::SocketAddr;
 
@@ -14,9 +15,9 @@ use crate::{Call, Failure, Fault, Reject, client::HttpRequest, handler::Descript
 /// Extracts the headers of the HTTP request.
 ///
 /// Use `Option<Headers>` in a handler that is also served over other transports. In a session of
-/// 2024-11-05 they are those of the message's own POST.
+/// 2024-11-05, these are the headers of the POST that contained the message.
 ///
-/// An extractor of yours that uses this one must also call
+/// An extractor of your own that uses this one must also call
 /// [`Headers::describe`](Extract::describe), so that the server keeps the headers.
 ///
 /// ```
@@ -33,13 +34,13 @@ use crate::{Call, Failure, Fault, Reject, client::HttpRequest, handler::Descript
 pub struct Headers(pub HeaderMap);
 
 /// Extracts a value that a tower layer, or the framework around the server, put into the extensions
-/// of the HTTP request. It is cloned.
+/// of the HTTP request. The value is cloned.
 ///
 /// With axum, `HttpExtension<ConnectInfo<SocketAddr>>` is the peer's address.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpExtension<T>(pub T);
 
-/// Extracts the address that the request came from; behind a proxy it is the proxy's.
+/// Extracts the address from which the request came. Behind a proxy it is the proxy's address.
 ///
 /// [`Http`](crate::Http) provides it. Inside another web server, extract that server's own value
 /// with [`HttpExtension`].

@@ -27,7 +27,7 @@ impl Extract for ClientInfo {
 }
 
 /// Extracts the URI that is being read, as the client sent it. Use it in handlers of templates that
-/// need the whole URI; variables are in [`Args`](crate::Args).
+/// need the whole URI; the variables are in [`Args`](crate::Args).
 #[derive(Clone, Debug)]
 pub struct Uri(pub String);
 

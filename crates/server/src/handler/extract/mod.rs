@@ -1,7 +1,7 @@
 //! Extractors: the types that parameters of handlers can have.
 //!
-//! An extractor takes its value from the [`Call`] and describes what it needs of the caller, so that
-//! one trait gives the value and the schema.
+//! An extractor takes its value from the [`Call`], and describes what it needs from the client and
+//! the server. So one trait provides the value and the schema.
 
 mod args;
 mod ask;
@@ -42,11 +42,12 @@ pub use state::State;
 use super::description::Description;
 use crate::{Call, Failure};
 
-/// A parameter of a handler: taken from the call, and described to the caller.
+/// A type that can be a parameter of a handler. It takes its value from the call.
 ///
 /// Implementations: [`Args`], [`RawArgs`], [`State`], [`Caller`](crate::Caller), [`Ask`],
 /// [`Progress`], [`Log`](crate::Log), [`Cancelled`], [`Ping`], [`Catalog`](crate::Catalog),
-/// [`Changes`](crate::Changes), and `Option` of each but `Args`. Implement it for your own:
+/// [`Changes`](crate::Changes), and `Option` of each except `Args`. You can implement it for your
+/// own types:
 ///
 /// ```
 /// use turnbuckle_server::{Call, Extract, Failure, Reject};
@@ -61,42 +62,42 @@ use crate::{Call, Failure};
 /// }
 /// ```
 ///
-/// Extraction is synchronous, so that a handler borrows nothing from the message by the time it
-/// first waits. What must be awaited (a database, a token check) belongs in a
-/// [layer](crate::Layer), which attaches its result to the call with [`Call::insert`] for the
-/// extractor.
+/// Extraction is synchronous, so that a handler borrows nothing from the message when it first
+/// waits. Work that must be awaited (a database, a token check) belongs in a [layer](crate::Layer),
+/// which attaches its result to the call with [`Call::insert`] for the extractor.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a handler",
     label = "does not implement `Extract`",
     note = "arguments go into `Args<T>`, or are plain parameters of a function with `#[tool]`"
 )]
 pub trait Extract: Sized + Send {
-    /// Takes the value from the call.
+    /// Takes the value from the call. It runs before the handler.
     ///
     /// # Errors
     /// A [`Failure`] ends the call before the handler runs.
     fn extract(call: &Call<'_>) -> Result<Self, Failure>;
 
-    /// Takes the value from the call for a handler that can do without it: `Option<Self>`.
+    /// Takes the value from the call, for a handler with a parameter `Option<Self>`. Returns `None`
+    /// if there is no value. By default every failure of [`extract`](Self::extract) becomes `None`.
     ///
     /// # Errors
-    /// A [`Failure`] ends the call also here: for what the caller sent and must not be passed over.
+    /// A [`Failure`] ends the call. Return it for mistakes of the client that must not be ignored.
     fn extract_if_there(call: &Call<'_>) -> Result<Option<Self>, Failure> {
         Ok(Self::extract(call).ok())
     }
 
     /// Describes what the handler needs, when it is registered: its schema, its states and its
-    /// capabilities. The default describes nothing.
+    /// capabilities. By default it describes nothing.
     fn describe(_description: &mut Description) {}
 }
 
 impl<T: Extract> Extract for Option<T> {
-    /// `None` where the inner extractor has nothing to give.
+    /// Returns `None` if the inner extractor has no value.
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         T::extract_if_there(call)
     }
 
-    /// Describes what the inner extractor does, without what it needs.
+    /// Adds the description of the inner extractor, without its requirements.
     fn describe(description: &mut Description) {
         let mut inner = Description::default();
         T::describe(&mut inner);

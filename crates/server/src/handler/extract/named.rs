@@ -1,8 +1,8 @@
-//! The arguments of a function with an attribute, read by their names.
+//! The arguments of a function with an attribute, found by their names.
 //!
-//! They are [`Args`](crate::Args) of a struct that the attribute writes. The difference is that the
-//! attribute knows the type of each argument: if no type can put a pattern into the schema, the
-//! pattern engine is not mentioned and so not linked.
+//! They are like [`Args`](crate::Args) of a struct that the attribute generates. The difference is
+//! that the attribute knows the type of each argument: if none of these types can put a pattern
+//! into the schema, the pattern engine is not linked into the program.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -18,10 +18,10 @@ use crate::{
     handler::{Arguments, Description, arguments::Patterns},
 };
 
-/// The arguments of a function with an attribute. Written by the attribute.
+/// The arguments of a function with an attribute. The attribute generates code that uses it.
 pub struct NamedArgs<T>(pub T);
 
-/// A struct of arguments. Written by the attribute.
+/// A struct of arguments, which the attribute generates.
 pub trait Named: DeserializeOwned + JsonSchema + Send {
     /// Whether its schema may have patterns.
     fn patterns() -> Patterns;
@@ -39,15 +39,15 @@ impl<T: Named> Extract for NamedArgs<T> {
     }
 }
 
-/// Represents a type whose schema is asked about.
+/// Represents a type, to find out whether its schema may have patterns.
 ///
-/// `(&TypeOf::<T>::new()).patterns()` with both of [`PlainPatterns`] and [`AnyPatterns`] in scope
-/// means the first for a [`Plain`] type and the second, one reference further away, for every other.
-/// Without the `&` the second is out of reach.
+/// With both [`PlainPatterns`] and [`AnyPatterns`] in scope, `(&TypeOf::<T>::new()).patterns()`
+/// calls the first trait for a [`Plain`] type. For every other type it calls the second trait,
+/// which needs one reference more. Without the `&` the second trait would not be found.
 pub struct TypeOf<T>(PhantomData<fn() -> T>);
 
 impl<T> TypeOf<T> {
-    /// Represents `T`.
+    /// Returns the value that represents `T`.
     #[expect(
         clippy::new_without_default,
         reason = "the attribute calls it by this name"
@@ -57,15 +57,15 @@ impl<T> TypeOf<T> {
     }
 }
 
-/// Patterns of a plain type.
+/// Tells that a plain type has no patterns.
 pub trait PlainPatterns {
-    /// Whether schemas may have patterns: here they have none.
+    /// Returns [`Patterns::NONE`].
     fn patterns(&self) -> Patterns;
 }
 
-/// Patterns of any type.
+/// Tells that any type may have patterns.
 pub trait AnyPatterns {
-    /// There may be some.
+    /// Returns [`Patterns::SOME`].
     fn patterns(&self) -> Patterns;
 }
 
@@ -81,7 +81,7 @@ impl<T> AnyPatterns for &TypeOf<T> {
     }
 }
 
-/// A type whose schema has no pattern in it.
+/// A type whose schema contains no patterns.
 pub trait Plain {}
 
 macro_rules! plain {
@@ -96,7 +96,7 @@ impl<T: Plain> Plain for Box<T> {}
 impl<T: Plain> Plain for Vec<T> {}
 impl<T: Plain, S> Plain for HashSet<T, S> {}
 impl<T: Plain> Plain for BTreeSet<T> {}
-// Keys that are not strings are described by patterns.
+// A map whose keys are not strings describes its keys with patterns.
 impl<T: Plain, S> Plain for HashMap<String, T, S> {}
 impl<T: Plain> Plain for BTreeMap<String, T> {}
 

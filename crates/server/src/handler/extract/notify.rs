@@ -9,14 +9,14 @@ use crate::{Call, Failure, client::Peer};
 
 /// Sends notifications of an extension to the client, on the stream of this call.
 ///
-/// Progress, log messages and changes have extractors of their own. Check with
+/// Progress, log messages and changes have their own extractors. Check with
 /// [`Declared`](crate::Declared) that the client supports the extension.
 #[derive(Clone)]
 pub struct Notify(Arc<Peer>);
 
 impl Notify {
-    /// Sends a notification; waits while the client does not read. Once the call is answered, or
-    /// its client is gone, the notification is dropped.
+    /// Sends a notification, and waits while too many messages for the client are queued. If the
+    /// call has been answered, or the client has disconnected, the notification is dropped.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.

@@ -1,4 +1,4 @@
-//! The params of a method of an extension.
+//! The params of an extension's method.
 
 use serde::de::DeserializeOwned;
 use turnbuckle_protocol::envelope::Raw;
@@ -6,10 +6,10 @@ use turnbuckle_protocol::envelope::Raw;
 use super::Extract;
 use crate::{Call, Failure, Reject, handler::Description};
 
-/// Extracts the params of a method of an extension as a type. Params that cannot be read are
+/// Extracts the params of an extension's method as a type. Params that cannot be parsed are
 /// rejected with −32602 before the handler runs.
 ///
-/// Use it for the functions of [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts use
+/// Use it in functions for [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts use
 /// [`Args`](crate::Args).
 #[derive(Clone, Copy, Debug)]
 pub struct Params<T>(pub T);

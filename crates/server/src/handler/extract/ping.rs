@@ -1,4 +1,4 @@
-//! A ping of the client of a call.
+//! `Ping`: pings the client of a call.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -32,28 +32,29 @@ pub struct Ping {
     is_there: bool,
 }
 
-/// Why there was no answer to a ping, from [`Ping::send`].
+/// The reason why a ping was not answered, from [`Ping::send`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PingError {
-    /// The client speaks 2026-07-28 or later, where servers cannot ping. A client that goes away
-    /// closes the stream of its call, which [`Cancelled`](crate::Cancelled) tells.
+    /// The client speaks 2026-07-28 or later, where servers cannot ping. If such a client
+    /// disconnects, it closes the stream of its call, which [`Cancelled`](crate::Cancelled)
+    /// reports.
     #[error("a client of 2026-07-28 or later cannot be pinged")]
     NotInRevision,
     /// The client did not answer in time. It may be busy.
     #[error("the client did not answer the ping within {0:?}")]
     Late(Duration),
-    /// The client went away, or its session ended.
+    /// The client disconnected, or its session ended.
     #[error("the client went away before it answered the ping")]
     Gone,
 }
 
 impl Ping {
     /// Pings the client, and waits at most `within` for its answer. Returns how long the answer
-    /// took. An error of the client is an answer, too.
+    /// took. An error from the client counts as an answer, too.
     ///
     /// # Errors
-    /// [`PingError`] if there is no answer.
+    /// [`PingError`] if the client does not answer in time, disconnects, or cannot be pinged.
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that the answer is no longer needed.

@@ -1,4 +1,4 @@
-//! Progress of a call, reported to a client that asked for it.
+//! `Progress`: reports the progress of a call to a client that asked for it.
 
 use std::{
     future::IntoFuture,
@@ -23,15 +23,16 @@ use crate::{
     handler::TaskChannel,
 };
 
-/// How long a report that came too soon waits for a newer one: too short for a person to notice.
+/// How long a report that came too soon waits for a newer one. A person does not notice this delay.
 const WAIT: Duration = Duration::from_millis(100);
 
 const METHOD: &str = "notifications/progress";
 
-/// Reports progress to a caller that asked for it. Costs nothing if the caller did not.
+/// Reports the progress of a call to a client that asked for it. If the client did not ask, a
+/// report costs almost nothing.
 ///
-/// Report as often as you like: beyond [`Rates::progress`](crate::Rates::progress) only the newest
-/// report is sent, a moment later. The last report is always sent.
+/// You can report as often as you like: beyond [`Rates::progress`](crate::Rates::progress) only the
+/// newest report is sent, a moment later. The last report is always sent.
 ///
 /// ```
 /// # use turnbuckle_server::Progress;
@@ -46,16 +47,16 @@ pub struct Progress(Option<Arc<Recipient>>);
 
 struct Recipient {
     peer: Option<Arc<Peer>>,
-    /// Where reports go in a test without a connection.
+    /// Where reports are recorded in a test without a connection.
     record: Option<ProgressRecord>,
     token: Option<Id>,
-    /// Of a call that is or may become a task.
+    /// Set for a call that is or may become a task.
     channel: Option<Arc<TaskChannel>>,
     call: CancelFlag,
     revision: Revision,
     reports: Mutex<Coalesced<ProgressReport>>,
     pacer: Pacer,
-    /// Whether a report has said that all is done.
+    /// Whether a report has told that all work is done.
     has_told_end: AtomicBool,
 }
 
@@ -64,7 +65,7 @@ struct Recipient {
 pub struct ProgressRecord(Arc<Mutex<Vec<ProgressReport>>>);
 
 impl ProgressRecord {
-    /// All reports so far that would have been sent to a client.
+    /// Returns all reports so far that would have been sent to a client.
     pub fn reports(&self) -> Vec<ProgressReport> {
         self.0.lock().clone()
     }
@@ -76,21 +77,21 @@ impl ProgressRecord {
 pub struct ProgressReport {
     /// How far the work is, in any unit.
     pub progress: f64,
-    /// Of how much in all, in the same unit, if that is known.
+    /// The total amount of work in the same unit, if it is known.
     pub total: Option<f64>,
     /// The message for the user.
     pub message: Option<String>,
 }
 
 impl Progress {
-    /// A reporter that discards its reports, for tests that call a handler as a function.
+    /// Creates a reporter that discards its reports, for tests that call a handler as a function.
     /// [`recorded`](Self::recorded) keeps the reports.
     pub fn discarded() -> Self {
         Self(None)
     }
 
-    /// A reporter that records its reports, without a connection: for tests that call a handler as
-    /// a function.
+    /// Creates a reporter that records its reports, without a connection: for tests that call a
+    /// handler as a function.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -115,8 +116,8 @@ impl Progress {
         (Self(Some(Arc::new(recipient))), record)
     }
 
-    /// Whether progress is sent anywhere: the caller asked for it, or the call is a task, whose
-    /// status shows it.
+    /// Whether reports are used: the client asked for progress, or the call is a task, whose status
+    /// shows it.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -141,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// Reports progress; waits while the client does not read.
+    /// Reports progress, and waits while too many messages for the client are queued.
     ///
     /// A value that does not exceed the last one is not sent, because the protocol requires
     /// progress to increase.
@@ -150,7 +151,7 @@ impl Progress {
         let Some(recipient) = self.0.as_ref().filter(|recipient| recipient.call.is_open()) else {
             return;
         };
-        // JSON has no form for a total that is not finite.
+        // JSON cannot represent a total that is not finite.
         let total = total.filter(|total| total.is_finite());
         let report = ProgressReport {
             progress,
@@ -174,11 +175,11 @@ impl Progress {
 }
 
 impl Recipient {
-    /// Takes a report, and gives it back if it is to be sent now. One that comes too soon is sent a
-    /// moment later, or with the end of the call.
+    /// Takes a report, and returns a report that has to be sent now, if any. A report that comes
+    /// too soon is sent a moment later, or at the end of the call.
     fn offer(self: &Arc<Self>, report: ProgressReport) -> Option<ProgressReport> {
-        // progress: both sides SHOULD limit the rate; how things end is told at once. That they have
-        // ended is said once: whatever comes later waits for its turn, or for the end of the call.
+        // progress: both sides SHOULD limit the rate. The first report that all work is done is
+        // sent at once; reports after it are limited like all others.
         let is_done = report.total.is_some_and(|total| report.progress >= total);
         let is_last = is_done && !self.has_told_end.swap(true, Ordering::Relaxed);
         let pace = if is_last || self.pacer.take(Instant::now()) {
@@ -195,7 +196,7 @@ impl Recipient {
         due
     }
 
-    /// Sends the report that waits, if one does, without waiting for the peer to read.
+    /// Sends the report that waits, if there is one. It does not wait until the client reads.
     fn send_waiting(&self, send: impl FnOnce(&Outbox, &[u8])) {
         let waiting = self.reports.lock().take_waiting();
         let Some(report) = waiting.filter(|_| self.call.is_open()) else {
@@ -212,7 +213,7 @@ impl Recipient {
         }
     }
 
-    /// The task that the call has become, if it has.
+    /// The channel of the task that the call has become, if it is a task.
     fn task(&self) -> Option<&TaskChannel> {
         let channel = self.channel.as_deref();
         channel.filter(|channel| channel.takes_questions())
@@ -226,8 +227,9 @@ impl Recipient {
         Some(params)
     }
 
-    /// A task reports its progress in its status. Clients that read the status need no
-    /// notifications, so these are sent if they are allowed, without waiting until they are read.
+    /// Stores the progress in the status of the task. Clients that read the status need no
+    /// notifications. So notifications are sent only if they are allowed, and only if there is
+    /// space for them at once.
     fn on_task(&self, channel: &TaskChannel, report: ProgressReport) {
         let progress = report.progress;
         let number = match report.total {
@@ -239,7 +241,7 @@ impl Recipient {
             Some(message) => message.clone(),
             None => number,
         });
-        // The extension: there MUST be no progress notifications for tasks.
+        // The tasks extension: there MUST be no progress notifications for tasks.
         if self.revision.is_modern() {
             return;
         }
@@ -259,26 +261,27 @@ impl Recipient {
     }
 }
 
-/// The handler is done with it, which comes before the call's answer: nothing newer can come.
+/// Dropped when the handler has ended, before the call's answer is sent: the report that waits is
+/// the last one.
 impl Drop for Recipient {
     fn drop(&mut self) {
-        // There is one of these for a call.
+        // There is only one of these in a call.
         self.send_waiting(Outbox::push);
     }
 }
 
-/// Sends what waits, unless the call has ended by then.
+/// Sends the report that waits, unless the call has ended by then.
 async fn send_later(recipient: Weak<Recipient>) {
     tokio::time::sleep(WAIT).await;
     if let Some(recipient) = recipient.upgrade() {
         recipient.send_waiting(|outbox, text| {
-            // A peer that does not read gets the next report, or the last one.
+            // A client that does not read gets the next report, or the last one.
             let _ = outbox.try_send_with(|out| out.extend_from_slice(text));
         });
     }
 }
 
-/// One report of [`Progress::at`] or [`Progress::of`]. It is sent when it is awaited.
+/// One report, from [`Progress::at`] or [`Progress::of`]. It is sent when it is awaited.
 #[must_use = "a report is sent when it is awaited"]
 pub struct Step<'a> {
     reporter: &'a Progress,

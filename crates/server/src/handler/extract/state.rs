@@ -5,11 +5,10 @@ use std::any::TypeId;
 use super::Extract;
 use crate::{Call, Failure, Fault, handler::Description};
 
-/// Extracts a value that was given to the server with [`Server::state`](crate::Server::state),
-/// cloned.
+/// Extracts a value that was given to the server with [`Server::state`](crate::Server::state). The
+/// value is cloned; wrap it in an `Arc` if cloning is expensive.
 ///
-/// Wrap a value in an `Arc` if it is not cheap to clone. If a handler needs a state that was not
-/// given, building the server fails; it does not fail at the call.
+/// If a handler needs a state that was not given, building the server fails.
 ///
 /// ```
 /// use turnbuckle_server::{Server, State, Tool};

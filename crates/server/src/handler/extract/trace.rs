@@ -6,7 +6,7 @@ use super::Extract;
 use crate::{Call, Failure, Reject};
 
 impl Extract for TraceContext {
-    /// Take an `Option` of it: most requests belong to no trace.
+    /// Most requests belong to no trace, so extract an `Option<TraceContext>`.
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let context = Self::of_request(&call.request_meta());
         context.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `tracing` events of handlers as log messages.
+//! Sends `tracing` events of handlers as log messages.
 
 use std::fmt;
 
@@ -26,12 +26,12 @@ use crate::handler::log_offer;
 /// ```
 ///
 /// Only events of the given targets are sent, because events of libraries may contain details that
-/// clients must not see. An event becomes an object of its fields with the text in `message`; its
-/// target is the logger. Events of a task that a handler spawned belong to no call: see
-/// [`Log::scope`](crate::Log::scope).
+/// clients must not see. The message is an object with the event's fields, and with its text in
+/// `message`; the event's target becomes the logger. Events in a task that a handler spawned belong
+/// to no call: see [`Log::scope`](crate::Log::scope).
 ///
-/// Once it is installed, every server of the process declares `logging`. A filter on the whole
-/// subscriber also applies here; filter single layers if clients may see more than your own log.
+/// Once it is installed, every server in the process declares `logging`. A filter on the whole
+/// subscriber applies here, too; to send clients more than you log, put filters on single layers.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is sent until the layer is part of the subscriber"]
 pub struct ClientLog {
@@ -39,14 +39,15 @@ pub struct ClientLog {
 }
 
 impl ClientLog {
-    /// Sends the events of this target and of its children: `app` includes `app::db`.
+    /// Creates a layer that sends the events of this target and of its children: `app` includes
+    /// `app::db`.
     pub fn of(target: impl Into<String>) -> Self {
         Self {
             targets: vec![target.into()],
         }
     }
 
-    /// Also sends the events of this target.
+    /// Also sends the events of this target and of its children.
     pub fn and(mut self, target: impl Into<String>) -> Self {
         self.targets.push(target.into());
         self

@@ -1,11 +1,11 @@
 //! Log messages for clients that asked for them.
 //!
-//! A session asks with `logging/setLevel`; before it does, it gets what the server's setting says,
-//! `info` and above. Since 2026-07-28 each request asks for itself, in its `_meta`, and gets nothing
-//! otherwise.
+//! A session asks for them with `logging/setLevel`. Before that it gets messages of the server's
+//! default level, `info`, and above. Since 2026-07-28 each request asks in its `_meta`, and gets no
+//! log messages otherwise.
 //!
-//! A handler says things with [`Log`]. With the feature `tracing-layer`, `ClientLog` sends what
-//! handlers say with `tracing`.
+//! Handlers send messages with [`Log`]. With the feature `tracing-layer`, `ClientLog` also sends
+//! the `tracing` events of handlers.
 
 #[cfg(feature = "tracing-layer")]
 mod layer;

@@ -14,13 +14,13 @@ thread_local! {
     static CURRENT: RefCell<Option<Log>> = const { RefCell::new(None) };
 }
 
-/// The log of the call that runs on this thread.
+/// The log of the call that runs on this thread, if there is one.
 #[cfg(feature = "tracing-layer")]
 pub(super) fn current() -> Option<Log> {
     CURRENT.with(|current| current.try_borrow().ok()?.clone())
 }
 
-/// The same future, whose events have a log to go to.
+/// Wraps a future so that its `tracing` events go to this log.
 pub(crate) fn scoped<T: 'static>(log: Log, future: BoxFuture<'static, T>) -> BoxFuture<'static, T> {
     if log.is_open() {
         Box::pin(Scoped { log, future })
@@ -44,8 +44,8 @@ impl<T> Future for Scoped<T> {
 }
 
 impl Log {
-    /// Runs a future whose `tracing` events go to this log: for work that a handler gives to
-    /// another task. The handler's own future does not need it.
+    /// Wraps a future so that its `tracing` events go to this log. Use it for work that a handler
+    /// moves to another task; the handler's own future does not need it.
     pub fn scope<T>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -57,7 +57,7 @@ impl Log {
     }
 }
 
-/// Puts back what was there before, also when a poll panics.
+/// Restores the previous log when it is dropped, also if a poll panics.
 struct Entered(Option<Log>);
 
 impl Entered {

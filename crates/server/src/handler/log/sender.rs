@@ -18,22 +18,25 @@ use crate::{
     handler::{Description, TaskChannel},
 };
 
-/// Bytes of one log message. A log is for reading; what is larger belongs in a resource.
+/// The maximum size of a log message, in bytes. Larger texts belong in a resource.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Who speaks when messages were lost.
+/// The logger of the messages that report dropped messages.
 const OWN_LOGGER: &str = "turnbuckle";
 
 /// Sends log messages to a client that asked for them. If the client did not ask, a message costs
-/// almost nothing. The messages are for the client's user; use `tracing` for the log of your server.
+/// almost nothing. The messages are for the client's user; use `tracing` for the log of your
+/// server.
 ///
-/// A message may be any JSON. It is sent if it is at least as severe as the client wants: a session
-/// sets its level with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and
-/// after the call has ended, nothing is sent.
+/// A message may be any JSON. It is sent if it is at least as severe as the level that the client
+/// wants. A session sets its level with `logging/setLevel`; before that,
+/// [`Server::default_log_level`](crate::Server::default_log_level) applies. A request of 2026-07-28
+/// sets its own level in its `_meta`, and gets no messages if it does not. Nothing is sent after
+/// the call has ended.
 ///
-/// Sending never waits. While the client does not read, for messages beyond 64 KiB, and beyond
-/// [`Rates::log_messages`](crate::Rates::log_messages), messages are dropped, and the client gets
-/// their number with the next message or at the end.
+/// Sending never waits. Messages are dropped while the client does not read, if they are longer
+/// than 64 KiB, and beyond [`Rates::log_messages`](crate::Rates::log_messages). The client gets the
+/// number of dropped messages with the next message or at the end of the call.
 ///
 /// ```
 /// use turnbuckle_server::Log;
@@ -49,17 +52,17 @@ const OWN_LOGGER: &str = "turnbuckle";
 #[derive(Clone)]
 pub struct Log {
     sender: Option<Arc<Sender>>,
-    /// Where messages go in a test without a connection.
+    /// Where messages are recorded in a test without a connection.
     record: Option<LogRecord>,
     logger: Option<Arc<str>>,
 }
 
-/// The messages that a [recorded](Log::recorded) log was given.
+/// The messages of a [recorded](Log::recorded) log. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct LogRecord(Arc<Mutex<Vec<LoggingMessageNotificationParams>>>);
 
 impl LogRecord {
-    /// All messages so far, of every severity.
+    /// Returns all messages so far, of every severity.
     pub fn messages(&self) -> Vec<LoggingMessageNotificationParams> {
         self.0.lock().clone()
     }
@@ -69,17 +72,17 @@ struct Sender {
     peer: Arc<Peer>,
     call: CancelFlag,
     wanted: WantedLevel,
-    /// Of a call that is or may become a task.
+    /// Set for a call that is or may become a task.
     channel: Option<Arc<TaskChannel>>,
     lost: AtomicU64,
     pacer: Pacer,
 }
 
-/// Who says how severe a message must be.
+/// Who decides how severe a message must be.
 enum WantedLevel {
-    /// The request did, for itself.
+    /// The request, for itself.
     From(LoggingLevel),
-    /// The session may at any time; before it does, this is sent, if anything.
+    /// The session, which can change its level at any time. This is the default level.
     BySession(Option<LoggingLevel>),
 }
 
@@ -94,8 +97,8 @@ struct LogMessage<'a, D> {
 }
 
 impl Log {
-    /// The log of a call, for layers. Declare that they send log messages with
-    /// [`Server::logging`](crate::Server::logging); without it nothing is sent.
+    /// Returns the log of a call, for layers. Declare that they send log messages with
+    /// [`Server::logging`](crate::Server::logging); without that, nothing is sent.
     pub fn of(call: &Call<'_>) -> Self {
         Self::offered(call, call.context.logging.is_made())
     }
@@ -110,7 +113,7 @@ impl Log {
         }
     }
 
-    /// A log that discards its messages, for tests that call a handler as a function.
+    /// Creates a log that discards its messages, for tests that call a handler as a function.
     /// [`recorded`](Self::recorded) keeps the messages.
     pub fn discarded() -> Self {
         Self {
@@ -120,8 +123,8 @@ impl Log {
         }
     }
 
-    /// A log that records its messages, without a connection: for tests that call a handler as a
-    /// function.
+    /// Creates a log that records its messages, without a connection: for tests that call a handler
+    /// as a function.
     ///
     /// ```
     /// let (log, record) = turnbuckle_server::Log::recorded();
@@ -137,7 +140,7 @@ impl Log {
         (log, record)
     }
 
-    /// The same log under the name of a part of the server, which clients see as `logger`.
+    /// Returns the same log with the name of a part of the server, which clients see as `logger`.
     pub fn named(&self, logger: impl Into<Arc<str>>) -> Self {
         Self {
             sender: self.sender.clone(),
@@ -146,14 +149,15 @@ impl Log {
         }
     }
 
-    /// Whether a message of this severity would be sent. Ask before you compute something for it.
+    /// Whether a message of this severity would be sent. Check it before you compute something only
+    /// for the message.
     pub fn is_wanted(&self, level: LoggingLevel) -> bool {
         let sender = self.sender.as_ref();
         self.record.is_some() || sender.is_some_and(|sender| sender.wants(level))
     }
 
-    /// Sends a message of this severity, if it is wanted. The data is anything that serialises to
-    /// JSON.
+    /// Sends a message of this severity, if the client wants it. The data can be anything that
+    /// serializes to JSON. The methods below do the same for one severity each.
     pub fn say(&self, level: LoggingLevel, data: impl Serialize) {
         self.say_as(self.logger.as_deref(), level, data);
     }
@@ -176,7 +180,7 @@ impl Log {
         }
     }
 
-    /// Sends a message for finding mistakes, the least severe.
+    /// Sends a message for debugging, the least severe.
     pub fn debug(&self, data: impl Serialize) {
         self.say(LoggingLevel::Debug, data);
     }
@@ -186,7 +190,7 @@ impl Log {
         self.say(LoggingLevel::Info, data);
     }
 
-    /// Sends a message about something normal that is worth seeing.
+    /// Sends a message about something normal but significant.
     pub fn notice(&self, data: impl Serialize) {
         self.say(LoggingLevel::Notice, data);
     }
@@ -196,34 +200,34 @@ impl Log {
         self.say(LoggingLevel::Warning, data);
     }
 
-    /// Sends a message about something that failed. An error that ends the call is returned
-    /// instead.
+    /// Sends a message about something that failed. Return an error instead if it ends the call.
     pub fn error(&self, data: impl Serialize) {
         self.say(LoggingLevel::Error, data);
     }
 
-    /// Sends a message about an important part that failed.
+    /// Sends a message about the failure of an important part.
     pub fn critical(&self, data: impl Serialize) {
         self.say(LoggingLevel::Critical, data);
     }
 
-    /// Sends a message about something that needs action at once.
+    /// Sends a message about something that requires action immediately.
     pub fn alert(&self, data: impl Serialize) {
         self.say(LoggingLevel::Alert, data);
     }
 
-    /// Sends a message that the system cannot be used, the most severe.
+    /// Sends a message that the system is unusable, the most severe.
     pub fn emergency(&self, data: impl Serialize) {
         self.say(LoggingLevel::Emergency, data);
     }
 
-    /// Whether anything could be sent, now or later.
+    /// Whether messages could be sent now or later.
     pub(super) fn is_open(&self) -> bool {
         self.sender.is_some()
     }
 }
 
-/// The handler is done with it, which comes before the call's answer: the loss is reported nowhere else.
+/// Dropped when the handler has ended, before the call's answer is sent: this is the last time to
+/// report dropped messages.
 impl Drop for Sender {
     fn drop(&mut self) {
         self.report_loss();
@@ -233,7 +237,7 @@ impl Drop for Sender {
 impl Sender {
     fn of(call: &Call<'_>) -> Option<Self> {
         let wanted = if call.origin.revision.is_modern() {
-            // The request was refused already if this cannot be read.
+            // A level that cannot be parsed was rejected with the request before.
             let level = call.request_meta().log_level?;
             WantedLevel::From(serde_json::from_str(level.get()).ok()?)
         } else {
@@ -249,7 +253,7 @@ impl Sender {
         })
     }
 
-    /// The mildest level that the client wants.
+    /// The least severe level that the client wants.
     fn mildest(&self) -> Option<LoggingLevel> {
         match self.wanted {
             WantedLevel::From(mildest) => Some(mildest),
@@ -263,13 +267,13 @@ impl Sender {
         mildest.is_some_and(|mildest| level >= mildest) && self.call.is_open() && !self.is_mute()
     }
 
-    /// The task that the call has become, if it has.
+    /// The channel of the task that the call has become, if it is a task.
     fn task(&self) -> Option<&TaskChannel> {
         let channel = self.channel.as_deref();
         channel.filter(|channel| channel.takes_questions())
     }
 
-    /// The extension: there MUST be no log messages for tasks.
+    /// The tasks extension: there MUST be no log messages for tasks.
     fn is_mute(&self) -> bool {
         matches!(self.wanted, WantedLevel::From(_)) && self.task().is_some()
     }
@@ -302,13 +306,15 @@ impl Sender {
         }
     }
 
-    /// Says how many messages were lost, if there are any and there is room to say so.
+    /// Reports how many messages were dropped, if there are any and if there is space for the
+    /// report.
     fn report_loss(&self) {
         let lost = self.lost.swap(0, Ordering::Relaxed);
         if lost == 0 {
             return;
         }
-        // A client that wants nothing but errors has lost errors, and is told of it as one.
+        // To a client that wants only errors, the report is sent as an error, because it has lost
+        // errors.
         let mildest = self.mildest().unwrap_or(LoggingLevel::Warning);
         let level = mildest.max(LoggingLevel::Warning);
         let message = LogMessage {
@@ -327,7 +333,8 @@ impl Sender {
     }
 
     fn put(&self, line: &[u8]) -> Result<(), TrySendError> {
-        // The request that began a task has had its response.
+        // The request that began the task has been answered already, so the session's outbox is
+        // used.
         let standing = self.task().and_then(|_| self.peer.standing());
         let outbox = standing.as_ref().unwrap_or(self.peer.outbox());
         outbox.try_send_with(|out| out.extend_from_slice(line))
@@ -336,7 +343,7 @@ impl Sender {
 
 impl Extract for Log {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        // A caller of the handler sees the handler, so the logging capability was declared to it.
+        // A caller of this handler sees the handler, so the logging capability was declared to it.
         Ok(Self::offered(call, call.context.logging.is_made_to_some()))
     }
 

@@ -1,6 +1,7 @@
 //! Conversions into the contents of a resource.
 //!
-//! Contents without a URI get the one that was read, and without a media type the resource's.
+//! Contents without a URI get the URI that was read, and contents without a media type get that of
+//! the resource.
 
 use std::error::Error;
 
@@ -42,7 +43,7 @@ impl IntoOutcome<ReadResourceResult> for &'static str {
     }
 }
 
-/// JSON text.
+/// Becomes a text of JSON.
 impl IntoOutcome<ReadResourceResult> for serde_json::Value {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
         Json(self).into_outcome()

@@ -1,4 +1,4 @@
-//! The result of a method of an extension.
+//! The result of an extension's method.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,9 +7,9 @@ use turnbuckle_protocol::{CacheHint, JsonObject, Lower, Meta, Revision};
 use super::IntoOutcome;
 use crate::{Failure, Fault};
 
-/// The result of a method of an extension, while its type is known.
+/// The result of an extension's method, with its type.
 ///
-/// Handlers do not name it: they return the result itself, or a `Result` with it.
+/// Handlers do not use it directly: they return the result itself, or a `Result` with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered<R>(pub(crate) R);
 
@@ -25,7 +25,7 @@ impl<R: Serialize, E: Into<Failure>> IntoOutcome<Answered<R>> for Result<R, E> {
     }
 }
 
-/// The result of a method of an extension, as layers see it.
+/// The result of an extension's method, as layers see it.
 #[derive(Clone, Debug)]
 pub struct ExtensionReply {
     members: JsonObject,
@@ -33,14 +33,14 @@ pub struct ExtensionReply {
     caching: CacheMark,
 }
 
-/// Whether a result says how long it may be kept.
+/// Whether a result may carry a cache hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheMark {
     None,
     Hint,
 }
 
-/// The members that only 2026-07-28 and later give a meaning in every result.
+/// Members of a result that have a meaning only since 2026-07-28.
 const MODERN: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
 impl ExtensionReply {
@@ -52,7 +52,7 @@ impl ExtensionReply {
             let fault = Fault::new("the result of a method is an object");
             return Err(Failure::Fault(fault));
         };
-        // The type of a result is written at the end of every answer.
+        // The `resultType` of the answer is written later, at its end.
         members.shift_remove("resultType");
         let meta = match members.shift_remove("_meta") {
             Some(Value::Object(meta)) => Some(Meta(meta)),
@@ -69,8 +69,7 @@ impl ExtensionReply {
         &mut self.meta
     }
 
-    /// Says how long the result may be kept, where its method is cacheable and it does not say so
-    /// itself.
+    /// Sets the cache hint if the method is cacheable, unless the result has a complete hint.
     pub(crate) fn set_cache_unless_set(&mut self, hint: CacheHint) {
         if self.caching == CacheMark::None {
             return;
@@ -86,7 +85,7 @@ impl ExtensionReply {
         }
     }
 
-    /// The members of the result, without `_meta`.
+    /// Returns the members of the result, without `_meta`.
     pub fn members(&self) -> &JsonObject {
         &self.members
     }

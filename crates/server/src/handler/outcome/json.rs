@@ -14,8 +14,8 @@ use crate::{
 
 /// A structured result with a schema.
 ///
-/// Returned by a tool it becomes `structuredContent` with an output schema, and is repeated as text
-/// for clients without structured content. Returned by a resource it becomes JSON text.
+/// If a tool returns it, it becomes `structuredContent` with an output schema, and is repeated as
+/// text for clients without structured content. If a resource returns it, it becomes JSON text.
 ///
 /// ```
 /// use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Images and sound, from bytes.
+//! Images and audio, from bytes.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
@@ -16,8 +16,8 @@ use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
 pub struct Image(ImageContent);
 
 impl Image {
-    /// An image of this media type, such as `image/png`. The bytes are encoded as base64, and not
-    /// checked.
+    /// Creates an image of this media type, such as `image/png`. The bytes are encoded as base64;
+    /// they are not checked.
     pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         Self(ImageContent::new(STANDARD.encode(bytes), mime_type.into()))
     }
@@ -29,14 +29,14 @@ impl From<Image> for ContentBlock {
     }
 }
 
-/// Audio as the result of a tool, from its bytes. For clients of 2024-11-05, which do not know
-/// audio, it becomes a text that names its type.
+/// Audio as the result of a tool, from its bytes. Clients of 2024-11-05 do not support audio, so
+/// they get a text that names its type.
 #[derive(Clone, Debug)]
 pub struct Audio(AudioContent);
 
 impl Audio {
-    /// Audio of this media type, such as `audio/wav`. The bytes are encoded as base64, and not
-    /// checked.
+    /// Creates audio of this media type, such as `audio/wav`. The bytes are encoded as base64; they
+    /// are not checked.
     pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         Self(AudioContent::new(STANDARD.encode(bytes), mime_type.into()))
     }

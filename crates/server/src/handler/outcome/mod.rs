@@ -19,13 +19,13 @@ use crate::Failure;
 #[doc(hidden)]
 pub enum Unsendable {}
 
-/// Whether a type can be returned. Written by the attributes, so that the compiler reports the
-/// error at the type.
+/// Checks that a type can be returned. The attributes generate calls of it, so that the compiler
+/// reports an error at the return type.
 #[doc(hidden)]
 pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
 
-/// Something that a handler may return: it becomes a `T`, the result of a tool, a prompt or
-/// a resource.
+/// A type that a handler may return. It becomes a `T`: the result of a tool, a prompt or a
+/// resource.
 ///
 /// | returned | as a tool's result | as a prompt | as a resource |
 /// |---|---|---|---|
@@ -42,20 +42,20 @@ pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
 /// `E` is any error type, `String`, `&'static str`, `Box<dyn Error>` with or without
 /// `Send + Sync`, or the error of `anyhow` or `eyre`.
 ///
-/// `M` lets the compiler tell kinds of `Result` apart. Leave it out where you implement the trait.
+/// `M` lets the compiler distinguish kinds of `Result`. Leave it out when you implement the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a handler that gives a `{T}`",
     label = "does not implement `IntoOutcome<{T}>`",
     note = "return text, content, `Json<T>` with `T: Serialize + JsonSchema`, or a `Result` of these"
 )]
 pub trait IntoOutcome<T, M = ()> {
-    /// Makes the result.
+    /// Converts the value into the result.
     ///
     /// # Errors
-    /// A [`Failure`] is answered in place of a result.
+    /// A [`Failure`] is sent to the client in place of a result.
     fn into_outcome(self) -> Result<T, Failure>;
 
-    /// Describes what the handler returns, such as its output schema, when it is registered. The
-    /// default describes nothing.
+    /// Describes what the handler returns, such as its output schema, when it is registered. By
+    /// default it describes nothing.
     fn describe(_description: &mut Description) {}
 }

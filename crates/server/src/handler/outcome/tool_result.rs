@@ -25,7 +25,7 @@ impl IntoOutcome<CallToolResult> for String {
     }
 }
 
-/// JSON as it is: an object is structured content without a schema, and the same as text.
+/// JSON without a schema: an object becomes structured content and the same as text.
 impl IntoOutcome<CallToolResult> for serde_json::Value {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
         Ok(self.into())
