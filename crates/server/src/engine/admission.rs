@@ -1,8 +1,8 @@
 //! Admission: determines the revision, caller and target of a request.
 //!
-//! A transport knows the era of a request, from the request itself and from what it was sent on.
-//! All that follows is decided here, once: the revision to serve it at, and what it means to its
-//! caller.
+//! A transport knows the era of a request, from the request itself and from its connection.
+//! Everything else is determined here, once: the revision with which the request is served, and the
+//! catalog entry that it names for this caller.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{Fault, Reject, client::Peer};
 
-/// The words for levels, as an error names them.
+/// The names of the log levels, for error messages.
 pub(super) const LEVELS: &str =
     "debug, info, notice, warning, error, critical, alert and emergency";
 
-/// A request that cannot be served at any revision of its era.
+/// A request that cannot be served with any revision of its era.
 pub(crate) struct Inadmissible {
     revision: Revision,
     reject: Reject,
@@ -40,7 +40,7 @@ impl Inadmissible {
         Self { revision, reject }
     }
 
-    /// What the client is told.
+    /// Returns the error for the client.
     #[cfg(feature = "http")]
     pub(crate) fn into_reject(self) -> Reject {
         self.reject
@@ -54,9 +54,8 @@ impl Inadmissible {
 
 /// Admits a request of this era.
 ///
-/// # Errors
-/// If it cannot be served at any revision. A method or an entry that does not exist is reported by
-/// the method.
+/// If the request cannot be served with any revision. A method or an entry that does not exist is
+/// not reported here, but by the method.
 pub(crate) fn admit<'a>(
     shared: &Shared,
     peer: &'a Arc<Peer>,
@@ -76,7 +75,7 @@ pub(crate) fn admit<'a>(
         }
         Era::Legacy => session_revision(peer, &request.method)?,
     };
-    // The rules of who sees what are the author's, and may panic.
+    // The author's visibility rules are called here, and may panic.
     let found = Fault::caught(|| target::find(shared, peer.caller(), revision, request));
     Ok(Incoming {
         peer,
@@ -89,7 +88,7 @@ pub(crate) fn admit<'a>(
     })
 }
 
-/// The era of a request on a connection that carries both.
+/// The era of a request on a connection that may carry both eras.
 pub(crate) fn era_on_line(peer: &Peer, request: &Request<'_>) -> Era {
     let meta = request.params.meta();
     let version = meta.and_then(|meta| meta.protocol_version);
@@ -97,20 +96,21 @@ pub(crate) fn era_on_line(peer: &Peer, request: &Request<'_>) -> Era {
         Era::Legacy if forgot_its_version(request) && peer.session_revision().is_none() => {
             Era::Modern
         }
-        // A session has settled the era of what says nothing for itself.
+        // A request that does not name a revision belongs to the session, if there is one.
         Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
         era => era,
     }
 }
 
-/// Whether a request of no session is modern although it has no version. Only modern clients say in a
-/// request what they can do: one that forgot its version is told so, and is not sent to `initialize`.
+/// Whether a request outside of a session is modern although it names no revision. Only modern
+/// clients send their capabilities with a request. Such a client gets an error about the missing
+/// version, and is not told to send `initialize`.
 pub(crate) fn forgot_its_version(request: &Request<'_>) -> bool {
     let meta = request.params.meta();
     meta.is_some_and(|meta| meta.client_capabilities.is_some()) && request.method != "initialize"
 }
 
-/// Whether a request names a modern revision, whatever the session.
+/// Whether a request names a modern revision, even in a session.
 pub(crate) fn names_version(request: &Request<'_>) -> bool {
     let meta = request.params.meta();
     meta.is_some_and(|meta| meta.protocol_version.is_some())
@@ -151,7 +151,7 @@ fn session_revision(peer: &Peer, method: &str) -> Result<Revision, Inadmissible>
         })
 }
 
-/// logging: a request whose level is not a known word SHOULD be refused.
+/// logging: a request with an unknown log level SHOULD be rejected.
 fn check_log_level(level: Option<Raw<'_>>) -> Result<(), Reject> {
     let is_level = |raw: Raw<'_>| raw.parse::<LoggingLevel>().is_ok();
     if level.is_none_or(is_level) {

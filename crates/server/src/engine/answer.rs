@@ -22,51 +22,51 @@ use crate::{
     failure::ErrorTexts,
 };
 
-/// A result that a client gets.
+/// A result that is sent to clients.
 pub(crate) trait WireResult: Serialize + Lower + Sized {
     fn meta_mut(&mut self) -> &mut Option<Meta>;
 
-    /// Appends the answer as JSON.
+    /// Appends the result as JSON.
     fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         serde_json::to_writer(out, self)
     }
 
-    /// What only a modern answer carries.
+    /// Adds the members that only modern results have.
     fn modernise(&mut self, _cache: &Caching) {}
 
-    /// A client that cannot be asked what is needed.
+    /// Returns the answer for a client that cannot be asked a question of the handler.
     fn unaskable(reject: Reject, _revision: Revision) -> Result<Self, Reject> {
         Err(reject)
     }
 
-    /// An unexpected error, as far as it may be shown.
+    /// Returns the answer for an unexpected error, whose text may be shown to the client.
     fn unexpected(text: String) -> Result<Self, Reject> {
         Err(Reject::internal(text))
     }
 
-    /// Arguments that do not fit.
+    /// Returns the answer for arguments that do not match the schema.
     fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
         Err(bad_arguments(&text))
     }
 
-    /// Why the author's result may not be sent; `None` if it may.
+    /// Returns the reason why the author's result must not be sent; `None` if it is valid.
     fn problem(&self) -> Option<String> {
         None
     }
 
-    /// Whether there is a resource in it, or a link to one.
+    /// Whether the result contains a resource or a link to one.
     fn has_resources(&self) -> bool {
         false
     }
 
-    /// Each `_meta` of an entry in it.
+    /// Returns the `_meta` of each entry in the result.
     fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
         std::iter::empty()
     }
 }
 
-/// The error for arguments that do not fit: what is wrong first, in a sentence. All of it is in the
-/// data, with an example that would do.
+/// The error for arguments that do not match the schema. The message is one sentence about the
+/// first problem. The data contains the whole text, with a valid example.
 // errors: a message SHOULD be one concise sentence.
 fn bad_arguments(text: &str) -> Reject {
     const EXAMPLE: &str = "A valid example: ";
@@ -96,7 +96,8 @@ impl WireResult for CallToolResult {
         Self::write(self, out)
     }
 
-    // mrtr: a modern client is told which capability is missing; of an older one, the model is.
+    // mrtr: a modern client gets an error that names the missing capability; for older clients, the
+    // model reads about it.
     fn unaskable(reject: Reject, revision: Revision) -> Result<Self, Reject> {
         if revision.is_modern() {
             return Err(reject);
@@ -104,13 +105,13 @@ impl WireResult for CallToolResult {
         Ok(Self::error(reject.as_error().message.as_str()))
     }
 
-    // tools: errors of the tool itself are results, so that the model sees that it failed.
+    // tools: errors of the tool itself are results, so that the model reads them.
     fn unexpected(text: String) -> Result<Self, Reject> {
         Ok(Self::error(text))
     }
 
-    // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
-    // a protocol error.
+    // tools: since 2025-11-25 a model reads what is wrong with its arguments; before, this was a
+    // protocol error.
     fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
         match revision.rules().argument_errors {
             ArgumentErrors::Protocol => Err(bad_arguments(&text)),
@@ -169,8 +170,8 @@ impl WireResult for ReadResourceResult {
         &mut self.meta
     }
 
-    // What a client sent was a URI: it has variables and no arguments, and an example in JSON would
-    // not help.
+    // The client sent a URI, which has variables and no arguments, so an example in JSON would not
+    // help.
     fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
         let problems: Vec<String> = text
             .lines()
@@ -201,7 +202,7 @@ impl WireResult for ReadResourceResult {
             .filter_map(content_check::contents_meta)
     }
 
-    // caching: complete results of resources/read carry a hint.
+    // caching: complete results of `resources/read` carry a hint.
     fn modernise(&mut self, cache: &Caching) {
         let hint = cache.of(Cached::Reads);
         self.ttl_ms.get_or_insert(hint.ttl_ms);
@@ -219,13 +220,13 @@ impl WireResult for ExtensionReply {
     }
 }
 
-/// What a result is of: a tool or a prompt, whose name is looked up only if there is something to say of
-/// it.
+/// The tool or prompt that a result comes from. Its name is looked up only if something has to be
+/// reported about it.
 #[derive(Clone, Debug)]
 pub(crate) enum ResultOf<'a> {
-    /// A request with these params.
+    /// A request with these params, which contain the name.
     Request(&'a Members<'a>),
-    /// Something with this name, if it has one.
+    /// This name, if there is one.
     Named(Option<Box<str>>),
 }
 
@@ -237,16 +238,17 @@ impl ResultOf<'_> {
         }
     }
 
-    /// The same without the request, for calls that take a while.
+    /// Copies the name, for calls that outlive their request.
     pub(crate) fn into_static(self) -> ResultOf<'static> {
         ResultOf::Named(self.name())
     }
 }
 
-/// How many tools and prompts are reported whose results contain resources.
+/// The maximum number of tools and prompts that are reported because their results contain
+/// resources.
 const MAX_REPORTED: usize = 100;
 
-/// What every answer of a server says of itself: who gave it, and how long it may be kept.
+/// The server's part of every answer: its description, and cache hints.
 pub(crate) struct Responder {
     pub(crate) info: Implementation,
     pub(crate) cache: Caching,
@@ -254,10 +256,10 @@ pub(crate) struct Responder {
     errors: ErrorTexts,
     /// The end of a modern result: its type and the server's description.
     pub(crate) complete_tail: Vec<u8>,
-    /// Ends a modern result that says what is missing.
+    /// The end of a modern result that asks questions.
     paused_tail: Vec<u8>,
     catalog: Catalog,
-    /// Whether the server has resources, so that its results may contain some.
+    /// Whether the server has resources, so that its results may contain resources.
     has_resources: AtomicBool,
     /// The tools and prompts that were reported because their results contain resources although the
     /// server has none.
@@ -310,7 +312,7 @@ impl Responder {
         );
     }
 
-    /// Leaves out what may not be sent, and reports what should not be there.
+    /// Removes parts of a result that must not be sent, and reports parts that should not be there.
     fn tidy<T: WireResult>(&self, result: &mut T, of: &ResultOf<'_>) {
         result
             .meta_mut()
@@ -322,8 +324,8 @@ impl Responder {
         }
     }
 
-    /// What a client gets of an outcome: an answer, or an error of the protocol. The results of
-    /// tasks come by here as well.
+    /// Converts the outcome of a call into a result or an error. The results of tasks are converted
+    /// here, too.
     pub(crate) fn settle<T: WireResult>(
         &self,
         outcome: Result<T, Failure>,
@@ -388,7 +390,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Appends a response that says what is missing.
+    /// Appends a response that asks questions.
     pub(crate) fn write_paused(
         &self,
         revision: Revision,
@@ -408,7 +410,7 @@ impl Responder {
     }
 }
 
-/// What ends a modern result: its type and who answered.
+/// Makes the end of a modern result: its type and the server's description.
 fn tail(result_type: &str, info: &Implementation) -> Vec<u8> {
     let mut tail =
         format!(r#""resultType":"{result_type}","_meta":{{"io.modelcontextprotocol/serverInfo":"#)
@@ -424,7 +426,7 @@ pub(crate) fn write_empty(id: &IdRef<'_>, out: &mut Vec<u8>) -> Wrote {
     Wrote::Result
 }
 
-/// Reopens the object that was just written and ends it with `tail`.
+/// Removes the closing brace of the object that was just written, and appends `tail`.
 pub(crate) fn splice(out: &mut Vec<u8>, tail: &[u8]) {
     let closing = out.pop();
     debug_assert_eq!(closing, Some(b'}'), "results are objects");
@@ -446,7 +448,7 @@ pub(crate) fn write_reject(
     write_error(Ok(id), &error, out)
 }
 
-/// Appends an error response, also to a message whose id could not be read.
+/// Appends an error response, which may be to a message whose id could not be parsed.
 pub(crate) fn write_error(
     id: Result<&IdRef<'_>, envelope::UnreadableId>,
     error: &ErrorObject,

@@ -1,8 +1,8 @@
 //! The memory budget for messages in flight, in total and for each caller.
 //!
-//! Bodies pay while they arrive, and requests for the values that are made of them until they are
-//! answered. What a small message takes is counted with one addition, while less than half of the
-//! memory is in use; beyond that, small messages are counted by caller too.
+//! The budget is charged for a body while it arrives, and for the parsed values of a request until
+//! the request is answered. For a small message this is a single addition while less than half of
+//! the memory is in use; beyond that, small messages are counted for each caller, too.
 
 use std::{
     fmt,
@@ -16,25 +16,27 @@ use turnbuckle_transport::Limits;
 use super::{memory_budget::MemoryBudget, room::Room};
 use crate::quota::{CallerCells, CallerKey};
 
-/// 16 KiB: a message of this length that has arrived at once pays only to the common budget.
+/// 16 KiB: a message of up to this length that has arrived at once is charged only to the common
+/// budget.
 pub(crate) const SMALL_BYTES: usize = 16 * 1024;
 
-/// 64 KiB: what is larger may take milliseconds to parse, and is parsed where it delays no other call.
+/// 64 KiB: parsing a longer message may take milliseconds, so it is parsed where it delays no other
+/// call.
 #[cfg(feature = "http")]
 pub(crate) const LARGE_BYTES: usize = 64 * 1024;
 
-/// 1024 nodes: a message of more pays for them, however small it is.
+/// 1024 nodes: a message with more nodes does not count as small, however short it is.
 const SMALL_NODES: usize = 1024;
 
-/// An eighth of the budget is kept for small messages: calls, answers and cancellations of those who
-/// send nothing large.
+/// An eighth of the budget is reserved for small messages: calls, answers and cancellations of
+/// callers that send nothing large.
 const KEPT_FOR_SMALL: usize = 8;
 
-/// Once half of the budget is in use, the small messages of one caller may take a quarter of what one
-/// caller may take. So the slow small calls of one caller never take the last half from all others.
+/// Once half of the budget is in use, the small messages of one caller may use a quarter of that
+/// caller's limit. So one caller with slow small calls cannot use up the second half.
 const SMALL_OF_CALLER: usize = 4;
 
-/// There is no memory for a message now.
+/// There is not enough memory for a message at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OverBudget {
     #[error(
@@ -49,17 +51,17 @@ pub(crate) enum OverBudget {
     Caller(usize),
 }
 
-/// What is left of the memory for messages.
+/// The memory for messages, and how much of it is in use.
 pub(crate) struct Budget {
     limits: MemoryBudget,
-    /// How often a message is there while it is served.
+    /// How many copies of a message exist while it is served.
     copies: usize,
-    /// What all messages take together.
+    /// The memory that all messages use together.
     room: Room,
     callers: CallerCells,
-    /// What the small messages of each caller have taken, where they are counted.
+    /// The memory that the small messages of each caller use, as far as it is counted.
     small_of_callers: CallerCells,
-    /// Large messages that are parsed at the same time.
+    /// Limits how many large messages are parsed at the same time.
     #[cfg(feature = "http")]
     pub(crate) parsers: Arc<tokio::sync::Semaphore>,
 }
@@ -68,7 +70,7 @@ impl Budget {
     pub(crate) fn new(limits: MemoryBudget, copies: usize) -> Self {
         #[cfg(feature = "http")]
         let parsers = {
-            // Half of the cores are left to everybody else.
+            // Half of the cores are reserved for other work.
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             Arc::new(tokio::sync::Semaphore::new((cores / 2).max(1)))
         };
@@ -83,8 +85,8 @@ impl Budget {
         }
     }
 
-    /// Pays for a message that has arrived and for its values: from what was paid while it arrived,
-    /// or at once.
+    /// Charges for a message that has arrived, and for its parsed values. `paid` is the charge that
+    /// was made while it arrived, if any.
     pub(crate) fn message(
         self: &Arc<Self>,
         paid: Option<Charge>,
@@ -103,7 +105,7 @@ impl Budget {
         Ok(charge)
     }
 
-    /// Pays for a small message.
+    /// Charges for a small message.
     fn small(
         self: &Arc<Self>,
         bytes: usize,
@@ -127,7 +129,7 @@ impl Budget {
         Ok(charge)
     }
 
-    /// Begins to pay for a message that is not small, or comes bit by bit.
+    /// Starts a charge for a message that is not small, or that arrives in parts.
     pub(crate) fn of_caller(self: &Arc<Self>, caller: CallerKey) -> Charge {
         Charge {
             budget: Arc::clone(self),
@@ -136,7 +138,7 @@ impl Budget {
         }
     }
 
-    /// Takes from what is there for all, and gives how much of it is taken now.
+    /// Takes from the common budget, and returns how much of it is in use now.
     fn take(&self, bytes: usize, limit: usize) -> Result<usize, OverBudget> {
         let taken = self.room.take(bytes, limit);
         taken.ok_or(OverBudget::Total(self.limits.total))
@@ -149,20 +151,20 @@ impl Budget {
         Err(OverBudget::Caller(self.limits.per_caller))
     }
 
-    /// Call this when the bytes of a refused message are given back: one that looked before saw less
-    /// room than there is.
+    /// Must be called when the bytes of a rejected message are given back: a waiter that checked
+    /// before that saw less room than there is.
     #[cold]
     fn refused(&self, over: OverBudget) -> OverBudget {
         self.room.wake_waiting();
         over
     }
 
-    /// How many bytes all messages take now.
+    /// Returns how many bytes all messages use now.
     pub(crate) fn used(&self) -> usize {
         self.room.used()
     }
 
-    /// Whether a message of this size would be paid for now.
+    /// Checks that the budget has room for a message of this size.
     fn has_room(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
         let limit = self.limit_of_large();
         if self.room.used().saturating_add(bytes) > limit {
@@ -178,16 +180,17 @@ impl Budget {
         self.limits.total - self.limits.total / KEPT_FOR_SMALL
     }
 
-    /// Ready when a message of this size would be paid for. One that is larger than half of the
-    /// budget waits for half of it, or for what small messages always leave: while they take no more
-    /// than half, the end of a small message wakes nothing.
+    /// Ready when the budget has room for a message of this size. If the message is larger than
+    /// half of the budget, it waits for half, or for the part that small messages always leave
+    /// free: while small messages use no more than half of the budget, no waiter is woken when they
+    /// end.
     pub(crate) fn poll_room(
         &self,
         caller: CallerKey,
         bytes: usize,
         context: &Context<'_>,
     ) -> Poll<()> {
-        // The usual case: nothing large has been sent.
+        // The usual case: no large message is in flight.
         if self.room.used() <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
@@ -208,7 +211,7 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// What a message has paid. It is given back when this is dropped.
+/// The memory charged for a message. Dropping it gives the memory back.
 #[derive(Debug)]
 pub(crate) struct Charge {
     budget: Arc<Budget>,
@@ -216,19 +219,19 @@ pub(crate) struct Charge {
     payer: ChargedTo,
 }
 
-/// Who pays, beside the common budget.
+/// What is charged in addition to the common budget.
 #[derive(Clone, Copy, Debug)]
 enum ChargedTo {
-    /// The common budget alone.
+    /// Nothing else.
     All,
-    /// This caller, for small messages.
+    /// The share of this caller for small messages.
     SmallOf(CallerKey),
-    /// This caller.
+    /// The limit of this caller.
     Caller(CallerKey),
 }
 
 impl Charge {
-    /// Says at once if so many bytes will not be paid for.
+    /// Checks in advance that this many bytes can be charged.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), OverBudget> {
         match self.payer {
             ChargedTo::Caller(caller) => self.budget.has_room(caller, bytes),
@@ -236,7 +239,7 @@ impl Charge {
         }
     }
 
-    /// Pays until so many bytes are paid for.
+    /// Increases the charge to this many bytes.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else {
             return Ok(());
@@ -256,7 +259,7 @@ impl Charge {
         Ok(())
     }
 
-    /// Gives back what is over this.
+    /// Reduces the charge to this many bytes.
     #[cfg(feature = "http")]
     pub(crate) fn shrink_to(&mut self, bytes: usize) {
         let Some(less) = self.bytes.checked_sub(bytes) else {
@@ -278,12 +281,12 @@ impl Charge {
         }
     }
 
-    /// Whether this message is small.
+    /// Whether this is the charge for a small message.
     pub(crate) fn is_small(&self) -> bool {
         matches!(self.payer, ChargedTo::All | ChargedTo::SmallOf(_))
     }
 
-    /// Pays for as long as a response is being made.
+    /// Keeps the charge until the response has been made.
     pub(crate) fn hold<T: 'static>(self, running: BoxFuture<'static, T>) -> BoxFuture<'static, T> {
         Box::pin(async move {
             let output = running.await;
@@ -332,7 +335,7 @@ mod tests {
         assert_eq!(two.check(201), Err(OverBudget::Total(800)));
         assert_eq!(two.grow_to(201), Err(OverBudget::Total(800)));
         two.grow_to(200).unwrap();
-        // The last eighth is for small ones.
+        // The last eighth is reserved for small messages.
         let small = budget.small(100, || key("bob")).unwrap();
         let refused = budget.small(1, || key("bob")).unwrap_err();
         assert_eq!(refused, OverBudget::Total(800));
@@ -347,7 +350,7 @@ mod tests {
         let small = |id: &str| budget.small(10, || key(id));
         let first = std::iter::from_fn(|| small("ada").ok());
         let held: Vec<Charge> = first.take(100).collect();
-        // Half of all, and a quarter of what one caller may take.
+        // Half of the total, and a quarter of the caller's limit.
         assert_eq!(held.len(), 40 + 12);
         assert_eq!(small("ada").unwrap_err(), OverBudget::Caller(125));
         let other = small("eve").expect("there is room for others");
@@ -355,7 +358,7 @@ mod tests {
         drop((held, other));
         assert_eq!(budget.room.used(), 0);
         assert!(budget.callers.is_empty() && budget.small_of_callers.is_empty());
-        // Large messages do not take what is there for small ones of the same caller.
+        // Large messages are not counted with the small messages of the same caller.
         let mut large = budget.of_caller(key("ada"));
         large.grow_to(500).unwrap();
         assert!(small("ada").is_ok());
@@ -378,7 +381,7 @@ mod tests {
     #[test]
     fn small_messages_never_hold_up_a_large_one() {
         let budget = budget(800, 700);
-        // Half of all. The end of these wakes nothing, so nothing may wait for it.
+        // Half of the total. No waiter is woken when these end, so nothing may wait for them.
         let small = budget.small(400, || key("bob")).unwrap();
         let context = Context::from_waker(Waker::noop());
         assert!(budget.poll_room(key("ada"), 800, &context).is_ready());

@@ -1,14 +1,14 @@
 //! Checks results of handlers against the grammar of the specification.
 //!
-//! Text needs no check, so a result of text costs nothing here.
+//! Plain text needs no check, so this costs nothing for results of text.
 
 use turnbuckle_protocol::{
     ContentBlock, Meta, Resource, ResourceContents,
     grammar::{is_base64, is_media_type, is_meta_key, uri_problem},
 };
 
-/// Leaves out the keys of `_meta` that break its grammar, and reports them. The rest of the result
-/// is as useful without them, and a gateway may pass on keys of another server.
+/// Removes keys of `_meta` that break its grammar, and reports them. The rest of the result is
+/// still useful, and a gateway may forward keys of another server.
 // meta: a key MUST follow the grammar.
 pub(super) fn drop_bad_keys(meta: &mut Meta) {
     let is_good = |key: &str| is_meta_key(key);
@@ -27,7 +27,7 @@ pub(super) fn drop_bad_keys(meta: &mut Meta) {
     });
 }
 
-/// The `_meta` of a piece of content, and of the resource that is embedded in it.
+/// The `_meta` of a content block, and that of a resource embedded in it.
 pub(super) fn block_metas(block: &mut ContentBlock) -> impl Iterator<Item = &mut Meta> {
     let (own, embedded) = match block {
         ContentBlock::Text(text) => (text.meta.as_mut(), None),
@@ -52,7 +52,7 @@ pub(super) fn contents_meta(contents: &mut ResourceContents) -> Option<&mut Meta
     }
 }
 
-/// Why a piece of content may not be sent; `None` if it may.
+/// Returns why a content block must not be sent; `None` if it is valid.
 pub(super) fn block_problem(block: &ContentBlock) -> Option<String> {
     match block {
         ContentBlock::Image(image) => media_problem("image", &image.data, &image.mime_type),
@@ -67,8 +67,8 @@ pub(super) fn block_problem(block: &ContentBlock) -> Option<String> {
     }
 }
 
-/// Why the contents of a resource may not be sent; `None` if they may. Their URI is checked by
-/// [`read_problem`].
+/// Returns why the contents of a resource must not be sent; `None` if they are valid. Their URI is
+/// checked by [`read_problem`].
 pub(super) fn contents_problem(contents: &ResourceContents) -> Option<String> {
     let (uri, mime_type) = match contents {
         ResourceContents::Text(text) => (&text.uri, &text.mime_type),
@@ -81,8 +81,9 @@ pub(super) fn contents_problem(contents: &ResourceContents) -> Option<String> {
     media_type_problem(uri, mime_type.as_deref())
 }
 
-/// Why the contents of a resource may not be sent as the answer to a read of this URI; `None` if they
-/// may. The URI that the client asked for is not for the author to answer for.
+/// Returns why the contents of a resource must not be sent as the answer to a read of this URI;
+/// `None` if they are valid. The requested URI itself is not checked, because the author did not
+/// choose it.
 pub(super) fn read_problem(contents: &ResourceContents, asked: &str) -> Option<String> {
     let uri = contents.uri();
     if uri == asked {
@@ -91,8 +92,8 @@ pub(super) fn read_problem(contents: &ResourceContents, asked: &str) -> Option<S
     address_problem(uri)
 }
 
-/// Removes resources with an invalid URI from a list, and invalid media types from its resources, and
-/// reports each. The other entries stay.
+/// Removes resources with an invalid URI from a list, and invalid media types from resources, and
+/// reports each. Other entries are kept.
 pub(super) fn tidy_listed(resources: &mut Vec<Resource>) {
     resources.retain(|resource| {
         let problem = uri_problem(&resource.uri);
@@ -114,7 +115,7 @@ pub(super) fn tidy_listed(resources: &mut Vec<Resource>) {
     }
 }
 
-/// Whether it is a resource, or leads to one.
+/// Whether a content block is a resource or a link to one.
 pub(super) fn is_resource(block: &ContentBlock) -> bool {
     matches!(
         block,

@@ -1,4 +1,4 @@
-//! One exchange: a request being served, from its first poll to its one response.
+//! One exchange: serving a request, from its first poll to its one response.
 
 use std::{
     future::Future,
@@ -27,18 +27,18 @@ use crate::{
     },
 };
 
-/// What a call gives, when it does.
+/// The future of a call, with its result.
 pub(crate) type CallFuture<T> = BoxFuture<'static, Result<T, Failure>>;
 
-/// A call under way, and what tells it that it was cancelled.
+/// A running call, and the flag that tells it that it was cancelled.
 pub(crate) struct StartedCall<T> {
     pub(crate) future: CallFuture<T>,
     pub(crate) cancel: Option<CancelFlag>,
     pub(crate) asking: AskSlot,
 }
 
-/// Starts a call: extractors at once, then layers and handler as one future. `layers` are those of
-/// the server.
+/// Starts a call: runs the extractors at once, and returns the layers and the handler as one
+/// future. `layers` are the layers of the server.
 pub(crate) fn start<C: Callable>(
     layers: &[Arc<dyn Layer>],
     entry: &Arc<C>,
@@ -98,7 +98,7 @@ fn prepare<C: Callable>(
     })
 }
 
-/// The call, behind what has to be found out before it runs.
+/// Wraps the call so that the check of its `requestState` comes first.
 fn admitted<T: 'static>(asking: Option<&Arc<Asking>>, future: CallFuture<T>) -> CallFuture<T> {
     match asking.and_then(|asking| asking.admission()) {
         None => future,
@@ -109,9 +109,8 @@ fn admitted<T: 'static>(asking: Option<&Arc<Asking>>, future: CallFuture<T>) -> 
     }
 }
 
-/// Polls the call once, here and now. Most handlers are done by then: their response is written
-/// without a task, a wake-up or a copy. The others go on as a future of their own, which is
-/// returned.
+/// Polls the call once, immediately. Most handlers are ready then: their response is written
+/// without a task, a wake-up or a copy. Otherwise returns a future of the response.
 pub(crate) fn run<T: WireResult + Send + 'static>(
     responder: &Arc<Responder>,
     revision: Revision,
@@ -144,21 +143,21 @@ pub(crate) fn run<T: WireResult + Send + 'static>(
     }))
 }
 
-/// One run of a handler, from its start to its end or to the asks that have no answer yet.
+/// One run of a handler, from its start to its end or until it waits for answers.
 pub(crate) struct CallRun<T> {
     future: Unwinding<T>,
     asking: AskSlot,
 }
 
 impl<T> CallRun<T> {
-    /// What the handler asks, if it can.
+    /// The questions of the handler, if it can ask any.
     pub(crate) fn asking(&self) -> Option<&Arc<Asking>> {
         self.asking.get()
     }
 }
 
 impl<T: Send + 'static> StartedCall<T> {
-    /// The same call, whose future is wrapped into another.
+    /// Wraps the future of the call into another.
     pub(crate) fn map(self, wrap: impl FnOnce(CallFuture<T>) -> CallFuture<T>) -> Self {
         Self {
             future: wrap(self.future),
@@ -166,7 +165,7 @@ impl<T: Send + 'static> StartedCall<T> {
         }
     }
 
-    /// A call that failed before it began.
+    /// Creates a call that failed before it began.
     pub(crate) fn failed(failure: Failure) -> Self {
         Self {
             future: Box::pin(std::future::ready(Err(failure))),
@@ -175,7 +174,8 @@ impl<T: Send + 'static> StartedCall<T> {
         }
     }
 
-    /// The run of the call, and what cancels the call if the run is dropped before its end.
+    /// Returns the run of the call, and a guard that cancels the call if the run is dropped before
+    /// its end.
     pub(crate) fn into_run(self) -> (CallRun<T>, CancelOnDrop) {
         let run = CallRun {
             future: Unwinding(self.future),
@@ -187,9 +187,9 @@ impl<T: Send + 'static> StartedCall<T> {
 
 /// How a run ended.
 pub(crate) enum Ending<T> {
-    /// The handler is done.
+    /// The handler has ended.
     Done(Result<T, Failure>),
-    /// The client has to be asked first. What was left of the handler goes with the run.
+    /// The client has to answer questions first. The handler is dropped with the run.
     Paused(Paused),
 }
 
@@ -226,7 +226,8 @@ impl<T: WireResult> Ending<T> {
     }
 }
 
-/// A handler's future whose panics are faults of the call, not the end of the connection.
+/// The future of a handler. A panic in it becomes a fault of the call, and does not end the
+/// connection.
 struct Unwinding<T>(CallFuture<T>);
 
 impl<T> Future for Unwinding<T> {
@@ -240,7 +241,7 @@ impl<T> Future for Unwinding<T> {
     }
 }
 
-/// Runs extractors and the synchronous head of a handler, panics included.
+/// Runs the extractors and the synchronous part of a handler. A panic becomes a fault.
 fn guarded<T>(start: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     Fault::caught(start).unwrap_or_else(|fault| Err(Failure::Fault(fault)))
 }

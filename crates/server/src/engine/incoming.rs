@@ -1,4 +1,4 @@
-//! A request that was admitted.
+//! An admitted request.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,21 +15,21 @@ use crate::{
     handler::{Arguments, CallContext, ask::CallAsks, call::Origin},
 };
 
-/// A request that was admitted, with all that was decided about it. Transports make it once;
-/// headers, scopes and methods read it.
+/// An admitted request, with everything that admission determined about it. Transports create it
+/// once; the checks of headers and scopes and the methods read it.
 pub(crate) struct Incoming<'a> {
     pub(crate) peer: &'a Arc<Peer>,
     pub(crate) revision: Revision,
     pub(crate) id: &'a IdRef<'a>,
     pub(crate) method: &'a str,
     pub(crate) params: &'a Members<'a>,
-    /// Whether the request says anything about a trace.
+    /// Whether the request contains a trace context.
     pub(crate) has_trace: bool,
-    /// What is called, as this caller sees it.
+    /// The entry that the request names, if this caller may use it.
     pub(crate) target: Result<Target<'a>, Denied>,
 }
 
-/// What a request means.
+/// The entry that a request names.
 pub(crate) enum Target<'a> {
     /// `tools/call`, with the name.
     Tool(Arc<ToolEntry>, Cow<'a, str>),
@@ -37,21 +37,21 @@ pub(crate) enum Target<'a> {
     Prompt(Arc<PromptEntry>, Cow<'a, str>),
     /// `resources/read` or `resources/subscribe`, with the URI.
     Resource(Arc<Found>, Cow<'a, str>),
-    /// `completion/complete`, read, with whose argument is completed.
+    /// `completion/complete`, with its parsed params and the entry whose argument is completed.
     Completion(Box<CompleteRequestParams>, Completable),
     /// A method of an extension.
     Extension(Arc<MethodEntry>),
-    /// The method names nothing in the catalog.
+    /// The method uses no entry of the catalog.
     Nothing,
 }
 
-/// Something whose arguments are completed.
+/// An entry whose arguments can be completed.
 pub(crate) enum Completable {
     Prompt(Arc<PromptEntry>),
     Template(Arc<TemplateEntry>),
 }
 
-/// Why nothing is called.
+/// The reason why an entry cannot be used.
 pub(crate) enum Denied {
     /// The target does not exist for this caller, or the request does not name it.
     Reject(Reject),
@@ -66,7 +66,7 @@ impl From<Reject> for Denied {
 }
 
 impl Denied {
-    /// What the client is told where no status can say it.
+    /// Returns the error for transports that have no status for it.
     pub(crate) fn to_reject(&self) -> Reject {
         match self {
             Self::Reject(reject) => reject.clone(),
@@ -102,7 +102,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// The call that the request makes.
+    /// Makes the call for this request.
     pub(crate) fn call(
         &'a self,
         context: &Arc<CallContext>,
@@ -122,7 +122,7 @@ impl<'a> Incoming<'a> {
         Call::new(context, origin, asks, name, input, arguments)
     }
 
-    /// The arguments of a call, if there are any. Some clients write null where they mean none.
+    /// Returns the arguments of a call, if there are any. Some clients write null for no arguments.
     pub(crate) fn arguments(&self) -> Result<Option<Raw<'a>>, Reject> {
         let arguments = self.params.get("arguments");
         let arguments = arguments.filter(|raw| !raw.is_null());
@@ -134,7 +134,7 @@ impl<'a> Incoming<'a> {
         Ok(arguments)
     }
 
-    /// Whether the client declared an extension, with this request or in the handshake.
+    /// Whether the client declared an extension, in this request or in its handshake.
     pub(crate) fn declares(&self, extension: &str) -> bool {
         if !self.revision.is_modern() {
             let client = self.peer.client();
@@ -145,12 +145,12 @@ impl<'a> Incoming<'a> {
         declared.is_some_and(|client| client.extension(extension).is_some())
     }
 
-    /// A member of `params` that must be a string.
+    /// Returns a member of `params` that must be a string.
     pub(crate) fn text(&self, name: &str) -> Result<Cow<'a, str>, Reject> {
         text(self.params, name)
     }
 
-    /// The cursor of a list, if there is one.
+    /// Returns the cursor of a list request, if there is one.
     pub(crate) fn cursor(&self) -> Result<Option<Cow<'a, str>>, Reject> {
         match self.params.get("cursor") {
             None => Ok(None),
@@ -160,7 +160,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// A member of `params` that must be a string.
+/// Returns a member of `params` that must be a string.
 pub(super) fn text<'a>(params: &Members<'a>, name: &str) -> Result<Cow<'a, str>, Reject> {
     params
         .text(name)

@@ -1,4 +1,4 @@
-//! One `subscriptions/listen`: the acknowledgement, then notifications until it ends.
+//! One `subscriptions/listen` request: its acknowledgement, then notifications until it ends.
 
 use std::{
     any::Any,
@@ -21,27 +21,27 @@ use crate::{
     subscription::{Hub, Listener, TooMany},
 };
 
-/// What it costs to watch a task: its key, and a future that waits for its next version.
+/// The memory for watching a task: its key, and a future that waits for its next version.
 const TASK_BYTES: usize = 1024;
 
-/// An open listen request. Dropping it ends the subscription without a word.
+/// An open `subscriptions/listen` request. Dropping it ends the subscription without a message.
 pub(crate) struct Subscription {
     listener: Listener,
     id: Id,
-    /// The acknowledgement, until it is sent.
+    /// The acknowledgement, until it has been sent.
     acknowledgement: Option<Vec<u8>>,
-    /// The tasks that it has subscribed to.
+    /// The tasks to which it has subscribed.
     tasks: Option<Box<dyn TaskNews>>,
-    /// What a relay has dropped when the subscription ends.
+    /// The value of a relay that is dropped when the subscription ends.
     guard: Option<Box<dyn Any + Send>>,
-    /// Done when one side says that no more will come.
+    /// Completes when the server or the client ends the subscription.
     ended: BoxFuture<'static, ()>,
     #[cfg(feature = "http")]
     is_over: bool,
 }
 
 impl Subscription {
-    /// Hears of all that the filter names from now on. `ended` is set when it is to end.
+    /// Subscribes to everything that the filter names. `ended` is set to end the subscription.
     pub(crate) fn new(
         hub: &Arc<Hub>,
         id: Id,
@@ -74,20 +74,20 @@ impl Subscription {
         })
     }
 
-    /// Hears of tasks too.
+    /// Also subscribes to tasks.
     pub(crate) fn with_tasks(mut self, tasks: Option<Box<dyn TaskNews>>) -> Self {
         self.tasks = tasks;
         self
     }
 
-    /// Drops this when it ends.
+    /// Sets a value that is dropped when the subscription ends.
     pub(crate) fn with_guard(mut self, guard: Option<Box<dyn Any + Send>>) -> Self {
         self.guard = guard;
         self
     }
 
-    /// Takes the messages that are due, for a stream that carries nothing else: the
-    /// acknowledgement first, the result last. `None` after that.
+    /// Takes the messages that are due, for a stream that carries nothing else: first the
+    /// acknowledgement, at last the result. Returns `None` after that.
     #[cfg(feature = "http")]
     pub(crate) fn poll_messages(
         &mut self,
@@ -126,7 +126,7 @@ impl Subscription {
         }
     }
 
-    /// Tells on a connection that carries other messages too, until the end.
+    /// Sends the messages on a connection that also carries others, until the subscription ends.
     pub(crate) fn on_lines(self, peer: &Arc<Peer>) -> BoxFuture<'static, Response> {
         let peer = Arc::clone(peer);
         self.listener.attach(peer.outbox());
@@ -140,19 +140,19 @@ impl Subscription {
                 guard,
                 ..
             } = self;
-            // A peer that is gone needs none.
+            // Nothing to do if the client has disconnected.
             let acknowledgement = acknowledgement.unwrap_or_default();
             let _ = peer.outbox().send(&acknowledgement).await;
             listener.release();
-            // Open until the client cancels or the connection ends, either of which drops this
-            // future, or until one of us says that no more will come.
+            // Open until the client cancels or the connection ends, which drops this future, or
+            // until the server ends the subscription.
             match tasks {
                 None => ended.await,
                 Some(tasks) => tell_until(tasks, ended, peer.outbox()).await,
             }
             drop(listener);
             drop(guard);
-            // cancellation: a server that tears a subscription down MUST say so like this;
+            // cancellation: a server that ends a subscription MUST send this notification;
             // subscriptions: and SHOULD answer the request.
             let params = CancelledNotificationParams::new(id.clone());
             peer.notify("notifications/cancelled", &params).await;
@@ -163,11 +163,11 @@ impl Subscription {
 
 /// The task notifications of a listen request.
 pub(crate) trait TaskNews: Send {
-    /// Takes what is new. The waker is woken when there is more.
+    /// Takes the notifications that are due. The waker is woken when there are more.
     fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8]));
 }
 
-/// Tells on a connection that carries other messages too, until the end.
+/// Sends notifications about tasks on a connection that also carries others, until `ended`.
 pub(crate) async fn tell_until(
     mut tasks: Box<dyn TaskNews>,
     mut ended: BoxFuture<'static, ()>,
@@ -190,13 +190,13 @@ pub(crate) async fn tell_until(
             return;
         }
         for message in &news {
-            // A peer that is gone needs none.
+            // Nothing to do if the client has disconnected.
             let _ = outbox.send(message).await;
         }
     }
 }
 
-/// subscriptions: a server that ends the stream says so with the empty result.
+/// subscriptions: a server that ends the stream answers with the empty result.
 fn goodbye(id: &Id) -> Response {
     let result = Complete(Tagged::new((), id));
     let mut response = Response::default();
@@ -208,13 +208,13 @@ fn goodbye(id: &Id) -> Response {
     response
 }
 
-/// The first message of a subscription, apart from its `_meta`.
+/// The first message of a subscription, without its `_meta`.
 #[derive(Serialize)]
 struct Acknowledged {
     notifications: SubscriptionFilter,
 }
 
-/// Something that belongs to a listen request.
+/// A message that belongs to a `subscriptions/listen` request.
 #[derive(Serialize)]
 pub(crate) struct Tagged<'a, P> {
     #[serde(flatten)]
@@ -223,8 +223,8 @@ pub(crate) struct Tagged<'a, P> {
     meta: Tag<'a>,
 }
 
-/// Which listen request something belongs to. As a type of its own because `Meta` cannot hold ids
-/// beyond 64 bits.
+/// The id of a `subscriptions/listen` request. It is a type of its own because `Meta` cannot
+/// contain ids beyond 64 bits.
 #[derive(Serialize)]
 struct Tag<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]

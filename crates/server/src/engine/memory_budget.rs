@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use crate::quota::Quota;
 
-/// 64 MiB: with what the process takes otherwise it stays under 256 MB while everybody sends the
-/// largest messages.
+/// 64 MiB: with the rest of the process it stays under 256 MB while all clients send the largest
+/// possible messages.
 const TOTAL_BYTES: usize = 64 * 1024 * 1024;
 
-/// 40 MiB: one message of the largest size with the most values fits, and two callers do not take
-/// all there is.
+/// 40 MiB: the largest possible message fits, with as many values as it may have, and one caller
+/// cannot use up the total.
 const CALLER_BYTES: usize = 40 * 1024 * 1024;
 
-/// 64 MiB: ten thousand sessions with some kilobytes each, and as much for events.
+/// 64 MiB: ten thousand sessions with a few kilobytes each, and as much for events.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
-/// 16 MiB: a quarter of it.
+/// 16 MiB: a quarter of the total.
 const CALLER_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// 64 MiB: some answers of the largest messages' size, and as much as the messages themselves.
+/// 64 MiB: a few answers of the size of the largest message, and as much as for messages.
 const UNSENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// 32 MiB: half of it, so that one caller leaves the other half to the others.
+/// 32 MiB: half of the total, so that one caller leaves the other half to others.
 const CALLER_UNSENT_BYTES: usize = 32 * 1024 * 1024;
 
 /// Limits on the memory of messages while they are read, parsed and served, and on the memory that
@@ -38,22 +38,24 @@ const CALLER_UNSENT_BYTES: usize = 32 * 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryBudget {
-    /// Bytes of all messages together; 64 MiB unless set. An eighth is kept for messages of up to
-    /// 16 KiB.
+    /// The memory in bytes for all messages together. Defaults to 64 MiB. An eighth of it is
+    /// reserved for messages of up to 16 KiB.
     pub total: usize,
-    /// Bytes of the messages of one caller; 40 MiB unless set. A caller without an identity is the
-    /// address that it calls from.
+    /// The memory in bytes for the messages of one caller. Defaults to 40 MiB. A caller without an
+    /// identity is the address from which it calls.
     pub per_caller: usize,
-    /// Bytes that may be kept between messages: the `initialize` params of sessions, subscriptions,
-    /// events of streams that clients may resume, and arguments of running tasks. Defaults to 64 MiB.
+    /// The memory in bytes for data that is kept between messages: the `initialize` params of
+    /// sessions, subscriptions, events of streams that clients may resume, and arguments of running
+    /// tasks. Defaults to 64 MiB.
     pub kept: usize,
-    /// Bytes that may be kept between messages for one caller. Defaults to 16 MiB.
+    /// The memory in bytes for data of one caller that is kept between messages. Defaults to 16
+    /// MiB.
     pub kept_per_caller: usize,
-    /// Bytes of answers over HTTP that are made and not sent yet, because clients read slowly or not
-    /// at all; 64 MiB unless set.
+    /// The memory in bytes for answers over HTTP that have not been sent yet, because clients read
+    /// slowly or not at all. Defaults to 64 MiB.
     pub unsent: usize,
-    /// Bytes of such answers to one caller; 32 MiB unless set. An answer of more than half of this
-    /// counts as half, so that it can be sent when nothing else waits.
+    /// The memory in bytes for unsent answers to one caller. Defaults to 32 MiB. An answer of more
+    /// than half of this counts as half, so that it can be sent if no other answer waits.
     pub unsent_per_caller: usize,
 }
 
@@ -83,7 +85,7 @@ impl MemoryBudget {
         self
     }
 
-    /// Sets how many bytes may be kept between messages, for all callers.
+    /// Sets how many bytes may be kept between messages, for all callers together.
     pub fn with_kept(mut self, bytes: usize) -> Self {
         self.kept = bytes;
         self
@@ -95,13 +97,13 @@ impl MemoryBudget {
         self
     }
 
-    /// Sets how many bytes of answers may wait for clients to read them.
+    /// Sets how many bytes of answers may wait to be sent, for all callers together.
     pub fn with_unsent(mut self, bytes: usize) -> Self {
         self.unsent = bytes;
         self
     }
 
-    /// Sets how many bytes of answers may wait for one caller to read them.
+    /// Sets how many bytes of answers to one caller may wait to be sent.
     pub fn with_unsent_per_caller(mut self, bytes: usize) -> Self {
         self.unsent_per_caller = bytes;
         self

@@ -12,15 +12,15 @@ use turnbuckle_transport::Rate;
 use super::shared_rates::SharedRates;
 use crate::{Reject, client::Peer, quota::CallerCells};
 
-/// Tool calls of one caller: a program that calls tools in a loop stays below it, and one that has run
-/// wild is noticed within a second.
+/// Tool calls of one caller. A program that calls tools in a loop stays below it, and a runaway
+/// program exceeds it within a second.
 const TOOL_CALLS: (u32, u32) = (1000, 200);
 
 /// Completions of one caller: a person who types makes ten in a second.
 const COMPLETIONS: (u32, u32) = (200, 50);
 
-/// Reports of one call: more than a progress bar can show, and few enough for a loop that reports each
-/// of a million steps not to fill the connection.
+/// Progress reports of one call: more than a progress bar can show, and few enough that a loop that
+/// reports each of a million steps does not fill the connection.
 const PROGRESS: (u32, u32) = (200, 50);
 
 /// Log messages of one call: more than a person can read.
@@ -29,10 +29,10 @@ const LOG_MESSAGES: (u32, u32) = (1000, 200);
 /// How often one caller may call tools and ask for completions, and how often one call may report
 /// progress and log messages.
 ///
-/// A caller is identified by a guard or a layer, else by the address that it calls from. The user
-/// who started the process, and callers on this machine that no guard identified, are not counted.
-/// Over HTTP inside another server, such as axum, callers who are not identified count as one until
-/// the server knows their addresses (`HttpSettings::address_from`).
+/// A caller is identified by a guard or a layer, otherwise by the address from which it calls. The
+/// user who started the process, and callers on this machine that no guard identified, are not
+/// counted. If the server runs inside another HTTP server, such as axum, all callers without an
+/// identity count as one until the server knows their addresses (`HttpSettings::address_from`).
 ///
 /// ```
 /// use turnbuckle_server::{Rates, Server};
@@ -72,7 +72,7 @@ impl Default for Rates {
 }
 
 impl Rates {
-    /// Sets how often one caller may call tools. `Rate::UNLIMITED` switches the limit off.
+    /// Sets how often one caller may call tools. `Rate::UNLIMITED` disables the limit.
     pub fn with_tool_calls(mut self, rate: Rate) -> Self {
         self.tool_calls = rate;
         self
@@ -97,7 +97,7 @@ impl Rates {
     }
 }
 
-/// What is counted.
+/// A method whose requests are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RatedMethod {
     ToolCalls,
@@ -105,7 +105,7 @@ pub(crate) enum RatedMethod {
 }
 
 impl RatedMethod {
-    /// The name of its setting.
+    /// The name of its setting in [`Rates`].
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::ToolCalls => "tool_calls",
@@ -114,12 +114,13 @@ impl RatedMethod {
     }
 }
 
-/// How often callers have asked of late.
+/// Counts recent requests of callers.
 pub(crate) struct RateTable {
     rates: Rates,
     start: Instant,
     cells: [CallerCells<AtomicU64>; 2],
-    /// If all replicas count together: what is given without asking the others.
+    /// The rates that all replicas count together, if they do, and the requests that this replica
+    /// allows without asking the others.
     #[cfg(feature = "http")]
     shared: Option<(Arc<SharedRates>, [CallerCells<AtomicU64>; 2])>,
 }
@@ -135,7 +136,7 @@ impl RateTable {
         }
     }
 
-    /// The same, counted by all replicas together.
+    /// Counts the rates of all replicas together.
     #[cfg(feature = "http")]
     pub(crate) fn shared(mut self, shared: Option<Arc<SharedRates>>) -> Self {
         let cells = || [CallerCells::of_times(), CallerCells::of_times()];
@@ -143,7 +144,7 @@ impl RateTable {
         self
     }
 
-    /// Looks how many replicas count together.
+    /// Updates the number of replicas that count together.
     #[cfg(feature = "http")]
     pub(crate) fn count_replicas(&self) {
         if let Some((shared, _)) = &self.shared {
@@ -151,11 +152,11 @@ impl RateTable {
         }
     }
 
-    /// Counts one request of a caller. Two callers count for each other only if they share both of
+    /// Counts one request of a caller. Two callers are counted together only if they share both of
     /// their cells.
     ///
     /// # Errors
-    /// If there were too many of late.
+    /// If the caller sent too many requests recently.
     pub(crate) fn check(&self, what: RatedMethod, peer: &Peer) -> Result<(), Reject> {
         let Some(counted) = peer.counted_caller() else {
             return Ok(());
@@ -165,7 +166,7 @@ impl RateTable {
             RatedMethod::Completions => (self.rates.completions, 1),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        // Callers whose address is unknown may be many, so each replica counts them by itself.
+        // There may be many callers with unknown addresses, so each replica counts them on its own.
         #[cfg(feature = "http")]
         let shared = self.shared.as_ref();
         #[cfg(feature = "http")]

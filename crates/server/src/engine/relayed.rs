@@ -26,7 +26,7 @@ use crate::{
     relay::{ClientChannel, Relay, RelayReply, RelayedRequest},
 };
 
-/// Methods that the server serves itself, by what the relay offers.
+/// Methods that the server serves itself, with the relay's offer.
 const OWN_METHODS: [&str; 5] = [
     "ping",
     "initialize",
@@ -35,7 +35,7 @@ const OWN_METHODS: [&str; 5] = [
     "subscriptions/listen",
 ];
 
-/// Has the relay serve a request. `None` if it leaves the request to the server.
+/// Lets the relay serve a request. Returns `None` if the relay leaves it to the server.
 pub(crate) fn serve(
     shared: &Shared,
     relay: &Arc<dyn Relay>,
@@ -84,7 +84,7 @@ pub(crate) fn serve(
     })))
 }
 
-/// The span of a request, for those who want spans.
+/// A span for the request, if a subscriber wants spans.
 fn relay_span(incoming: &Incoming<'_>) -> Option<Span> {
     if !are_spans_wanted() {
         return None;
@@ -105,7 +105,7 @@ fn relay_span(incoming: &Incoming<'_>) -> Option<Span> {
     Some(operation.span(remote.as_ref()))
 }
 
-/// Serves a request in its span.
+/// Serves a request inside its span.
 fn observed(span: Span, future: BoxFuture<'static, RelayReply>) -> BoxFuture<'static, RelayReply> {
     Box::pin(async move {
         let reply = future.instrument(span.clone()).await;
@@ -124,7 +124,7 @@ fn observed(span: Span, future: BoxFuture<'static, RelayReply>) -> BoxFuture<'st
     })
 }
 
-/// Whether a result says that the tool failed.
+/// Whether a result reports that the tool failed (`isError`).
 fn is_tool_error(result: &[u8]) -> bool {
     let value: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(result);
     value.is_ok_and(|value| {
@@ -133,7 +133,7 @@ fn is_tool_error(result: &[u8]) -> bool {
     })
 }
 
-/// Polls the relay; a panic is an error of the request.
+/// Polls the relay. If it panics, the request fails.
 fn poll(
     future: &mut BoxFuture<'static, RelayReply>,
     context: &mut Context<'_>,

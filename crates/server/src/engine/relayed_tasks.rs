@@ -10,9 +10,9 @@ use turnbuckle_protocol::{
 
 use super::TaskNews;
 
-/// What a relay tells of tasks.
+/// The task notifications of a relay.
 pub(crate) struct RelayedTasks {
-    /// `None` after its end.
+    /// `None` after the stream has ended.
     news: Option<BoxStream<'static, RawText>>,
     subscription: Id,
 }
@@ -25,7 +25,7 @@ impl RelayedTasks {
         }
     }
 
-    /// The notification for the subscription; `None` for params that are not an object.
+    /// Makes the notification for the subscription; `None` if the params are not an object.
     fn message(&self, params: &RawText) -> Option<Vec<u8>> {
         let subscription = serde_json::to_string(&self.subscription).ok()?;
         let path = ["_meta", "io.modelcontextprotocol/subscriptionId"];

@@ -1,4 +1,4 @@
-//! A limited amount that is in use, and the waiters for the rest of it.
+//! A limited amount: how much is in use, and who waits for the rest.
 //!
 //! The order of operations matters here, so `loom/` explores all orders in which threads can run this file.
 
@@ -10,10 +10,11 @@ use std::{
 
 use super::sync::{AtomicUsize, Mutex};
 
-/// What is in use, and who waits. Everything is relaxed: the lock of those who wait orders what matters.
+/// How much is in use, and the waiters. All atomic operations are relaxed, because the lock of the
+/// waiters provides the order that matters.
 pub(super) struct Room {
     used: AtomicUsize,
-    /// Those who wait until something was given back.
+    /// The wakers of those who wait until something is given back.
     waiting: Mutex<Vec<Waker>>,
 }
 
@@ -25,14 +26,14 @@ impl Room {
         }
     }
 
-    /// How much is in use.
+    /// Returns how much is in use.
     pub(super) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes this much, and returns how much is in use now. `None` if that were more than the limit: nothing
-    /// is taken then, and [`wake_waiting`](Self::wake_waiting) must be called, because somebody may have looked
-    /// at the sum for the moment that it was too large.
+    /// Takes this amount, and returns how much is in use now. Returns `None` and takes nothing if
+    /// that would exceed the limit. Then [`wake_waiting`](Self::wake_waiting) must be called,
+    /// because a waiter may have checked while the sum was too high for a moment.
     pub(super) fn take(&self, amount: usize, limit: usize) -> Option<usize> {
         let before = self.used.fetch_add(amount, Ordering::Relaxed);
         let used = before.saturating_add(amount);
@@ -43,19 +44,20 @@ impl Room {
         None
     }
 
-    /// Gives back what was taken. Call [`wake_waiting`](Self::wake_waiting) after it if somebody may wait for
-    /// this.
+    /// Gives back this amount. Call [`wake_waiting`](Self::wake_waiting) after it if another task
+    /// may wait for it.
     pub(super) fn give_back(&self, amount: usize) {
         self.used.fetch_sub(amount, Ordering::Relaxed);
     }
 
-    /// Wakes all who wait, so that they look again.
+    /// Wakes all waiters, so that they check again.
     pub(super) fn wake_waiting(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock());
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ready when there is room. Otherwise the task of this context is woken when it should look again.
+    /// Ready when there is room. Otherwise the task of this context is woken when it should check
+    /// again.
     pub(super) fn poll(&self, context: &Context<'_>, has_room: impl Fn() -> bool) -> Poll<()> {
         if has_room() {
             return Poll::Ready(());
@@ -66,7 +68,7 @@ impl Room {
             waiting.push(context.waker().clone());
         }
         drop(waiting);
-        // What was given back meanwhile woke no one.
+        // Room may have been given back before the waker was registered.
         if has_room() {
             return Poll::Ready(());
         }

@@ -7,18 +7,19 @@ use futures_core::future::BoxFuture;
 use super::{listen::Subscription, sink::Response};
 use crate::client::Peer;
 
-/// How far a request has come after it was taken in.
+/// How far the serving of a request has come.
 pub(crate) enum Served {
     /// The response has been written.
     Done,
-    /// The response comes later, as one whole message.
+    /// The response follows later, as one complete message.
     Later(BoxFuture<'static, Response>),
-    /// A subscription is open, and is told of changes until it ends.
+    /// A subscription is open, and gets notifications until it ends.
     Listening(Box<Subscription>),
 }
 
 impl Served {
-    /// The response that comes later, if it does. A subscription is told by lines.
+    /// Returns the response that follows later, if there is one. A subscription sends its
+    /// notifications as lines.
     pub(crate) fn later(self, peer: &Arc<Peer>) -> Option<BoxFuture<'static, Response>> {
         match self {
             Self::Done => None,

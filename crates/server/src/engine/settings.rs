@@ -5,9 +5,9 @@ use turnbuckle_transport::{KeepAlive, Limits};
 use super::{memory_budget::MemoryBudget, rates::Rates};
 use crate::subscription::ListenerLimits;
 
-/// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
-/// clients that forget to ask for the next one lose nothing; few enough for a page of large
-/// schemas to stay within a few megabytes.
+/// The default number of entries in a page. It is large enough that nearly every list has one page,
+/// so that clients that do not fetch the next page miss nothing. It is small enough that a page of
+/// large schemas has only a few megabytes.
 const PAGE_SIZE: usize = 1000;
 
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Settings {
     pub(crate) memory: MemoryBudget,
     pub(crate) rates: Rates,
     pub(crate) listeners: ListenerLimits,
-    /// Whether and how clients are asked for signs of life.
+    /// Whether clients are pinged, and how.
     pub(crate) keep_alive: Option<KeepAlive>,
 }
 

@@ -26,36 +26,36 @@ pub(crate) struct Shared {
     pub(crate) instructions: Option<String>,
     pub(crate) settings: Settings,
     pub(crate) allowances: Allowances,
-    /// What is around every call.
+    /// The layers around every call.
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) context: Arc<CallContext>,
     pub(crate) catalog: Catalog,
-    /// What extensions added.
+    /// The methods and notifications of extensions.
     pub(crate) extensions: Registry,
     /// Called when the roots of a client have changed.
     pub(crate) on_roots_changed: Option<OnRootsChanged>,
     pub(crate) tasks: TaskHost,
-    /// The other replicas, if there may be any.
+    /// The other replicas, if the server is one of several.
     #[cfg(feature = "http")]
     pub(crate) replicas: Option<Arc<crate::replica::Replicas>>,
-    /// Asked first, if there is one.
+    /// The relay, which gets requests first, if there is one.
     pub(crate) relay: Option<Arc<dyn Relay>>,
 }
 
-/// What callers may use up, in total and each of them.
+/// Limits on what callers may use, in total and each.
 pub(crate) struct Allowances {
     /// The memory for messages in flight.
     pub(crate) budget: Arc<Budget>,
-    /// The memory for what is kept between messages.
+    /// The memory for data that is kept between messages.
     pub(crate) kept: Arc<Quota>,
-    /// The memory for answers that are not sent yet.
+    /// The memory for answers that have not been sent yet.
     pub(crate) unsent: Arc<Quota>,
-    /// How often callers have asked of late.
+    /// Counts recent requests of callers.
     pub(crate) rates: RateTable,
 }
 
 impl Allowances {
-    /// How many bytes are used now.
+    /// Returns how many bytes are in use.
     pub(crate) fn memory_usage(&self) -> MemoryUsage {
         MemoryUsage {
             messages: self.budget.used(),
@@ -66,12 +66,12 @@ impl Allowances {
 }
 
 impl Shared {
-    /// The catalog as it is now.
+    /// The current catalog.
     pub(crate) fn catalog(&self) -> Arc<Snapshot> {
         self.catalog.snapshot()
     }
 
-    /// Where tasks run, if this caller is offered a tool that runs as one.
+    /// The runner of tasks, if this caller is offered a tool that runs as a task.
     pub(crate) fn task_runner(&self, caller: &Caller) -> Option<Arc<dyn TaskRunner>> {
         let runs_tasks = self.catalog().offers(caller, |offer| offer.tasks);
         runs_tasks.then(|| self.tasks.runner()).flatten()
@@ -88,12 +88,12 @@ impl Shared {
             || relayed()
     }
 
-    /// What the relay offers to this caller, if there is one.
+    /// The relay's offer to this caller, if there is a relay.
     pub(crate) fn relayed(&self, caller: &Caller) -> Option<RelayOffer> {
         Some(self.relay.as_ref()?.offer(caller))
     }
 
-    /// What the server can do for somebody who is offered this, read off what it was given.
+    /// The capabilities of the server for a caller with this offer.
     pub(crate) fn capabilities(
         &self,
         offer: Offer,
@@ -111,7 +111,7 @@ impl Shared {
     }
 }
 
-/// Adds what a relay offers to what the server itself does.
+/// Adds the capabilities of a relay to those of the server.
 fn add(own: &mut ServerCapabilities, relayed: &ServerCapabilities) {
     fn fill<T: Clone>(own: &mut Option<T>, relayed: Option<&T>) {
         if own.is_none() {

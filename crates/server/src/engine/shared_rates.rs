@@ -1,8 +1,8 @@
 //! Rates that replicas share.
 //!
-//! Each replica lets a caller have a small share of its rate without asking anybody: so much that all
-//! replicas together give half of the rate at the most. Only a caller who wants more is counted in the
-//! store, in blocks, and behind its calls: no call waits for the store.
+//! Each replica gives a caller a small part of its rate without asking. The parts of all replicas
+//! together are at most half of the rate. Only if a caller needs more are its requests counted in
+//! the store, in blocks. This happens after the calls: no call waits for the store.
 
 use std::{
     collections::HashMap,
@@ -23,23 +23,23 @@ use turnbuckle_transport::Rate;
 
 use crate::quota::CallerKey;
 
-/// Callers who are counted in the store at a time. Others are counted here alone.
+/// How many callers are counted in the store at a time. Others are counted only by this replica.
 const MAX_BUSY: usize = 4096;
 
-/// How long a caller who asks for nothing more is remembered.
+/// How long a caller that sends no more requests is remembered.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// How long the store may take. After that the rate of this replica alone counts for a while.
+/// How long the store may take. After that, only the rate of this replica counts for a while.
 const TAKE_WITHIN: Duration = Duration::from_secs(1);
 
-/// The longest time for which a caller is refused without asking the store again.
+/// The longest time for which a caller is rejected before the store is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// The largest block that is taken at once.
+/// The largest number of requests in a block.
 const MAX_BLOCK: u32 = 1000;
 
-/// How many replicas there are taken to be until they are counted: so many that little is given without
-/// asking.
+/// The number of replicas that is assumed until they are counted. It is high, so that little is
+/// given without asking.
 const ASSUMED_REPLICAS: u32 = 16;
 
 /// Rates that replicas share.
@@ -47,19 +47,19 @@ pub(crate) struct SharedRates {
     limits: Arc<dyn SharedLimits>,
     bus: Arc<dyn Bus>,
     runtime: Handle,
-    /// How many replicas there are.
+    /// The number of replicas.
     replicas: AtomicU32,
     busy: Mutex<HashMap<(&'static str, CallerKey), BusyCaller>>,
 }
 
-/// A caller who has used more than the share of this replica.
+/// A caller that has used up the part of this replica.
 struct BusyCaller {
-    /// What is paid for already.
+    /// How many requests are already counted in the store.
     credit: u32,
-    /// What was allowed and is not paid for yet.
+    /// How many requests were allowed but are not counted in the store yet.
     owed: u32,
     is_taking: bool,
-    /// Until when there is nothing left in the store.
+    /// The time until which the store has nothing left for the caller.
     refused_until: Option<Instant>,
     used: Instant,
 }
@@ -76,19 +76,21 @@ impl SharedRates {
         })
     }
 
-    /// Looks how many replicas there are.
+    /// Updates the number of replicas.
     pub(crate) fn count_replicas(&self) {
         let replicas = u32::try_from(self.bus.nodes().len()).unwrap_or(u32::MAX);
         self.replicas.store(replicas.max(1), Ordering::Relaxed);
     }
 
-    /// Into how many parts a rate is divided, of which this replica gives one without asking.
+    /// The number of parts into which a rate is divided. This replica gives one part without
+    /// asking.
     pub(super) fn parts(&self) -> u32 {
         self.replicas.load(Ordering::Relaxed).saturating_mul(2)
     }
 
-    /// Counts one request of a caller beyond the share of this replica; false if all replicas together
-    /// have let in too many. `limit` is what is counted, and `name` is how other replicas know the caller.
+    /// Counts one request of a caller beyond the part of this replica. Returns `false` if all
+    /// replicas together have allowed too many. `limit` is the kind of request, and `name`
+    /// identifies the caller for other replicas.
     pub(super) fn take(
         self: &Arc<Self>,
         limit: &'static str,
@@ -115,7 +117,7 @@ impl SharedRates {
         let owed = entry.owed;
         drop(busy);
         let (shared, name) = (Arc::clone(self), name());
-        // Ends with the answer of the store, or without.
+        // This task ends with the answer of the store, or after a timeout.
         self.runtime.spawn(async move {
             let mut request = RateRequest::new(&name, limit, rate.burst(), rate.per_second());
             (request.owed, request.wanted) = (owed, block);
@@ -152,7 +154,7 @@ impl BusyCaller {
         self.refused_until.is_some_and(|until| now < until)
     }
 
-    /// Whether a request is allowed: it is until the store says that there is nothing left.
+    /// Whether a request is allowed. It is until the store answers that there is nothing left.
     fn take(&mut self, burst: u32, now: Instant) -> bool {
         self.used = now;
         if self.credit > 0 {
@@ -171,7 +173,7 @@ impl BusyCaller {
         !self.is_taking && !self.is_refused(now) && (self.owed > 0 || self.credit <= block / 2)
     }
 
-    /// Takes in what the store said, if it said anything.
+    /// Applies the answer of the store; `None` if it did not answer.
     fn settle(&mut self, grant: Option<RateGrant>, owed: u32, block: u32) {
         self.is_taking = false;
         match grant {
@@ -181,8 +183,8 @@ impl BusyCaller {
                 let until = Instant::now() + grant.wait.min(ASK_AGAIN);
                 self.refused_until = (grant.granted == 0).then_some(until);
             }
-            // No caller is refused because the store is unreachable: what this replica allows by itself
-            // counts, and the store is asked again after so many requests.
+            // No caller is rejected because the store is unreachable: this replica allows a block
+            // of requests, and asks the store again after that.
             None => self.credit = self.credit.max(block),
         }
     }

@@ -8,7 +8,7 @@ use turnbuckle_transport::Outbox;
 
 use crate::quota::Share;
 
-/// What kind of response was written, for transports that say it twice.
+/// The kind of response that was written, for transports that need to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrote {
     /// A result.
@@ -17,12 +17,13 @@ pub(crate) enum Wrote {
     Error(i64),
 }
 
-/// Takes messages, one at a time.
+/// A destination of messages, which takes one at a time.
 pub(crate) trait Sink {
-    /// Has one message appended. The writer must not wait, and must not send anything itself.
+    /// Appends one message, which `write` produces. `write` must not wait, and must not send
+    /// anything itself.
     fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote);
 
-    /// Has a result appended by a writer that cannot fail.
+    /// Appends a result; `write` cannot fail.
     fn put_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.put(|out| {
             write(out);
@@ -30,10 +31,10 @@ pub(crate) trait Sink {
         });
     }
 
-    /// Has a result appended that is JSON already, with the end of its message.
+    /// Appends a result that is already JSON, with the end of its message.
     fn put_result(&mut self, id: &IdRef<'_>, result: &Bytes) {
         self.put(|out| {
-            // One growth for the whole of a large result.
+            // A large result needs only one allocation.
             out.reserve(result.len() + ENVELOPE_BYTES);
             envelope::write_result_head(out, id);
             out.extend_from_slice(result);
@@ -42,10 +43,10 @@ pub(crate) trait Sink {
     }
 }
 
-/// Bytes of an envelope with an id of usual length.
+/// The size of an envelope with an id of usual length, in bytes.
 const ENVELOPE_BYTES: usize = 64;
 
-/// 512 bytes: most answers fit, and are written without growing step by step.
+/// 512 bytes: most answers fit into this, so the buffer need not grow.
 const USUAL_BYTES: usize = 512;
 
 impl Sink for Outbox {
@@ -58,44 +59,44 @@ impl Sink for Outbox {
     }
 }
 
-/// One response on its own.
+/// One response as a message of its own.
 #[derive(Debug)]
 pub(crate) struct Response {
     head: Vec<u8>,
-    /// What follows the head, where it is shared with other responses.
+    /// The end of the message, if it is shared with other responses.
     tail: Option<Bytes>,
     pub(crate) wrote: Wrote,
-    /// What was paid for the memory of the head, until it is sent.
+    /// The share of the quota that is taken for the head until it is sent.
     pub(crate) paid: Option<Box<Share>>,
 }
 
 impl Response {
-    /// The message.
+    /// Returns the whole message.
     pub(crate) fn into_message(self) -> Vec<u8> {
         let mut message = self.head;
         message.extend_from_slice(&self.tail.unwrap_or_default());
         message
     }
 
-    /// The message in two pieces, of which the second is shared with other messages, and what was
-    /// paid for the first.
+    /// Returns the message in two parts, of which the second is shared with other messages, and the
+    /// share of the quota for the first part.
     #[cfg(feature = "http")]
     pub(crate) fn into_parts(self) -> (Vec<u8>, Option<Bytes>, Option<Box<Share>>) {
         (self.head, self.tail, self.paid)
     }
 
-    /// Bytes that no other message shares.
+    /// The number of bytes that are not shared with other messages.
     pub(crate) fn own_bytes(&self) -> usize {
         self.head.len()
     }
 
-    /// Bytes of the whole message.
+    /// The number of bytes of the whole message.
     #[cfg(feature = "http")]
     pub(crate) fn bytes(&self) -> usize {
         self.head.len() + self.tail.as_ref().map_or(0, Bytes::len)
     }
 
-    /// Queues the message, with what was paid for it.
+    /// Queues the message. Its share of the quota is kept until it is sent.
     pub(crate) fn push_to(mut self, outbox: &Outbox) {
         match self.paid.take() {
             Some(paid) => outbox.push_holding(&self.into_message(), paid),
@@ -103,7 +104,7 @@ impl Response {
         }
     }
 
-    /// Has the message appended.
+    /// Appends the message to another sink.
     pub(crate) fn put_into(self, out: &mut impl Sink) {
         let wrote = self.wrote;
         out.put(|out| {
@@ -112,7 +113,7 @@ impl Response {
         });
     }
 
-    /// Whether nothing was written.
+    /// Whether nothing has been written.
     pub(crate) fn is_empty(&self) -> bool {
         self.head.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The atomics and locks of `room.rs`. `loom/` has others in their place.
+//! The atomics and locks that `room.rs` uses. `loom/` replaces them.
 
 pub(super) use std::sync::atomic::AtomicUsize;
 

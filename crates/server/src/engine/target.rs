@@ -1,7 +1,7 @@
 //! The entry of the catalog that a request names, if its caller may see it.
 //!
-//! An entry that the caller may not see is not there: from here on nothing tells it from one that
-//! does not exist.
+//! An entry that the caller may not see is not found, so later code cannot distinguish it from an
+//! entry that does not exist.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     catalog::{Offer, Snapshot},
 };
 
-/// Finds what a request means.
+/// Finds the entry that a request names.
 pub(super) fn find<'a>(
     shared: &Shared,
     caller: &Caller,
@@ -40,7 +40,7 @@ pub(super) fn find<'a>(
     }
 }
 
-/// What the author left out of the server is not there: no tools, no `tools/…`.
+/// Checks that the author gave the server this part: without tools there is no method `tools/…`.
 pub(super) fn offered(is_offered: bool, method: &str) -> Result<(), Reject> {
     if is_offered {
         Ok(())
@@ -49,8 +49,9 @@ pub(super) fn offered(is_offered: bool, method: &str) -> Result<(), Reject> {
     }
 }
 
-/// What is said of a request that cannot be served: that there is no such method, if this caller is
-/// offered nothing of the kind. It is looked at only then, because it takes all entries to tell.
+/// The error for a request that cannot be served. If this caller is offered nothing of the kind, it
+/// is that the method does not exist. This is checked only then, because it requires a look at all
+/// entries.
 struct Missing<'a> {
     catalog: &'a Snapshot,
     caller: &'a Caller,
@@ -134,7 +135,7 @@ fn resource<'a>(
     Ok(Target::Resource(Arc::new(found), uri))
 }
 
-/// The error for params that cannot be read.
+/// The error for params that cannot be parsed.
 // errors: a message SHOULD be one concise sentence.
 pub(super) fn unreadable(error: &serde_json::Error) -> Reject {
     let problem = problem_in_message(error);

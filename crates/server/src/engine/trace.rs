@@ -1,4 +1,4 @@
-//! The trace that a call belongs to: a span for those who want spans, and the context for whatever
+//! The trace of a call: a span if a subscriber wants spans, and the trace context for requests that
 //! the handler sends.
 
 use futures_core::future::BoxFuture;
@@ -10,15 +10,15 @@ use turnbuckle_telemetry::{
 
 use crate::{Call, Failure, catalog::Callable};
 
-/// The trace of a call that has one.
+/// The trace of a call.
 pub(crate) struct Trace {
     remote: Option<TraceContext>,
     span: Option<Span>,
 }
 
 impl Trace {
-    /// `None` for a call without a trace if no subscriber wants spans: the usual case, which must
-    /// cost nothing.
+    /// Returns `None` for a call without a trace if no subscriber wants spans. This is the usual
+    /// case, which must cost nothing.
     pub(crate) fn of(call: &Call<'_>) -> Option<Self> {
         let is_wanted = are_spans_wanted();
         if !call.origin.has_trace && !is_wanted {
@@ -29,7 +29,7 @@ impl Trace {
         Some(Self { remote, span })
     }
 
-    /// Lets the call run as part of its trace.
+    /// Runs the call as part of its trace.
     pub(crate) fn wrap<C: Callable>(
         self,
         future: BoxFuture<'static, Result<C::Output, Failure>>,

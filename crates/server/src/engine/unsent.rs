@@ -1,8 +1,8 @@
-//! The memory of answers that are not sent yet.
+//! The memory of answers that have not been sent yet.
 //!
-//! A client that does not read keeps its answers in the server's memory. Answers over HTTP pay for
-//! theirs from the moment they are made until the last byte has left the process. So do notifications
-//! and questions that wait behind each other.
+//! A client that does not read keeps its answers in the server's memory. So answers over HTTP count
+//! against a quota from the moment they are made until their last byte has left the process. Queued
+//! notifications and questions count, too.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use turnbuckle_transport::{Held, OutboxBudget};
 use super::{Response, Shared, Sink as _, answer};
 use crate::quota::{CallerKey, Over, Quota};
 
-/// 8 KiB: smaller answers do not pay. The system's own buffer of a connection holds more than that.
+/// 8 KiB: smaller answers are not counted, because the system's own buffer for a connection is
+/// larger.
 const SMALL_ANSWER_BYTES: usize = 8 * 1024;
 
-/// Whose answers wait.
+/// The caller against whose quota unsent answers count.
 #[derive(Clone)]
 pub(crate) struct Unsent {
     quota: Arc<Quota>,
@@ -30,7 +31,8 @@ impl Unsent {
         }
     }
 
-    /// Pays for an answer. Where too many wait to be read, the answer is replaced by an error.
+    /// Counts an answer against the quota. If too many answers wait to be sent, it is replaced by
+    /// an error.
     pub(crate) fn pay(&self, mut response: Response, id: &IdRef<'_>) -> Response {
         let bytes = response.own_bytes();
         if bytes <= SMALL_ANSWER_BYTES {
@@ -47,7 +49,7 @@ impl Unsent {
     }
 }
 
-/// Pays for an answer of which the caller is not known yet.
+/// Counts an answer whose caller is not known yet.
 pub(crate) fn pay(
     shared: &Shared,
     response: Response,
@@ -60,7 +62,8 @@ pub(crate) fn pay(
     Unsent::of(shared, caller()).pay(response, id)
 }
 
-/// An outbox for one exchange or session over HTTP. Its caller pays for what waits in it.
+/// Creates an outbox for one exchange or session over HTTP. Its contents count against the caller's
+/// quota.
 #[cfg(feature = "http")]
 pub(crate) fn outbox(shared: &Shared, caller: CallerKey) -> turnbuckle_transport::Outbox {
     let budget: Arc<Quota> = Arc::clone(&shared.allowances.unsent);
@@ -116,7 +119,7 @@ mod tests {
         let (ada, eve, id) = (of("ada"), of("eve"), IdRef::Int(7));
         let text = |response: Response| String::from_utf8(response.into_message()).unwrap();
         let first = ada.pay(response(15_000), &id);
-        // Counts as half of what one caller may have.
+        // This counts as half of the caller's limit.
         let second = ada.pay(response(70_000), &id);
         assert_eq!(second.own_bytes(), 70_000);
         let refused = text(ada.pay(response(15_000), &id));
@@ -125,7 +128,7 @@ mod tests {
             "{refused}"
         );
         assert!(refused.contains(r#""id":7"#), "{refused}");
-        // Small answers do not pay.
+        // Small answers are not counted.
         assert_eq!(ada.pay(response(8_000), &id).own_bytes(), 8_000);
         let third = eve.pay(response(10_000), &id);
         assert_eq!(third.own_bytes(), 10_000);

@@ -4,7 +4,6 @@
 //! and the error types of `anyhow` and `eyre`: all of them become a boxed error. Texts that the
 //! author wrote are shown to the reader; this crate's own errors keep their meaning; all other
 //! errors are unexpected.
-//! expected.
 
 use std::{any::Any, borrow::Cow, error::Error, fmt};
 

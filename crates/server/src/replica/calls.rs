@@ -22,25 +22,26 @@ use super::{
     replicas::now_ms,
 };
 
-/// The pause before a node that does not listen is tried again.
+/// The pause before a message is sent again to a node that does not listen.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How long to wait for an answer before it is looked whether the other replica is still there.
+/// How long to wait for an answer before checking whether the other replica still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long to wait for an answer before the message is sent again. It doubles each time.
 const SEND_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long a message for others is valid and is sent again.
+/// How long a message to all replicas is valid and is sent again.
 const TOLD: Duration = Duration::from_secs(30);
 
-/// How long others have at first to take a message for all before it is sent again.
+/// How long replicas have at first to acknowledge a message to all before it is sent again.
 const TAKEN_WITHIN: Duration = Duration::from_secs(1);
 
-/// The pause before a message for all is sent again.
+/// The pause before a message to all is sent again.
 const TELL_AGAIN: Duration = Duration::from_millis(200);
 
-/// Messages for all that may be sent again at a time. They are small; a further one is sent once.
+/// How many messages to all may be sent again at a time. They are small; a further message is sent
+/// only once.
 pub(super) const MAX_TELLING: usize = 4096;
 
 /// Calls to other replicas that have no answer yet.
@@ -50,17 +51,17 @@ pub(super) struct Calls {
     open: Mutex<HashMap<u64, AwaitedAnswers>>,
 }
 
-/// Who waits for answers.
+/// A call that waits for answers.
 struct AwaitedAnswers {
     /// The nodes that have not answered.
     missing: HashSet<NodeId>,
-    /// Gets the last answer.
+    /// Receives the last answer.
     done: oneshot::Sender<Outcome>,
-    /// Whether the other replica has said that it works on the message.
+    /// Whether the other replica has reported that it works on the message.
     is_taken: bool,
 }
 
-/// Why another replica did not answer.
+/// The reason why another replica did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallFailed {
     #[error("the replica has ended")]
@@ -83,12 +84,12 @@ impl Calls {
         let waiting = open.remove(&call);
         drop(open);
         if let Some(waiting) = waiting {
-            // Who waited may be gone.
+            // The future that waits may have been dropped.
             let _ = waiting.done.send(outcome);
         }
     }
 
-    /// Notes that the other replica has a message and works on it.
+    /// Notes that the other replica has received a message and works on it.
     pub(super) fn taken(&self, call: Option<u64>) {
         let Some(call) = call else { return };
         if let Some(waiting) = self.open.lock().get_mut(&call) {
@@ -108,7 +109,7 @@ impl Calls {
         waiting.map_or_else(HashSet::new, |waiting| waiting.missing.clone())
     }
 
-    /// Begins to wait for the answers of these nodes.
+    /// Starts to wait for the answers of these nodes.
     fn enter(&self, missing: HashSet<NodeId>) -> (u64, oneshot::Receiver<Outcome>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (done, receiver) = oneshot::channel();
@@ -122,14 +123,14 @@ impl Calls {
     }
 }
 
-/// A message for all that is sent until all have it.
+/// A message to all replicas, which is sent until all of them have it.
 struct MessageForAll {
     message: Message,
     /// The nodes that have it.
     taken: HashSet<NodeId>,
-    /// Whether it was sent at all.
+    /// Whether it was sent at least once.
     is_sent: bool,
-    /// How long others have to take it.
+    /// How long the other replicas have to acknowledge it.
     within: Duration,
 }
 
@@ -144,7 +145,7 @@ impl MessageForAll {
     }
 }
 
-/// A call that waits, and is forgotten when it is not waited for any more.
+/// A call that waits for an answer. Dropping it ends the wait.
 struct OpenCall<'a> {
     calls: &'a Calls,
     number: u64,
@@ -157,10 +158,10 @@ impl Drop for OpenCall<'_> {
 }
 
 impl Replicas {
-    /// Asks another replica, and waits for its answer.
+    /// Sends a message to another replica, and waits for its answer.
     ///
     /// # Cancel safety
-    /// Dropping the future forgets the answer; the message may have been sent.
+    /// Dropping the future discards the answer; the message may have been sent already.
     pub(crate) async fn call(
         &self,
         node: NodeId,
@@ -188,7 +189,7 @@ impl Replicas {
                 Ok(Ok(Delivery::Deaf)) if Instant::now() >= deadline => {
                     return Err(CallFailed::Late);
                 }
-                // Its connection may be back in a moment, or its lease may end.
+                // The node may be connected again in a moment, or its lease may end.
                 Ok(Ok(Delivery::Deaf)) => sleep(AGAIN).await,
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "another replica cannot be reached");
@@ -214,12 +215,13 @@ impl Replicas {
             let message = if !self.calls.is_taken(number) && Instant::now() >= send_at {
                 pause *= 2;
                 send_at = Instant::now() + pause;
-                // The message may be lost. One that has it says so, and does not take it twice.
+                // The message may have been lost. If the replica has it, it reports that, and does
+                // not handle it twice.
                 Some(sealed.clone())
             } else if self.bus.nodes().contains(&node) {
                 None
             } else {
-                // Whether it listens shows if it has ended.
+                // If the replica has ended, sending this message shows it.
                 self.probe(until_ms)
             };
             let Some(message) = message else { continue };
@@ -230,17 +232,18 @@ impl Replicas {
         }
     }
 
-    /// A short message without an answer.
+    /// A short message that is not answered.
     fn probe(&self, until_ms: u64) -> Option<Vec<u8>> {
         let content = Content::Message(Message::Unknown);
         self.seal(&Letter::new(self.node, None, until_ms, content))
     }
 
-    /// Tells all others, and waits until each one that is known to be there has taken the message, but
-    /// no longer than this. One that is late takes it later, see [`Self::tell_until_taken`].
+    /// Sends a message to all replicas, and waits until each one that is known to run has received
+    /// it, but at most for this time. A late replica receives it later, see
+    /// [`Self::tell_until_taken`].
     ///
     /// # Cancel safety
-    /// Dropping the future ends the waiting, and not the telling.
+    /// Dropping the future ends the wait, but the message is still sent.
     pub(crate) async fn tell_all(self: &Arc<Self>, message: Message, within: Duration) {
         let taken = self.tell_until_taken(message);
         if !matches!(timeout(within, taken).await, Ok(Ok(()))) {
@@ -248,15 +251,16 @@ impl Replicas {
         }
     }
 
-    /// Tells all others, and sends the message again until each one that is there has taken it: the
-    /// connection of another one may be broken for a moment, as ours may be, and after that it is not
-    /// known at once who is there. What is returned is ready when all that are known have it; it may be
-    /// dropped. Must be called inside a runtime.
+    /// Sends a message to all replicas, again and again until each one has received it. The
+    /// connection of another replica, or of this one, may be interrupted for a moment, and after
+    /// that it is not known at once which replicas run. The returned receiver is ready when all
+    /// known replicas have the message; it may be dropped. Must be called inside a runtime.
     pub(crate) fn tell_until_taken(self: &Arc<Self>, message: Message) -> oneshot::Receiver<()> {
         let permit = Arc::clone(&self.telling).try_acquire_owned();
         let replicas = Arc::downgrade(self);
         let (sender, taken) = oneshot::channel();
-        // Ends when all have the message, with this replica, or when its time is over.
+        // This task ends when all replicas have the message, when this replica leaves, or when the
+        // time is over.
         self.runtime.spawn(async move {
             let deadline = Instant::now() + TOLD;
             let mut sender = Some(sender);
@@ -267,7 +271,7 @@ impl Replicas {
                 }
                 if replicas.is_taken(&mut telling).await {
                     if let Some(sender) = sender.take() {
-                        // It is possible that no task waits for it.
+                        // The receiver may have been dropped.
                         let _ = sender.send(());
                     }
                     if replicas.bus.knows_all() {
@@ -285,7 +289,8 @@ impl Replicas {
         taken
     }
 
-    /// Sends a message to all, or to those that are known not to have it. Whether each one has it then.
+    /// Sends a message to all replicas, or to those that are not known to have it. Returns whether
+    /// all of them have it after that.
     async fn is_taken(&self, telling: &mut MessageForAll) -> bool {
         let there = self.bus.nodes().into_iter();
         let others = there.filter(|node| *node != self.node && !telling.taken.contains(node));
@@ -305,7 +310,7 @@ impl Replicas {
         };
         let letter = Letter::new(self.node, Some(number), told_until(), content);
         if telling.is_sent {
-            // The others have it.
+            // The other replicas have it already.
             for node in &others {
                 self.send(Recipient::Node(*node), &letter).await;
             }
@@ -323,29 +328,29 @@ impl Replicas {
         is_taken
     }
 
-    /// Tells others, without waiting for anything. Must be called inside a runtime.
+    /// Sends a message without waiting for anything. Must be called inside a runtime.
     pub(crate) fn tell(self: &Arc<Self>, to: Recipient, message: Message) {
         let replicas = Arc::clone(self);
-        // Ends when the message is sent, or could not be.
+        // This task ends when the message has been sent, or could not be sent.
         let runtime = self.runtime.clone();
         runtime.spawn(async move { replicas.send_message(to, message).await });
     }
 
-    /// Tells others; when it returns, the message is on its way.
+    /// Sends a message. When it returns, the message is on its way.
     pub(crate) async fn send_message(&self, to: Recipient, message: Message) {
         let letter = Letter::new(self.node, None, told_until(), Content::Message(message));
         self.send(to, &letter).await;
     }
 
-    /// Tells others that this replica has left tasks to them.
+    /// Reports to all replicas that this replica has left tasks to them.
     pub(crate) async fn tell_of_tasks(&self) {
         let node = self.node.to_string();
         let left = Message::TasksLeft { node };
         self.send_message(Recipient::All, left).await;
     }
 
-    /// Sends an answer. The connection of the one who waits may be broken for a moment, as ours may
-    /// be; so it is sent again until no caller waits for it.
+    /// Sends an answer. The connection of the caller, or of this replica, may be interrupted for a
+    /// moment, so the answer is sent again until the caller no longer waits for it.
     pub(super) async fn send_answer(&self, to: NodeId, letter: &Letter) {
         let Some(sealed) = self.seal(letter) else {
             return;
@@ -363,7 +368,7 @@ impl Replicas {
         }
     }
 
-    /// Sends a letter. False if it was lost.
+    /// Sends a letter. Returns `false` if it was lost.
     pub(super) async fn send(&self, to: Recipient, letter: &Letter) -> bool {
         let Some(sealed) = self.seal(letter) else {
             return false;

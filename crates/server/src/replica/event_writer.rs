@@ -16,28 +16,28 @@ use tokio::{
 };
 use turnbuckle_store::event::{EventLog, LoggedEvent};
 
-/// Events that wait to be written. What is more is not written: the client of such a stream is told
-/// that its call was lost, should the replica end.
+/// How many events may wait to be written. Further events are not written; if the replica ends, the
+/// client of such a stream is told that its call was lost.
 const MAX_WAITING: usize = 4096;
 
-/// Bytes of events that wait to be written.
+/// How many bytes of events may wait to be written.
 const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
 
-/// Events that are written in one go.
+/// How many events are written at once.
 const MAX_GROUP: usize = 256;
 
-/// How often events are tried to be written, and the pause after the first attempt, which doubles.
+/// How many times writing events is tried, and the pause after the first attempt, which doubles.
 const ATTEMPTS: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long the end of the replica waits for events to be written.
+/// How long the shutdown of the replica waits for events to be written.
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 
-/// An event on its way to the log.
+/// An event that is to be written to the log.
 pub(super) struct EventToWrite {
     pub(super) stream: Arc<str>,
     pub(super) event: LoggedEvent,
-    /// The first event of the stream that is kept.
+    /// The number of the first event of the stream that is kept.
     pub(super) from: u64,
     pub(super) keep: Duration,
 }
@@ -47,7 +47,7 @@ enum WriterInput {
     Flush(oneshot::Sender<()>),
 }
 
-/// The queue of events, and the task that empties it.
+/// The queue of events, and the task that writes them.
 pub(super) struct EventWriter {
     queue: mpsc::Sender<WriterInput>,
     waiting_bytes: Arc<AtomicUsize>,
@@ -55,7 +55,7 @@ pub(super) struct EventWriter {
 }
 
 impl EventWriter {
-    /// Must be called inside a runtime.
+    /// Starts the task. Must be called inside a runtime.
     pub(super) fn start(log: Arc<dyn EventLog>) -> Self {
         let (queue, waiting) = mpsc::channel(MAX_WAITING);
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
@@ -66,7 +66,7 @@ impl EventWriter {
         }
     }
 
-    /// Has an event written, unless too much waits already. It does not wait.
+    /// Queues an event to be written, unless too many wait already. It does not wait.
     pub(super) fn write(&self, event: EventToWrite) {
         let bytes = event.event.bytes.len();
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl EventWriter {
         }
     }
 
-    /// Waits until all events that were handed over are written, or for so long that it is given up.
+    /// Waits until all queued events are written, but only for a limited time.
     pub(super) async fn flush(&self) {
         let (done, written) = oneshot::channel();
         let flushed = async {
@@ -125,13 +125,13 @@ async fn write_all(
         }
         waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         for done in flushed {
-            // Who waits for it may be gone.
+            // The future that waits may have been dropped.
             let _ = done.send(());
         }
     }
 }
 
-/// Events of one stream.
+/// Events of one stream, which are written at once.
 #[derive(Default)]
 struct StreamGroup {
     events: Vec<LoggedEvent>,

@@ -6,21 +6,22 @@ use turnbuckle_session::round::{KeyRing, seal::Nonce};
 
 use super::{Handshake, HandshakeRest, OpenedId};
 
-/// A session id, the key of its session in stores, and the part of its handshake that is kept in a store.
+/// An encrypted session id, the key of its session in stores, and the part of its handshake that is
+/// kept in a store.
 #[derive(Clone, Debug)]
 pub struct SealedSession {
     /// The id.
     pub id: String,
-    /// What the session is kept under in stores.
+    /// The key of the session in stores.
     pub key: String,
-    /// What was too large for the id.
+    /// The part of the handshake that was too large for the id, if any.
     pub part: Option<Vec<u8>>,
 }
 
-/// Seals a handshake of a client with this name.
+/// Encrypts the handshake of a client with this name.
 ///
 /// # Panics
-/// If sealing fails, which these values cannot cause.
+/// If encryption fails, which these values cannot cause.
 pub fn seal_session(
     keys: &KeyRing,
     caller: &str,
@@ -42,13 +43,15 @@ pub fn seal_session(
     }
 }
 
-/// Opens a session id: the key of its session, and its handshake as JSON.
+/// Decrypts a session id, and returns the key of its session and its handshake as JSON. `None` if
+/// the id is invalid.
 pub fn open_session(keys: &KeyRing, id: &str) -> Option<(String, Value)> {
     let opened = OpenedId::open(keys, id)?;
     Some((opened.key, serde_json::to_value(opened.handshake).ok()?))
 }
 
-/// Opens the part of a handshake that was kept in a store, as JSON.
+/// Decrypts the part of a handshake that was kept in a store, and returns it as JSON. `None` if it
+/// is invalid.
 pub fn open_part(keys: &KeyRing, part: &[u8]) -> Option<Value> {
     serde_json::to_value(HandshakeRest::open(keys, part.to_vec())?).ok()
 }

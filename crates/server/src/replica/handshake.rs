@@ -1,5 +1,5 @@
-//! The id of a session as its sealed handshake: every replica that has the secret can open it, and
-//! serves the session without asking another replica.
+//! Session ids that contain the encrypted handshake. Every replica that has the secret can decrypt
+//! an id, and serve the session without asking another replica.
 
 use std::time::Duration;
 
@@ -8,31 +8,31 @@ use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::{ClientCapabilities, Implementation, Revision, SubscriptionFilter};
 use turnbuckle_session::round::{KeyRing, seal::Nonce};
 
-/// The longest id, in characters. Proxies take headers of some kilobytes, and a client repeats this
-/// one with each request.
+/// The maximum length of an id, in characters. Proxies accept headers of a few kilobytes, and a
+/// client repeats this one with each request.
 const MAX_ID: usize = 512;
 
-/// The longest text that is tried to be opened.
+/// The maximum length of a text that the server tries to decrypt.
 const MAX_OPENED: usize = 2 * MAX_ID;
 
 /// How far the clock of another replica may be ahead.
 const SKEW: Duration = Duration::from_mins(1);
 
-/// What is sealed for which purpose.
+/// The purposes for which data is encrypted.
 const ID: &[u8] = b"session id";
 const PART: &[u8] = b"handshake";
 
-/// What a handshake leaves behind.
+/// The data of a handshake that a session needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Handshake {
     #[serde(rename = "r")]
     pub(crate) revision: Revision,
-    /// When it took place, in milliseconds since 1970.
+    /// The time of the handshake, in milliseconds since 1970.
     #[serde(rename = "t")]
     pub(crate) opened_ms: u64,
     #[serde(rename = "p")]
     promised: u8,
-    /// Missing if it is too large for the id, and kept in a store.
+    /// Missing if it is too large for the id; then it is kept in a store.
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub(crate) rest: Option<HandshakeRest>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Handshake {
 /// The part of a handshake that may be large.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HandshakeRest {
-    /// Whose session it is.
+    /// The id of the session's caller.
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     pub(crate) caller: Option<String>,
     #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
@@ -49,15 +49,16 @@ pub(crate) struct HandshakeRest {
     pub(crate) capabilities: ClientCapabilities,
 }
 
-/// An id that was opened.
+/// A decrypted session id.
 #[derive(Debug)]
 pub(crate) struct OpenedId {
-    /// What the session is kept under in stores.
+    /// The key of the session in stores.
     pub(crate) key: String,
     pub(crate) handshake: Handshake,
 }
 
-/// An id, and the part of its handshake that was too large for it, to be kept in a store.
+/// An encrypted session id, and the part of its handshake that was too large for the id and must be
+/// kept in a store.
 pub(super) struct SealedId {
     pub(super) id: String,
     pub(super) key: String,
@@ -88,7 +89,7 @@ impl Handshake {
         }
     }
 
-    /// The notifications that were declared to the client.
+    /// The notifications that the server declared to the client.
     pub(crate) fn promised(&self) -> SubscriptionFilter {
         let has = |bit: u8| self.promised & (1 << bit) != 0;
         let mut filter = SubscriptionFilter::new();
@@ -98,8 +99,8 @@ impl Handshake {
         filter
     }
 
-    /// How long the session lasts from `now` on, if it lasts for `life` from its beginning; `None` if it
-    /// is over, or was not opened yet.
+    /// Returns how long the session lasts from `now` on, if it lasts for `life` from its handshake.
+    /// `None` if it is over, or if the handshake is in the future.
     pub(crate) fn time_left(&self, life: Duration, now_ms: u64) -> Option<Duration> {
         let age = Duration::from_millis(now_ms.saturating_sub(self.opened_ms));
         let ahead = Duration::from_millis(self.opened_ms.saturating_sub(now_ms));
@@ -107,7 +108,7 @@ impl Handshake {
         left.filter(|_| ahead <= SKEW)
     }
 
-    /// Seals it. `None` if there is no cipher.
+    /// Encrypts the handshake. `None` if encryption fails.
     pub(super) fn seal(mut self, keys: &KeyRing, nonces: [Nonce; 2]) -> Option<SealedId> {
         let key = key(&nonces[0]);
         let id = self.sealed(keys, nonces[0])?;
@@ -135,7 +136,7 @@ impl Handshake {
 }
 
 impl OpenedId {
-    /// Opens an id that a replica with one of these keys sealed.
+    /// Decrypts an id that a replica encrypted with one of these keys.
     pub(super) fn open(keys: &KeyRing, id: &str) -> Option<Self> {
         if id.len() > MAX_OPENED {
             return None;
@@ -150,14 +151,14 @@ impl OpenedId {
 }
 
 impl HandshakeRest {
-    /// Opens the part of a handshake that was kept in a store.
+    /// Decrypts the part of a handshake that was kept in a store.
     pub(super) fn open(keys: &KeyRing, mut part: Vec<u8>) -> Option<Self> {
         let (text, _) = keys.open_bytes(PART, &mut part)?;
         serde_json::from_slice::<Option<Self>>(&text).ok()?
     }
 }
 
-/// The nonce of an id tells its session from all others.
+/// The nonce of an id is unique, so it identifies the session.
 fn key(nonce: &Nonce) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(nonce)
 }

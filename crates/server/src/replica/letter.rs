@@ -1,19 +1,19 @@
 //! The messages between replicas.
 //!
-//! A letter is JSON in a sealed box. A replica of another version may send what this one does not
-//! know: an unknown message is answered so, and unknown members are passed over.
+//! A letter is encrypted JSON. A replica of another version may send something unknown: unknown
+//! messages are answered as such, and unknown members are ignored.
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_store::bus::NodeId;
 
-/// One message on its way, with its return address.
+/// A message between replicas, with its sender.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Letter {
     from: String,
     /// The number of a call, which its answer repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) call: Option<u64>,
-    /// When its answer is no longer awaited, in milliseconds since 1970.
+    /// The time after which its answer is no longer awaited, in milliseconds since 1970.
     pub(super) until_ms: u64,
     pub(super) content: Content,
 }
@@ -23,8 +23,8 @@ pub(super) struct Letter {
 pub(super) enum Content {
     Message(Message),
     Answer(Outcome),
-    /// The message of this call came again while it is worked on. A replica that does not know this
-    /// passes over it, and sends the message some more times.
+    /// The message of this call arrived again while the replica works on it. Replicas that do not
+    /// know this content ignore it, and send the message a few more times.
     AtWork,
 }
 
@@ -43,42 +43,43 @@ impl Letter {
     }
 }
 
-/// What one replica wants of another.
+/// A message from one replica to another.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "camelCase")]
 pub(crate) enum Message {
-    /// A client answered a request of that replica.
+    /// A client answered a request of the other replica.
     Reply {
         session: String,
         caller: Option<String>,
-        /// As it came, as JSON.
+        /// The response as the client sent it, as JSON.
         response: String,
     },
-    /// A client tells how far it is with a request of that replica.
+    /// A client reported progress with a request of the other replica.
     Progress {
         session: String,
         caller: Option<String>,
-        /// As JSON.
+        /// The params of the notification, as JSON.
         params: String,
     },
-    /// A client cancelled a request of its own, which may run at any replica.
+    /// A client cancelled one of its requests, which may run on any replica.
     Cancel {
         session: String,
         caller: Option<String>,
-        /// Its id, as JSON.
+        /// The id of the request, as JSON.
         request: String,
         reason: Option<String>,
     },
-    /// A client says that its roots have changed.
+    /// A client reported that its roots have changed.
     RootsChanged {
         session: String,
         caller: Option<String>,
     },
-    /// A client changed something of its session.
+    /// A client changed the stored state of its session.
     Noted { session: String },
     /// A session has ended.
     Ended { session: String },
-    /// A client reads the stream of a call from elsewhere: what came after this event.
+    /// Asks for the events of a call's stream after this one, because a client reads the stream
+    /// from another replica.
     Pull {
         session: String,
         caller: Option<String>,
@@ -86,67 +87,67 @@ pub(crate) enum Message {
         place: u64,
         stream: u64,
         event: u64,
-        /// How long to wait for something to come, in milliseconds.
+        /// How long to wait for new events, in milliseconds.
         wait_ms: u64,
     },
-    /// A client of HTTP+SSE posted a message; its stream is at that replica.
+    /// A client of HTTP+SSE posted a message; its stream is on the other replica.
     Post {
         session: String,
         caller: Option<String>,
         scopes: Vec<String>,
         body: String,
     },
-    /// A client of 2026-07-28 sent a request whose work is at that replica: begins it, unless it runs
-    /// already, and asks for what came after so many messages.
+    /// A client of 2026-07-28 sent a request that the other replica must serve. Starts the request
+    /// unless it runs already, and asks for its messages after this many.
     Run {
-        /// Tells this request from all others.
+        /// Identifies the request.
         key: String,
         caller: Option<String>,
         scopes: Vec<String>,
-        /// As JSON; empty if the other replica has it already.
+        /// The request as JSON; empty if the other replica has it already.
         request: String,
         after: u64,
-        /// How long to wait for something to come, in milliseconds.
+        /// How long to wait for new messages, in milliseconds.
         wait_ms: u64,
     },
-    /// Such a request is not waited for any more.
+    /// The result of such a request is no longer awaited.
     Stop { key: String },
-    /// A client was sent to a URL, and is to be told when that is done, by whichever replica has its
-    /// stream.
+    /// A client was asked to visit a URL. The replica that has the client's stream is to notify it
+    /// when the elicitation is complete.
     Visit {
         session: String,
         caller: Option<String>,
-        /// The name of the visit.
+        /// The id of the elicitation.
         visit: String,
     },
-    /// A replica ends in order, and has left tasks to others.
+    /// A replica has shut down and left tasks to others.
     TasksLeft { node: String },
-    /// Something that only a newer replica knows.
+    /// A message that only newer replicas know.
     #[serde(other)]
     Unknown,
 }
 
-/// The result.
+/// The answer to a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub(crate) enum Outcome {
     /// The message was accepted.
     Done,
-    /// The session or stream does not exist here, or the answer is no longer awaited.
+    /// The session or stream is not on this replica, or the answer is no longer awaited.
     NotHere,
     /// Events of a stream.
     Pulled(Pulled),
-    /// What was asked is not known here, or the answer is not known to us.
+    /// The message is unknown to the other replica, or the answer is unknown to this one.
     #[serde(other)]
     Unknown,
 }
 
-/// Events of a stream, or messages of a request, one in each line.
+/// Events of a stream, or messages of a request, one per line.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pulled {
-    /// As they go out.
+    /// The events in the form in which they are sent to the client.
     pub(crate) events: String,
-    /// Whether no more will come on this connection.
+    /// Whether no more will follow on this connection.
     pub(crate) is_over: bool,
 }
 

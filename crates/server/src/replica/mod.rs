@@ -1,5 +1,5 @@
-//! Other replicas of this server: how sessions are named so that each of them can serve them, and
-//! what they tell each other.
+//! Other replicas of this server: session ids that each of them can read, and the messages between
+//! them.
 
 mod calls;
 mod event_writer;

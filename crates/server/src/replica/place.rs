@@ -1,12 +1,13 @@
-//! The place of a session on a replica, with which the ids of its requests and events begin.
+//! The place of a session on a replica. The ids of its requests and events begin with it.
 
 use std::fmt;
 
 use turnbuckle_protocol::IdRef;
 use turnbuckle_store::bus::NodeId;
 
-/// What one replica holds of one session: the node, and a number that the node uses once. Ids of our
-/// requests and of events begin with it, so that they find their replica and are never used twice.
+/// Identifies the part of a session on one replica: the node, and a number that the node uses only
+/// once. The ids of server requests and of events begin with it, so that they lead to their replica
+/// and are never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) node: NodeId,
@@ -14,7 +15,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reads the place at the beginning of an id, and the rest of it.
+    /// Parses the place at the beginning of an id, and returns it with the rest of the id.
     pub(crate) fn split(id: &str) -> Option<(Self, &str)> {
         let (place, rest) = id.split_once('-')?;
         let (node, number) = place.split_once('.')?;
@@ -25,7 +26,7 @@ impl Place {
         Some((place, rest))
     }
 
-    /// The place that an id of one of our requests begins with.
+    /// The place at the beginning of the id of a server request.
     pub(crate) fn of(id: &IdRef<'_>) -> Option<Self> {
         match id {
             IdRef::Text(text) => Self::split(text).map(|(place, _)| place),
@@ -33,7 +34,7 @@ impl Place {
         }
     }
 
-    /// What the ids of requests from this place begin with.
+    /// The beginning of the ids of requests from this place.
     pub(crate) fn prefix(self) -> String {
         format!("{self}-")
     }

@@ -37,47 +37,48 @@ use super::{
     seen::Seen,
 };
 
-/// How long a session lasts. Its id cannot be taken back once a client has it, so that it must come to
-/// an end by itself; a client that is told so opens another session.
+/// How long a session lasts. A session id cannot be revoked once a client has it, so it must
+/// expire. A client whose session has expired opens another one.
 const SESSION_LIFE: Duration = Duration::from_hours(24);
 
-/// Letters of others that are worked on at a time. Those that wait for events of a stream wait here
-/// for as long.
+/// How many messages of other replicas are handled at a time. Messages that wait for events of a
+/// stream count for as long as they wait.
 const MAX_AT_WORK: usize = 4096;
 
-/// 64 KiB: opening and reading a longer letter may take milliseconds, and is done where it delays nothing
-/// else.
-const LONG_LETTER: usize = 64 * 1024;
+/// 64 KiB: decrypting and parsing a longer message of another replica may take milliseconds, so it is
+/// done where it delays no other call.
+const LONG_MESSAGE: usize = 64 * 1024;
 
-/// How long to wait at the start for messages of others to arrive.
+/// How long to wait at the start until messages of other replicas arrive.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) const LETTER: &[u8] = b"letter";
 
-/// The keys as they are now.
+/// Returns the current keys.
 pub(crate) type Keys = Arc<dyn Fn() -> Arc<KeyRing> + Send + Sync>;
 
-/// Whether the streams of calls outlive their replica.
+/// Whether the streams of calls can be resumed after their replica has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamLife {
-    /// They end with it.
+    /// Streams end with their replica.
     Local,
-    /// Their events are kept in the store that replicas share.
+    /// The events of streams are kept in the store that replicas share.
     Durable,
 }
 
-/// Takes what other replicas say. Each HTTP service has its own sessions, and so is a station.
+/// Handles messages of other replicas. Each HTTP service has its own sessions, so each is a
+/// station.
 pub(crate) trait Station: Send + Sync {
-    /// Takes a message; `None` if it is about nothing here.
+    /// Handles a message. Returns `None` if the message does not concern this station.
     fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>>;
 }
 
-/// This replica among the others.
+/// This replica, and its connection to the others.
 pub(crate) struct Replicas {
     pub(crate) node: NodeId,
     pub(crate) sessions: Arc<dyn Sessions>,
     pub(crate) session_life: Duration,
-    /// Limits of callers, if the replicas count them together.
+    /// The store with the limits of callers, if the replicas count them together.
     pub(crate) limits: Option<Arc<dyn SharedLimits>>,
     pub(super) bus: Arc<dyn Bus>,
     pub(super) calls: Calls,
@@ -87,21 +88,22 @@ pub(crate) struct Replicas {
     own_stations: Mutex<Vec<Arc<dyn Station>>>,
     next_place: AtomicU64,
     pub(super) at_work: Arc<Semaphore>,
-    /// Long letters that are read at the same time.
+    /// Limits how many long messages of other replicas are read at the same time.
     readers: Arc<Semaphore>,
-    /// The calls of other replicas that are worked on.
+    /// The calls of other replicas that are being handled.
     working: Mutex<HashSet<(NodeId, u64)>>,
-    /// Messages for all that are sent again.
+    /// Limits how many messages to all are sent again.
     pub(super) telling: Arc<Semaphore>,
     joined: Mutex<Option<JoinGuard>>,
     pub(super) runtime: Handle,
-    /// Writes the events of streams down, if they outlive their replica.
+    /// Writes the events of streams to the store, if they can be resumed after this replica has
+    /// ended.
     pub(super) events: Option<EventWriter>,
     pub(super) event_log: Arc<dyn EventLog>,
 }
 
 impl Replicas {
-    /// Joins the others. Must be called inside a runtime.
+    /// Joins the other replicas. Must be called inside a runtime.
     pub(crate) fn join(
         stores: &ReplicaStores,
         node: NodeId,
@@ -143,7 +145,7 @@ impl Replicas {
         replicas
     }
 
-    /// Waits until messages of others arrive, or for so long that they will have to come later.
+    /// Waits until messages of other replicas arrive, but only for a limited time.
     pub(crate) async fn ready(&self) {
         let ready = tokio::time::timeout(READY_WITHIN, self.bus.ready(self.node)).await;
         if ready.is_err() {
@@ -151,7 +153,7 @@ impl Replicas {
         }
     }
 
-    /// Takes no more messages, and says that this replica is gone.
+    /// Stops receiving messages, and reports that this replica has left.
     pub(crate) async fn leave(&self) {
         if let Some(events) = &self.events {
             events.flush().await;
@@ -161,45 +163,45 @@ impl Replicas {
         self.bus.left(self.node).await;
     }
 
-    /// Whether this replica takes no more messages.
+    /// Whether this replica receives no more messages.
     pub(super) fn has_left(&self) -> bool {
         self.joined.lock().is_none()
     }
 
-    /// Has messages handed to a station.
+    /// Adds a station that handles messages.
     pub(crate) fn add(&self, station: Weak<dyn Station>) {
         let mut stations = self.stations.lock();
         stations.retain(|station| station.strong_count() > 0);
         stations.push(station);
     }
 
-    /// Has messages handed to a station that lives as long as this.
+    /// Adds a station that lives as long as this.
     pub(crate) fn add_own(&self, station: Arc<dyn Station>) {
         self.add(Arc::downgrade(&station));
         self.own_stations.lock().push(station);
     }
 
-    /// Runs something beside the caller.
+    /// Runs a future in a task of its own.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }
 
-    /// The replicas that are there, as far as is known here.
+    /// The replicas that run, as far as this one knows.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         self.bus.nodes()
     }
 
-    /// Whether a replica has been silent for so long that its work can be given up.
+    /// Whether a replica has been silent for so long that it counts as ended.
     pub(crate) fn is_gone(&self, node: NodeId) -> bool {
         self.bus.is_gone(node)
     }
 
-    /// A name that no other replica uses, and this one once.
+    /// Returns a name that is unique among all replicas.
     pub(crate) fn new_key(&self) -> String {
         self.new_place().to_string()
     }
 
-    /// A place that was never used.
+    /// Returns a place that was never used.
     pub(crate) fn new_place(&self) -> Place {
         Place {
             node: self.node,
@@ -207,20 +209,20 @@ impl Replicas {
         }
     }
 
-    /// Opens the id of a session whose time is not over.
+    /// Decrypts the id of a session that has not expired.
     pub(crate) fn open_id(&self, id: &str) -> Option<OpenedId> {
         let opened = OpenedId::open(&(self.keys)(), id)?;
         opened.handshake.time_left(self.session_life, now_ms())?;
         Some(opened)
     }
 
-    /// How long the session of a handshake lasts from now on.
+    /// Returns how long the session of a handshake lasts from now on.
     pub(crate) fn time_left(&self, handshake: &Handshake) -> Duration {
         let left = handshake.time_left(self.session_life, now_ms());
         left.unwrap_or_default()
     }
 
-    /// A handshake that takes place now.
+    /// Creates the data of a handshake that takes place now.
     pub(crate) fn handshake(
         revision: Revision,
         promised: &SubscriptionFilter,
@@ -229,10 +231,10 @@ impl Replicas {
         Handshake::new(revision, now_ms(), promised, rest)
     }
 
-    /// Makes an id of a handshake, and gives the name under which stores know its session.
+    /// Encrypts a handshake into a session id. Returns the id and the key of its session in stores.
     ///
     /// # Errors
-    /// What to tell the client.
+    /// The message for the client.
     pub(crate) async fn make_id(&self, handshake: Handshake) -> Result<(String, String), String> {
         let nonces = [new_nonce()?, new_nonce()?];
         let SealedId { id, key, part } = handshake
@@ -248,7 +250,7 @@ impl Replicas {
         Ok((id, key))
     }
 
-    /// The part of a handshake that was too large for its id.
+    /// Reads the part of a handshake that was too large for its id from the store.
     pub(crate) async fn handshake_part(&self, key: &str) -> Option<HandshakeRest> {
         match self.sessions.handshake(key).await {
             Ok(part) => HandshakeRest::open(&(self.keys)(), part?),
@@ -259,31 +261,31 @@ impl Replicas {
         }
     }
 
-    /// Seals bytes for a purpose.
+    /// Encrypts bytes for a purpose.
     pub(super) fn seal_for(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
         let sealed = (self.keys)().seal_bytes(purpose, bytes, new_nonce().ok()?);
         (!sealed.is_empty()).then_some(sealed)
     }
 
-    /// Opens what was sealed for a purpose.
+    /// Decrypts bytes that were encrypted for this purpose.
     pub(super) fn open_for(&self, purpose: &[u8], mut sealed: Vec<u8>) -> Option<Vec<u8>> {
         let (bytes, _) = (self.keys)().open_bytes(purpose, &mut sealed)?;
         Some(bytes)
     }
 
-    /// Seals a letter.
+    /// Encrypts a letter.
     pub(super) fn seal(&self, letter: &Letter) -> Option<Vec<u8>> {
         self.seal_for(LETTER, &serde_json::to_vec(letter).ok()?)
     }
 
-    /// Takes what came over the bus. It does not wait: a long letter is read on a thread for blocking
+    /// Handles a message from the bus. It does not wait: a long message is read on a thread for blocking
     /// work.
     fn receive(self: Arc<Self>, sealed: Vec<u8>) {
-        if sealed.len() <= LONG_LETTER {
+        if sealed.len() <= LONG_MESSAGE {
             return self.read(sealed);
         }
         let runtime = self.runtime.clone();
-        // Ends when the letter is read.
+        // Ends when the message is read.
         runtime.spawn(async move {
             let turn = Arc::clone(&self.readers).acquire_owned().await;
             let reading = tokio::task::spawn_blocking(move || {
@@ -296,7 +298,7 @@ impl Replicas {
         });
     }
 
-    /// Opens a letter, and does what it says.
+    /// Decrypts and parses a message from the bus, and has it handled.
     fn read(self: Arc<Self>, mut sealed: Vec<u8>) {
         let Some((text, nonce)) = (self.keys)().open_bytes(LETTER, &mut sealed) else {
             tracing::debug!("a message on the bus was not sealed with our secret");
@@ -312,9 +314,10 @@ impl Replicas {
         match letter.content {
             Content::Answer(outcome) if is_new() => self.calls.answered(from, call, outcome),
             Content::AtWork if is_new() => self.calls.taken(call),
-            // What is for all comes back to the one who sent it.
+            // Messages to all also come back to their sender.
             Content::Message(message) if from != self.node => {
-                // Before it is noted that the message came: one that is dropped may come again.
+                // This comes before the message is recorded, because a dropped message may be sent
+                // again.
                 let Ok(permit) = Arc::clone(&self.at_work).try_acquire_owned() else {
                     tracing::warn!("too many messages of other replicas: one was dropped");
                     return;
@@ -329,7 +332,7 @@ impl Replicas {
         }
     }
 
-    /// Has a message worked on, and sends its answer if it is a call.
+    /// Handles a message, and sends the answer if it is a call.
     fn work(
         self: Arc<Self>,
         from: NodeId,
@@ -341,7 +344,7 @@ impl Replicas {
         let at_work = call.map(|call| CallAtWork::begin(&self, from, call));
         let working = self.handle(message);
         let runtime = self.runtime.clone();
-        // Ends with the work, which has a deadline.
+        // This task ends with the work, which has a deadline.
         runtime.spawn(async move {
             let outcome = working.await;
             drop(at_work);
@@ -353,7 +356,7 @@ impl Replicas {
         });
     }
 
-    /// Tells a replica that sent a message again whether it is worked on.
+    /// Answers a replica that sent a message again, if the message is being handled.
     fn say_at_work(
         self: Arc<Self>,
         from: NodeId,
@@ -366,7 +369,7 @@ impl Replicas {
             return;
         }
         let runtime = self.runtime.clone();
-        // Ends when it is sent, or could not be.
+        // This task ends when the answer has been sent, or could not be sent.
         runtime.spawn(async move {
             let letter = Letter::new(self.node, call, until_ms, Content::AtWork);
             self.send(Recipient::Node(from), &letter).await;
@@ -374,7 +377,7 @@ impl Replicas {
         });
     }
 
-    /// Hands a message to the station that it is about.
+    /// Passes a message to the station that it concerns.
     pub(super) fn handle(&self, message: &Message) -> BoxFuture<'static, Outcome> {
         if let Message::Unknown = message {
             return Box::pin(std::future::ready(Outcome::Unknown));
@@ -392,7 +395,7 @@ impl Replicas {
     }
 }
 
-/// A call of another replica that is worked on.
+/// A call of another replica that is being handled.
 struct CallAtWork {
     replicas: Arc<Replicas>,
     from: NodeId,
@@ -416,7 +419,7 @@ impl Drop for CallAtWork {
     }
 }
 
-/// Random bytes that are used for one box.
+/// Returns random bytes for one encryption.
 fn new_nonce() -> Result<Nonce, String> {
     let mut nonce = [0; NONCE_BYTES];
     getrandom::fill(&mut nonce).map_err(|error| {

@@ -1,5 +1,5 @@
-//! What replicas of earlier versions have sealed: a newer one must open it, because both run side by
-//! side while a server is upgraded.
+//! Data that replicas of earlier versions encrypted. Newer replicas must be able to read it,
+//! because both run side by side during an upgrade.
 //!
 //! The samples were taken from two processes of version 0.1.0 with this secret. Do not make them
 //! again: add new ones when a format changes.
@@ -22,10 +22,10 @@ const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
 /// The id of a session.
 const SESSION_ID: &str = "Aa8UPgwynCMjWlr2oUsoow-9DSl9fK_Nin-Xm8LRjQBP_yvqedQplPnDl1u7AhXX-282raYA93GzW8PpXphRdG1K08OZwucQWxjX4c0xFJ1Yl7eRf9pfWa1bNF21AvCSRMZ8WpSwsXblYsMBccOoiGuSTZg_E0dLQvlJO7A2p-XFI-EXr4s4YO1YKVsClza8W4GSOtC67mAawbb6";
 
-/// `logging/setLevel` was called in that session: what one replica told all others.
+/// One replica told all others that `logging/setLevel` was called in that session.
 const NOTED: &str = "Aa8UPgwynCMjqb5jn2IMn3VB++f0MKf1BS56pEuBNDIQyAIgeEp9RWpn8f9/amVKEivR2gVtkc3UmubZpgAmEiMth1e7UlNFeCD4N0yjkQmZMI5AQcu4lqe1/0v1IVPVNCiuLN1dkLq8r3mLZdFOgZrKoxKZlbyFRZOoihG1ikGpafRm+KfK6UD8/wJZxHHZztbV0yxzYO7AOSgrMOHdo8grQREzxtNvEPZkT5Fa/UVl1lPQtwnT07RZSnTvU9QlQQLh26W35ipRdLYsZdxF8zzMnvTSA4gB/1DAzRergGVboOhm1i0XS9fmW9DLqKK2kyf4pQeLIn0VGRSeOrIgeVc5eRrWO99EHdJvf9ad5T0h8yZzb5NuGhN2y8fY/swNkiYjTXGX+3QzQBn/2pNhQw8Hba8Ugp4tsvFVCXXOsRZI34XzYzzlBNiaHBiusMZ08mVKE7lOWHy/kEKY53IP/kGhqviBBWvNGo+0g0AXgEVjow==";
 
-/// What another one answered.
+/// The answer of another replica.
 const DONE: &str = "Aa8UPgwynCMjhl/+fWztRD/1QmNgkUQ30sCLM+c7+6FiiNQ5OpPMzafyryqclPE5kkjg+drowgxHeI6QcJ2Bh54oPQ8rCf8U/M9QPHZpYyo7mHRshog5sZkNRxMJwcFxYuqWhvbP5ARIt7D1f73FOkAHs7vsZd38CQ9tuKHszwT1JpiigGs0BTxWftQBcjZqxKGtVjX4";
 
 fn keys() -> KeyRing {

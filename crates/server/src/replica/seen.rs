@@ -1,17 +1,18 @@
-//! The messages that arrived already: a repeated or replayed message is dropped.
+//! Recognizes messages that have arrived already, so that repeated and replayed messages are
+//! dropped.
 
 use std::collections::{HashSet, VecDeque};
 
 use turnbuckle_session::round::seal::Nonce;
 
-/// How many letters are remembered: those of some minutes at a thousand a second.
+/// How many messages are remembered: a few minutes at a thousand per second.
 const MAX_SEEN: usize = 1 << 17;
 
-/// How long after its time a letter is still taken, in milliseconds: the clocks of replicas may differ
-/// by this much.
+/// How long after its deadline a message is still accepted, in milliseconds. The clocks of replicas
+/// may differ by this much.
 const SKEW_MS: u64 = 60_000;
 
-/// Letters that came.
+/// The messages that have arrived.
 #[derive(Default)]
 pub(super) struct Seen {
     nonces: HashSet<Nonce>,
@@ -19,7 +20,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether a letter comes for the first time, and in time.
+    /// Whether a message arrives for the first time and before its deadline.
     pub(super) fn is_new(&mut self, nonce: Nonce, until_ms: u64, now_ms: u64) -> bool {
         let until = until_ms.saturating_add(SKEW_MS);
         while let Some((over, oldest)) = self.order.front()

@@ -7,28 +7,28 @@ use turnbuckle_store::event::LoggedEvent;
 
 use super::{Place, Replicas, event_writer::EventToWrite};
 
-/// What the bytes of an event begin with: whether it answers the call.
+/// The first byte of a stored event: whether it answers the call.
 const MESSAGE: u8 = 0;
 const ANSWER: u8 = 1;
 
-/// Writes the events of one stream down.
+/// Writes the events of one stream to the log.
 pub(crate) struct StreamLog {
     replicas: Arc<Replicas>,
     name: Arc<str>,
     purpose: Vec<u8>,
 }
 
-/// What the log has of a stream after an event.
+/// The events that the log has after a given event of a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Logged {
-    /// The events, as they go out.
+    /// The events in the form in which they are sent to the client.
     pub(crate) events: String,
     /// Whether the call was answered, in these events or before.
     pub(crate) is_answered: bool,
 }
 
 impl StreamLog {
-    /// Writes down an event as it goes out, and forgets the events before `from`.
+    /// Writes an event in the form in which it is sent, and forgets the events before `from`.
     pub(crate) fn write(&self, number: u64, event: &[u8], from: u64, keep: Duration) {
         let Some(writer) = &self.replicas.events else {
             return;
@@ -47,15 +47,15 @@ impl StreamLog {
         });
     }
 
-    /// Runs work of the stream until it ends by itself.
+    /// Runs work of the stream in a task of its own.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.replicas.runtime.spawn(work);
     }
 }
 
 impl Replicas {
-    /// The log of a stream of a session, if streams outlive their replica. `session` is what stores know
-    /// the session by.
+    /// The log of a session's stream, if streams can be resumed after their replica has ended.
+    /// `session` is the key of the session in stores.
     pub(crate) fn stream_log(
         self: &Arc<Self>,
         place: Place,
@@ -70,8 +70,8 @@ impl Replicas {
         })
     }
 
-    /// What the log has of a stream of a session after an event; `None` if it does not have all of it, or
-    /// cannot be read.
+    /// The events that the log has after a given event of a session's stream. `None` if some of
+    /// them are missing, or if the log cannot be read.
     pub(crate) async fn logged(
         &self,
         place: Place,
@@ -94,7 +94,7 @@ impl Replicas {
             if event.number <= after {
                 continue;
             }
-            // A gap would be an event that the client never gets.
+            // The client would never get the missing event.
             if event.number != next {
                 return None;
             }
@@ -117,7 +117,7 @@ fn name(place: Place, stream: u64) -> String {
     format!("{place}-{stream}")
 }
 
-/// The events of one session do not open for another.
+/// The events of one session cannot be decrypted for another.
 fn purpose(session: &str) -> Vec<u8> {
     [b"event of ", session.as_bytes()].concat()
 }

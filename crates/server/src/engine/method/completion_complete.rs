@@ -41,7 +41,7 @@ pub(super) fn start(
     let argument = Cow::Borrowed(name.as_str());
     let mut call = incoming.call(&shared.context, "completion/complete", argument, None, None);
     call.insert(completing);
-    // Extractors and the heads of functions are the author's, and may panic.
+    // This runs the author's extractors and functions, which may panic.
     let candidates = Fault::caught(|| completers.start(name, &call))
         .map_err(Failure::Fault)?
         .transpose()?;
@@ -60,7 +60,7 @@ pub(super) fn start(
     })
 }
 
-/// completion: a reference or an argument that is not there is -32602.
+/// completion: an unknown reference or argument is an error −32602.
 fn check_argument<'a>(
     kind: &str,
     what: &str,

@@ -1,4 +1,4 @@
-//! Methods that extensions add.
+//! Methods of extensions.
 
 use std::{borrow::Cow, sync::Arc};
 

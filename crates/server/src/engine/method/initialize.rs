@@ -15,7 +15,8 @@ use crate::{
     engine::{Incoming, Shared, Sink, task},
 };
 
-/// Nodes for one of the characters before a value: `{"":0}`, with seven nodes, has three of them.
+/// Nodes for each of the characters before a value: `{"":0}` has three of these characters, and
+/// seven nodes.
 const NODES_PER_MARK: usize = 3;
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
@@ -28,7 +29,7 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
     }
 }
 
-/// Pays for what is kept of a handshake for as long as its session lasts.
+/// Charges the client's quota for the parts of the handshake that are kept during the session.
 fn pay(incoming: &Incoming<'_>) -> Result<(), Reject> {
     match incoming.peer.listener() {
         Some(mut listener) => Ok(listener.pay(kept_bytes(incoming.params))?),
@@ -36,15 +37,15 @@ fn pay(incoming: &Incoming<'_>) -> Result<(), Reject> {
     }
 }
 
-/// What is kept of a handshake, in bytes. Before each value is one of four characters; those that are
-/// part of a text are counted too.
+/// The size of the parts of a handshake that are kept, in bytes. Each value is preceded by one of
+/// four characters; these are also counted when they are part of a text.
 pub(crate) fn kept_bytes(params: &Members<'_>) -> usize {
     let kept = ["capabilities", "clientInfo"].map(|name| params.get(name));
     let kept = kept.iter().flatten();
     kept.map(|raw| kept_of(raw.get())).sum()
 }
 
-/// What is kept of JSON that was read, in bytes.
+/// The size of parsed JSON, in bytes.
 pub(crate) fn kept_of(text: &str) -> usize {
     let marks = text.bytes().filter(|byte| b"{[,:".contains(byte));
     text.len() + Limits::bytes_of_nodes(NODES_PER_MARK * marks.count())
@@ -52,7 +53,7 @@ pub(crate) fn kept_of(text: &str) -> usize {
 
 fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Reject> {
     let text = incoming.params.to_raw();
-    // What cannot be read of a capability or an icon is left out: the rest still says who calls.
+    // Capabilities and icons that cannot be parsed are omitted; the rest is enough for a session.
     let (params, warnings) = lenient::read::<InitializeRequestParams>("initialize", text.get())
         .map_err(|error| {
             let problem = problem_in_message(&error);
@@ -74,7 +75,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
     if relayed.is_some()
         && let Some(extensions) = &mut capabilities.extensions
     {
-        // Sessions know tasks by a capability of their own.
+        // In sessions, tasks have a capability of their own.
         extensions.remove(TASKS_EXTENSION);
     }
     let client = ClientInfo {

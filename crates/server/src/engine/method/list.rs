@@ -1,8 +1,8 @@
 //! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the lists of the
 //! catalog, page by page.
 //!
-//! The first page of a list that is the same for every caller is written once for each revision and
-//! then copied as bytes until the catalog changes.
+//! If a list is the same for every caller, its first page is serialized once for each revision, and
+//! copied as bytes until the catalog changes.
 
 use bytes::Bytes;
 use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
@@ -34,7 +34,7 @@ pub(super) fn serve<E: Entry>(
     }
 }
 
-/// The result, with the end of its message.
+/// The result, up to the end of its message.
 fn body<E: Entry>(
     shared: &Shared,
     entries: &EntryList<E>,
@@ -57,7 +57,7 @@ fn body<E: Entry>(
     )?;
     let mut hint = shared.responder.cache.of(list);
     if entries.is_restricted() {
-        // caching: what differs by caller is not for shared caches.
+        // caching: results that differ by caller are not for shared caches.
         hint.scope = CacheScope::Private;
     }
     let mut body = write(&shared.responder, revision, member(list), &page, hint);
@@ -69,7 +69,7 @@ fn body<E: Entry>(
     Ok(body)
 }
 
-/// What the list is called in its result.
+/// The member of the result that contains the list.
 fn member(list: Cached) -> &'static str {
     match list {
         Cached::Tools => "tools",
@@ -89,7 +89,8 @@ fn write(
     let mut body = format!("{{\"{member}\":").into_bytes();
     body.extend_from_slice(&page.items);
     if let Some(next) = &page.next {
-        // Our own cursors are letters, digits and hyphens: nothing to escape.
+        // The server's own cursors consist of letters, digits and hyphens, so nothing has to be
+        // escaped.
         body.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
     }
     if revision.is_modern() {

@@ -1,5 +1,5 @@
-//! `logging/setLevel`: a session says how severe a log message must be. Until 2025-11-25; then each
-//! request says so for itself.
+//! `logging/setLevel`: sets how severe log messages must be in a session. Up to 2025-11-25; later,
+//! each request sets its own level.
 
 use turnbuckle_protocol::SetLevelRequestParams;
 

@@ -1,6 +1,6 @@
-//! `resources/list`: the resources of the catalog, and after them those that callbacks list.
+//! `resources/list`: the resources of the catalog, followed by those that callbacks list.
 //!
-//! A server without such callbacks answers from the catalog alone, as all other lists do.
+//! Without such callbacks the list comes from the catalog alone, like all other lists.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     handler::ask::AskSlot,
 };
 
-/// What the cursor of a callback's page starts with.
+/// The first character of cursors for a callback's page.
 const CURSOR: &str = "l";
 
 pub(super) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
@@ -44,7 +44,7 @@ fn start(
     let place = PageStart::read(cursor.as_deref())?;
     let size = shared.settings.page_size;
     let mut hint = shared.responder.cache.of(Cached::Resources);
-    // caching: what a callback lists may differ by caller.
+    // caching: the resources that a callback lists may differ by caller.
     hint.scope = CacheScope::Private;
     let name = Cow::Borrowed(incoming.method);
     let call = incoming.call(&shared.context, "resources/list", name, None, None);
@@ -68,9 +68,9 @@ fn start(
 
 /// Where a page starts.
 enum PageStart {
-    /// Among the resources of the catalog, behind the one that this cursor names.
+    /// In the resources of the catalog, after the position of this cursor.
     Catalog(Option<String>),
-    /// At the callback of the template with this fingerprint, with the callback's own cursor.
+    /// In the callback of the template with this fingerprint, at the callback's own cursor.
     Callback(u64, Option<String>),
 }
 
@@ -123,7 +123,7 @@ impl Paged {
                 }
             }
             PageStart::Callback(template, cursor) => {
-                // A template that has gone, or that the caller may no longer see, has no pages.
+                // If the template was removed, or the caller may no longer see it, it has no pages.
                 start = callbacks
                     .iter()
                     .position(|entry| fingerprint(entry.key()) == template)
@@ -132,7 +132,7 @@ impl Paged {
             }
         }
         for entry in &callbacks[start..] {
-            // The cursor belongs to the callback that gave it; the next one starts at its start.
+            // The cursor belongs to this callback; the next callback starts at its beginning.
             let own = own.take();
             let template = fingerprint(entry.key());
             let room = self.size.saturating_sub(self.result.resources.len());
@@ -148,7 +148,7 @@ impl Paged {
         Ok(self.result)
     }
 
-    /// The templates that this caller sees and whose resources a callback lists.
+    /// The templates that this caller sees and whose resources are listed by a callback.
     fn callbacks(&self) -> Vec<Arc<TemplateEntry>> {
         let templates = self.catalog.templates.iter();
         templates

@@ -40,7 +40,8 @@ pub(super) fn start(
             result.ttl_ms.get_or_insert(hint.ttl_ms);
             result.cache_scope.get_or_insert(hint.scope);
             if has_answers {
-                // It contains the user's answers, so it is private whatever the author set.
+                // It contains the user's answers, so it is private even if the author set something
+                // else.
                 result.cache_scope = Some(CacheScope::Private);
             }
             Ok(result)
@@ -48,12 +49,12 @@ pub(super) fn start(
     }))
 }
 
-/// What is said about keeping a read that says nothing itself.
+/// The cache hint of a read that sets no hint itself.
 fn hint(shared: &Shared, reading: &Reading) -> CacheHint {
     let common = || shared.responder.cache.of(Cached::Reads);
     let mut hint = reading.cache.unwrap_or_else(common);
     if reading.visible.is_some() {
-        // caching: what only some callers may see is not for shared caches.
+        // caching: contents that only some callers may see are not for shared caches.
         hint.scope = CacheScope::Private;
     }
     hint
@@ -66,7 +67,7 @@ fn variables(found: &Found) -> Result<Option<Box<RawValue>>, Failure> {
     }
 }
 
-/// Contents that do not say where or what they are: at the URI asked for, of the resource's type.
+/// Adds the requested URI and the resource's media type to contents that have none.
 fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>) {
     for contents in &mut result.contents {
         let (own_uri, own_type) = match contents {

@@ -1,6 +1,6 @@
 //! `resources/subscribe` and `resources/unsubscribe`: subscriptions of sessions.
 //!
-//! Until 2025-11-25; then `subscriptions/listen` took their place.
+//! Up to 2025-11-25; later revisions have `subscriptions/listen` instead.
 
 use crate::{
     Reject,
@@ -15,8 +15,8 @@ pub(super) fn subscribe(incoming: &Incoming<'_>, uri: &str, out: &mut impl Sink)
     incoming.acknowledge(changed, out);
 }
 
-/// Unsubscribing from a resource without a subscription is not an error: afterwards the state is
-/// the one that the client wants.
+/// Unsubscribing from a resource without a subscription is not an error: the state afterwards is
+/// what the client wants.
 pub(super) fn unsubscribe(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
     let catalog = shared.catalog();
     let is_offered = catalog.offers(incoming.caller(), |offer| offer.resources);

@@ -1,4 +1,4 @@
-//! The router: from an admitted request to its method.
+//! The router: passes an admitted request to its method.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Admits a request that came on a connection of lines, and serves it.
+/// Admits a request from a line transport, and serves it.
 pub(crate) fn serve_on_line(
     shared: &Arc<Shared>,
     peer: &Arc<Peer>,
@@ -38,10 +38,10 @@ pub(crate) fn serve_on_line(
     }
 }
 
-/// Serves one request: what is ready at once is appended to `out`.
+/// Serves one request. Everything that is ready at once is appended to `out`.
 pub(crate) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
-    // What the author wrote is guarded where it is called; this is for the rest of it, such as the
-    // rules of who sees what.
+    // Handlers are guarded where they are called; this catches panics in other code of the author,
+    // such as visibility rules.
     Fault::caught(|| route(shared, incoming, out)).unwrap_or_else(|fault| {
         incoming.refuse(fault.into_reject(), out);
         Served::Done
@@ -92,7 +92,7 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
     }
 }
 
-/// Runs a call that has started.
+/// Runs a call that was started.
 pub(super) fn run<T: WireResult + Send + 'static>(
     shared: &Shared,
     incoming: &Incoming<'_>,
@@ -110,7 +110,7 @@ pub(super) fn run<T: WireResult + Send + 'static>(
     .into()
 }
 
-/// Methods that name nothing in the catalog.
+/// Methods that use no entry of the catalog.
 fn by_name(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
     let is_modern = incoming.revision.is_modern();
     match incoming.method {

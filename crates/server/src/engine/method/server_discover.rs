@@ -14,7 +14,7 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
     let offer = catalog.offer(incoming.caller());
     let relayed = shared.relayed(incoming.caller());
     let mut capabilities = shared.capabilities(offer, relayed.as_ref());
-    // tasks: of a relay they are the extension too.
+    // tasks: tasks of a relay are declared as the extension, too.
     capabilities.tasks = None;
     if offer.tasks {
         capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
@@ -24,7 +24,7 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
     result.instructions = instructions.or_else(|| shared.instructions.clone());
     let mut hint = shared.responder.cache.of(Cached::Discovery);
     if catalog.has_hidden() {
-        // caching: what differs by caller is not for shared caches.
+        // caching: results that differ by caller are not for shared caches.
         hint.scope = CacheScope::Private;
     }
     result.set_cache(hint);

@@ -70,14 +70,14 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     Ok(subscription.with_tasks(tasks).with_guard(guard))
 }
 
-/// Whether there is a relay that has tasks.
+/// Whether there is a relay with tasks.
 fn relays_tasks(shared: &Shared, incoming: &Incoming<'_>) -> bool {
     let offer = shared.relay.as_ref().map(|it| it.offer(incoming.caller()));
     let extensions = offer.and_then(|offer| offer.capabilities.extensions);
     extensions.is_some_and(|all| all.contains_key(TASKS_EXTENSION))
 }
 
-/// The tasks that a relay follows.
+/// The tasks that a relay follows for the client.
 fn relayed_tasks(
     shared: &Shared,
     incoming: &Incoming<'_>,
@@ -87,7 +87,7 @@ fn relayed_tasks(
     relay.listen_tasks(&relayed(incoming), wanted)
 }
 
-/// The request as a relay sees it.
+/// Converts the request for a relay.
 fn relayed<'a>(incoming: &'a Incoming<'_>) -> RelayedRequest<'a> {
     RelayedRequest {
         method: incoming.method,
@@ -99,7 +99,7 @@ fn relayed<'a>(incoming: &'a Incoming<'_>) -> RelayedRequest<'a> {
     }
 }
 
-/// The part of what is wanted that is there. subscriptions: what is not supported is omitted.
+/// The part of the filter that the server supports. subscriptions: unsupported parts are omitted.
 fn accepted(
     shared: &Shared,
     incoming: &Incoming<'_>,
@@ -127,7 +127,7 @@ fn accepted(
     filter
 }
 
-/// Adds what a relay tells of.
+/// Adds the part that a relay accepts.
 fn merge(own: &mut SubscriptionFilter, relayed: SubscriptionFilter) {
     let either = |own: Option<bool>, relayed: Option<bool>| own.or(relayed);
     own.tools_list_changed = either(own.tools_list_changed, relayed.tools_list_changed);
@@ -141,7 +141,7 @@ fn merge(own: &mut SubscriptionFilter, relayed: SubscriptionFilter) {
     }
 }
 
-/// All lists that can be told of.
+/// A filter with all lists whose changes the server reports.
 pub(super) fn offered(can: &ServerCapabilities) -> SubscriptionFilter {
     let mut filter = SubscriptionFilter::new();
     filter.tools_list_changed = can.tools.as_ref().and_then(|all| all.list_changed);

@@ -32,7 +32,7 @@ pub(super) fn serve(
         return Served::Done;
     }
     let mode = match tool.task {
-        // A modern call says nothing of tasks: what need not be looked for is not.
+        // A modern call does not ask for a task, so a tool without tasks needs no further check.
         None if incoming.revision.is_modern() => Ok(TaskMode::Never),
         _ => TaskMode::of(&shared.tasks.settings, incoming, tool, || {
             let catalog = shared.catalog();
@@ -54,7 +54,7 @@ pub(super) fn serve(
     route::run(shared, incoming, started, out)
 }
 
-/// Starts a call. `journal` is what is known of one that goes on with a task of another replica.
+/// Starts a call. `journal` is set if it continues a task of another replica.
 pub(super) fn start(
     shared: &Shared,
     incoming: &Incoming<'_>,
@@ -73,7 +73,7 @@ pub(super) fn start(
     if tool.output.is_none() {
         return Ok(started);
     }
-    // The result is checked against an output schema that its type does not guarantee.
+    // The result is checked against the output schema unless its type guarantees that it matches.
     let tool = Arc::clone(tool);
     Ok(started.map(|future| {
         Box::pin(async move {

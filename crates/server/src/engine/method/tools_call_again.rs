@@ -24,7 +24,7 @@ use crate::{
     quota::CallerKey,
 };
 
-/// Starts calls of other replicas at this server.
+/// Restarts calls of other replicas on this server.
 pub(crate) struct StartAgain(pub(crate) Weak<Shared>);
 
 impl CallStarter for StartAgain {
@@ -78,8 +78,8 @@ impl CallStarter for StartAgain {
     }
 }
 
-/// The other end of the call: its connection was that of another replica, so that it is told nothing
-/// here. What concerns the task is told where the task is read.
+/// The client of the call. It was connected to the other replica, so it gets no messages from here.
+/// Notifications about the task are sent by the replica from which the client reads it.
 fn peer(shared: &Shared, call: &StoredCall) -> Peer {
     let outbox = Outbox::new(shared.settings.limits);
     outbox.close();

@@ -1,5 +1,5 @@
-//! `tasks/result`: a session waits for the end of its task, and is asked meanwhile what the task
-//! wants to know.
+//! `tasks/result`: a session waits for the end of its task, and gets the questions of the task
+//! meanwhile.
 
 use std::{
     collections::BTreeSet,
@@ -33,8 +33,8 @@ use crate::{
     engine::{Response, Sink as _, Wrote, answer},
 };
 
-/// An error in place of an answer. No question can be answered with such an object, so clients
-/// cannot send one by accident or on purpose.
+/// An error instead of an answer. No question can be answered with such an object, so clients
+/// cannot produce one by accident or on purpose.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RefusedAnswer {
     #[serde(rename = "turnbuckle/refused")]
@@ -42,20 +42,20 @@ pub(super) struct RefusedAnswer {
 }
 
 impl RefusedAnswer {
-    /// The error, if this is one.
+    /// Returns the error if this is one.
     pub(super) fn read(answer: &RawValue) -> Option<ErrorObject> {
         let refusal: Self = serde_json::from_str(answer.get()).ok()?;
         Some(refusal.refused)
     }
 }
 
-/// Questions on their way to the client.
+/// The questions of a task, as far as they are sent to the client.
 struct Asks<'a> {
     tasks: &'a Arc<RunningTasks>,
     peer: &'a Arc<Peer>,
     revision: Revision,
     sent: Vec<Sent>,
-    /// Questions that cannot be put to this client.
+    /// Questions that cannot be sent to this client.
     unsendable: BTreeSet<String>,
 }
 
@@ -65,10 +65,10 @@ struct Sent {
     _taken_on: TakenOn,
 }
 
-/// Waits for the end of a task, and writes what its call would have returned.
+/// Waits for the end of a task, and writes the result that its call would have returned.
 ///
 /// # Cancel safety
-/// Dropping the future takes questions back that the client has not answered; the task goes on.
+/// Dropping the future withdraws questions that the client has not answered; the task continues.
 pub(crate) async fn result(
     tasks: Arc<RunningTasks>,
     peer: Arc<Peer>,
@@ -90,7 +90,7 @@ pub(crate) async fn result(
     response
 }
 
-/// tasks: exactly what the underlying request would have returned.
+/// tasks: the result is exactly what the underlying request would have returned.
 fn payload(record: &TaskRecord, revision: Revision) -> Result<Vec<u8>, Reject> {
     match &record.task.state {
         TaskState::Completed(text) => {
@@ -133,12 +133,12 @@ async fn wait(
     }
 }
 
-/// What a client answered; `None` if it went away.
+/// The answer of a client; `None` if the client disconnected.
 type MaybeAnswered = Option<ClientAnswer>;
 
 impl Asks<'_> {
-    /// Waits for the first answer, and which of the questions it is to; `None` if the task should
-    /// be looked at first.
+    /// Waits for the first answer, and returns it with the index of its question. Returns `None` if
+    /// the status of the task should be checked first.
     async fn next(
         &mut self,
         record: &TaskRecord,
@@ -167,7 +167,7 @@ impl Asks<'_> {
         .map_err(|error| failed(error.into()))
     }
 
-    /// Sends the open questions that were not sent yet, and withdraws those that are no longer
+    /// Sends open questions that have not been sent yet, and withdraws questions that are no longer
     /// open.
     fn follow(&mut self, record: &TaskRecord) {
         let open = record.open();
@@ -192,7 +192,8 @@ impl Asks<'_> {
         }
     }
 
-    /// The question as it is put to this session, if it can be: the task may have begun in another.
+    /// Converts a question for this session, if that is possible: the task may have begun in
+    /// another session.
     fn in_session(&self, key: &str, question: &InputRequest, task: &str) -> Option<InputRequest> {
         let capabilities = self.peer.client()?.capabilities;
         let mut round = Round::new(self.revision, capabilities);
@@ -207,7 +208,8 @@ impl Asks<'_> {
         Some(question)
     }
 
-    /// Writes an answer down. A client that went away has not answered, and others may be asked.
+    /// Stores an answer. If the client disconnected, it has not answered, and another one may be
+    /// asked.
     async fn answered(
         &mut self,
         task: &str,
@@ -232,7 +234,7 @@ impl Asks<'_> {
 }
 
 fn time_left(record: &TaskRecord) -> Duration {
-    /// For tasks that never expire: how long until they are looked at again, come what may.
+    /// For tasks that never expire: the interval at which they are checked in any case.
     const LOOK_AGAIN: Duration = Duration::from_mins(1);
     let left = record
         .expires_ms()
@@ -240,7 +242,7 @@ fn time_left(record: &TaskRecord) -> Duration {
     left.map_or(LOOK_AGAIN, |left| left.max(Duration::from_millis(1)))
 }
 
-/// tasks: an unknown task is -32602.
+/// tasks: the error for an unknown task is −32602.
 pub(crate) fn unknown(task: &str) -> Reject {
     let task: String = task.chars().take(64).collect();
     let task = name_in_message(&task);

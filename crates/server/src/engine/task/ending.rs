@@ -1,4 +1,4 @@
-//! The result with which a task ends.
+//! The end of a task, with its result or error.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, Revision};
@@ -9,11 +9,11 @@ use crate::{
     engine::answer::{Responder, ResultOf},
 };
 
-/// Characters of a tool's error that are shown beside the status of its task. The whole of it is
-/// in the result.
+/// How many characters of a tool's error are shown in the status of its task. The result contains
+/// the whole error.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// The end of a task whose call gave this.
+/// Makes the end of a task from the outcome of its call.
 pub(super) fn of(
     responder: &Responder,
     outcome: Result<CallToolResult, Failure>,
@@ -41,28 +41,28 @@ fn completed(result: &CallToolResult) -> Result<TaskEnd, serde_json::Error> {
     })
 }
 
-/// The end of a task whose result is too large to be stored.
+/// The end of a task whose result is too large for the store.
 pub(super) fn too_large(bytes: usize) -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(format!(
         "the result of {bytes} bytes is too large to be kept: ask for less at a time"
     )))
 }
 
-/// The end of a task whose server ends.
+/// The end of a task whose server shuts down.
 pub(super) fn shut_down() -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(
         "the server was shut down before the work was done: call the tool again",
     ))
 }
 
-/// The end of a task that cannot be written down.
+/// The end of a task whose changes cannot be stored.
 pub(super) fn lost() -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(
         "the place where tasks are kept could not be reached: call the tool again",
     ))
 }
 
-/// The end of a task that no replica can go on with.
+/// The end of a task that no replica can continue.
 pub(super) fn unreadable() -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(
         "the server process that did the work has ended, and no other one can go on with it: call \

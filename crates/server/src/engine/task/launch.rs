@@ -35,13 +35,14 @@ use crate::{
 struct Launch {
     responder: Arc<Responder>,
     work: Work,
-    /// The id of the task, if there comes to be one.
+    /// The id of the task, if the call becomes one.
     id: String,
-    /// The call as other replicas find it, if they may go on with its task.
+    /// The call in the form in which it is stored for other replicas, if they may continue the
+    /// task.
     kept: Option<String>,
 }
 
-/// Runs a call that is or may become a task. `start` begins it with its channel.
+/// Runs a call that is or may become a task. `start` starts it with its channel.
 pub(super) fn launch(
     tasks: Arc<RunningTasks>,
     responder: &Arc<Responder>,
@@ -118,15 +119,16 @@ pub(super) fn launch(
     }))
 }
 
-/// The memory that the arguments of a call may take for as long as it runs, in bytes.
+/// The memory for the arguments of a call while it runs, in bytes.
 fn weight(incoming: &Incoming<'_>) -> usize {
     incoming.params.get("arguments").map_or(0, |arguments| {
         arguments.get().len() + Limits::bytes_of_nodes(arguments.nodes())
     })
 }
 
-/// A session gets a task for what it was promised one, also if the arguments do not fit; everybody
-/// else hears of mistakes at once, and so does a session of those that are no result.
+/// In a session, arguments that do not match also end in a task, because the client asked for a
+/// task. Other clients get the error as the answer to their call, and so does a session if the
+/// error is a JSON-RPC error.
 fn begun(
     revision: Revision,
     started: Result<StartedCall<CallToolResult>, Failure>,
@@ -140,7 +142,7 @@ fn begun(
 }
 
 impl Launch {
-    /// What the call gives, if it is done without waiting.
+    /// Returns the outcome of the call, if it is ready without waiting.
     fn poll_once(&mut self) -> Option<Ending<CallToolResult>> {
         let mut context = Context::from_waker(Waker::noop());
         match Pin::new(&mut self.work.run).poll(&mut context) {
@@ -149,7 +151,7 @@ impl Launch {
         }
     }
 
-    /// Runs the call until it ends, asks, or says that it goes to the background.
+    /// Runs the call until it ends, asks a question, or moves to the background.
     async fn wait(mut self, id: &IdRef<'_>, response: &mut Response) {
         let ending = {
             let (run, channel) = (&mut self.work.run, &self.work.channel);
@@ -177,7 +179,7 @@ impl Launch {
         }
     }
 
-    /// Answers the call, which did not become a task.
+    /// Answers a call that did not become a task.
     fn end(self, ending: Ending<CallToolResult>, id: &IdRef<'_>, response: &mut Response) {
         let revision = self.work.revision;
         self.work.guard.disarm();
@@ -185,7 +187,7 @@ impl Launch {
         response.put(|out| ending.write(&self.responder, revision, id, tool, out));
     }
 
-    /// What other replicas need to go on with the task, if they may.
+    /// Returns the data that other replicas need to continue the task, if they may.
     fn restart(&mut self) -> Option<Restart> {
         let restarts = self.work.tasks.restarts.as_ref()?;
         let journal = restarts.journal(&self.id, &self.work.run)?;
@@ -193,7 +195,7 @@ impl Launch {
         Some(Restart::new(self.kept.take()?, journal, takeovers))
     }
 
-    /// Begins the task, and answers the call with it.
+    /// Creates the task, and answers the call with it.
     async fn begin(mut self, ttl: Duration, id: &IdRef<'_>, response: &mut Response) {
         // tasks: a server MUST NOT answer with a task until it is durably created.
         let revision = self.work.revision;
@@ -222,7 +224,8 @@ impl Launch {
         if let Some(asking) = self.work.run.asking() {
             asking.on_task(&self.work.channel);
         }
-        // It ends when its work is done, when its time is over, or when the server closes.
+        // This task ends when the work is done, when the task expires, or when the server shuts
+        // down.
         tokio::spawn(self.work.run(record));
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     quota::Quota,
 };
 
-/// What runs tasks, with the tasks in memory unless there is a store for them.
+/// Creates the task runner. Tasks are in memory unless there is a store for them.
 pub(super) fn open(
     store: &TaskStore,
     settings: TaskSettings,
@@ -44,7 +44,7 @@ pub(super) fn open(
     tasks
 }
 
-/// Tasks of replicas that are gone go on here.
+/// Continues the tasks of ended replicas with this runner.
 fn adopt_with(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>) {
     let (tasks, shared) = (Arc::downgrade(tasks), Arc::downgrade(restarts));
     restarts.leased.on_takeover(Box::new(move |record| {
@@ -92,7 +92,7 @@ impl TaskRunner for RunningTasks {
     }
 }
 
-/// Serves a method of tasks that may be called.
+/// Serves a method of tasks that was admitted.
 fn route(
     tasks: Arc<RunningTasks>,
     responder: &Arc<Responder>,

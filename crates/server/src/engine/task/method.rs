@@ -15,12 +15,12 @@ use crate::{
     engine::{Incoming, Response, Sink as _, Wrote, answer},
 };
 
-/// The task that a request names.
+/// Returns the id of the task that a request names.
 pub(super) fn named(incoming: &Incoming<'_>) -> Result<String, Reject> {
     incoming.text("taskId").map(Cow::into_owned)
 }
 
-/// Answers with the result of a future. Most stores have it at once: then nothing waits.
+/// Answers with the result of a future. With most stores it is ready at once, and nothing waits.
 pub(super) fn answer<T: Serialize>(
     incoming: &Incoming<'_>,
     result: impl Future<Output = Result<T, Reject>> + Send + 'static,
@@ -35,7 +35,7 @@ pub(super) fn answer<T: Serialize>(
     }
 }
 
-/// A response with this result.
+/// Makes a response with this result.
 fn respond<T: Serialize>(
     revision: Revision,
     id: &IdRef<'_>,
@@ -55,8 +55,9 @@ fn respond<T: Serialize>(
     response
 }
 
-/// tasks: `tasks/update` and `tasks/cancel` MUST be answered with nothing but the type. There are
-/// clients that take an answer with more in it, be it who the server is, for another method's.
+/// tasks: the answer to `tasks/update` and `tasks/cancel` MUST contain nothing but the type. Some
+/// clients take an answer with more members, such as the server's description, for that of another
+/// method.
 pub(super) fn done() -> Complete<EmptyResult> {
     Complete(EmptyResult::default())
 }

@@ -1,14 +1,13 @@
 //! Tasks: calls that continue after they were answered.
 //!
-//! A tool that may run as a task is the same function as one that may not. Where the client can
-//! wait, the call is answered with the task's id at once; the work goes on here, and its questions,
-//! its words on how far it is and its result are kept in a [store](turnbuckle_store::task::Tasks)
-//! for the client to come and look. Where the client knows nothing of tasks, the call runs as any
-//! other.
+//! The same function can run as a task or as an ordinary call. If the client supports tasks, the
+//! call is answered with the id of a task at once, and continues here. Its questions, its progress
+//! and its result are stored in a [store](turnbuckle_store::task::Tasks) until the client asks for
+//! them. For other clients the call runs like any other.
 //!
-//! `mode` says whether a call becomes a task; it does in `launch`, and `work` runs it. `running_tasks`
-//! knows all that run, `runner` is how the rest of the server reaches them, and `linked` joins the two.
-//! What each revision sees of a task is in `wire`.
+//! `mode` decides whether a call becomes a task; `launch` creates the task, and `work` runs it.
+//! `running_tasks` holds all running tasks, `runner` is the trait by which the rest of the server
+//! uses them, and `linked` implements it. `wire` has the form of tasks in each revision.
 
 mod deliver;
 mod ending;

@@ -17,16 +17,16 @@ use crate::{Reject, catalog::ToolEntry, engine::Incoming};
 pub(crate) enum TaskMode {
     /// The call never becomes a task.
     Never,
-    /// When its handler calls `Background::begin`.
+    /// It becomes a task when its handler calls `Background::begin`.
     WhenSaid,
-    /// If it does not finish immediately.
+    /// It becomes a task if it does not finish immediately.
     UnlessDone(Duration),
-    /// Always.
+    /// It becomes a task immediately.
     AtOnce(Duration),
 }
 
 impl TaskMode {
-    /// What becomes of a call of this tool.
+    /// Decides whether a call of this tool becomes a task.
     ///
     /// # Errors
     /// If the tool and the client do not agree on tasks.
@@ -45,7 +45,7 @@ impl TaskMode {
             .filter(|_| speaks_of_tasks(incoming.revision));
         let Some(asked) = asked else {
             return match tool.task {
-                // tasks: servers MUST answer -32601 where a task is required and not requested.
+                // tasks: servers MUST answer −32601 if a task is required and was not requested.
                 Some(TaskSupport::Required) if speaks_of_tasks(incoming.revision) => Err(
                     unsupported(tool, "runs only as a task: call it with `task`"),
                 ),
@@ -65,7 +65,7 @@ impl TaskMode {
             Some(TaskSupport::Optional | TaskSupport::Required) => {
                 Ok(Self::AtOnce(settings.grant(asked.ttl)))
             }
-            // tasks: who declares no capability MUST ignore the wish.
+            // tasks: a server that declares no capability MUST ignore the request for a task.
             _ if !runs_tasks() => Ok(Self::Never),
             _ => Err(unsupported(
                 tool,
@@ -98,12 +98,12 @@ fn unsupported(tool: &ToolEntry, problem: &str) -> Reject {
     Reject::of(error)
 }
 
-/// Whether calls of this revision may ask to become tasks.
+/// Whether calls of this revision can ask to become tasks.
 fn speaks_of_tasks(revision: Revision) -> bool {
     available("tasks/result", revision, Direction::ToServer)
 }
 
-/// tasks: a client that does not declare the extension MUST get -32021.
+/// tasks: a client that does not declare the extension MUST get error −32021.
 pub(crate) fn undeclared() -> Reject {
     let required = ClientCapabilities::new().with_extension(TASKS_EXTENSION, JsonObject::new());
     Reject::of(ErrorObject::missing_capability(

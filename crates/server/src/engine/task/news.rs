@@ -16,15 +16,15 @@ use crate::{
     engine::{TaskNews, listen::Tagged},
 };
 
-/// Tasks that one listen may name. More than a person or a model has an eye on.
+/// The number of tasks that one listen request may name; more than a person or a model can follow.
 const MAX_TASKS: usize = 100;
 
-/// The longest id that is remembered, in bytes: longer than any id of ours, so that longer ones
-/// name nothing.
+/// The maximum length of an id that is remembered, in bytes. The server's own ids are shorter, so
+/// longer ids name no task.
 const MAX_ID_BYTES: usize = 128;
 
-/// The tasks of a filter that are listened to. It gives nothing away: those that do not exist are
-/// among them.
+/// The tasks of a filter that the server accepts. Unknown tasks are accepted too, so that the
+/// answer does not reveal which tasks exist.
 pub(crate) fn listened(wish: &[String]) -> Vec<String> {
     let mut listened: Vec<String> = Vec::new();
     for id in wish.iter().filter(|id| id.len() <= MAX_ID_BYTES) {
@@ -35,7 +35,7 @@ pub(crate) fn listened(wish: &[String]) -> Vec<String> {
     listened
 }
 
-/// The tasks that a listen request has subscribed to.
+/// The tasks to which a listen request has subscribed.
 pub(super) struct Watching {
     tasks: Arc<RunningTasks>,
     subscription: Id,
@@ -49,8 +49,8 @@ struct Watch {
 }
 
 impl Watching {
-    /// Reports changes of these tasks, beginning with their current status. A task of another
-    /// caller or an unknown one is ignored silently.
+    /// Reports changes of these tasks, beginning with their current status. Unknown tasks and tasks
+    /// of other callers are ignored silently.
     pub(super) fn new(
         tasks: Arc<RunningTasks>,
         caller: &Caller,
@@ -100,7 +100,7 @@ impl TaskNews for Watching {
     }
 }
 
-/// The task when it has a version above this; `None` if it is not there.
+/// Waits for a version of the task above this one; `None` if there is no such task.
 fn next(
     tasks: &Arc<RunningTasks>,
     key: &TaskKey,

@@ -20,29 +20,30 @@ use crate::{
     handler::TaskChannel,
 };
 
-/// 256 KiB: the largest call that is kept for other replicas. A task with larger arguments fails if its
-/// replica ends.
+/// 256 KiB: the largest call that is stored for other replicas. A task with larger arguments fails
+/// if its replica ends.
 const MAX_CALL_BYTES: usize = 256 * 1024;
 
-/// Tasks that are being taken over at a time. Others are looked at again.
+/// The number of tasks that are being taken over at a time. Others are tried again later.
 const MAX_ADOPTING: usize = 100;
 
-/// Tasks that cannot be read here, and that wait for another replica, at a time. Others are looked at
-/// again.
+/// The number of tasks that this replica cannot read, and that wait for another replica, at a time.
+/// Others are tried again later.
 const MAX_LEFT: usize = 1_000;
 
-/// What is sealed for which purpose.
+/// The purposes for which data is encrypted.
 const CALL: &[u8] = b"task call";
 const JOURNAL: &[u8] = b"task journal";
 
-/// The journal of one task cannot be used for another: it has the answers that were given.
+/// The purpose contains the task, because the journal of one task, with its answers, must not be
+/// used for another task.
 fn journal_of(task: &str) -> Vec<u8> {
     [JOURNAL, b" ", task.as_bytes()].concat()
 }
 
-/// Starts calls again, and seals what is kept of them.
+/// Restarts calls, and encrypts the data that is stored for that.
 pub(crate) trait CallStarter: Send + Sync {
-    /// Starts a call of another replica.
+    /// Starts a call that another replica ran before.
     fn start(
         &self,
         call: &StoredCall,
@@ -50,24 +51,24 @@ pub(crate) trait CallStarter: Send + Sync {
         channel: Arc<TaskChannel>,
     ) -> Result<StartedCall<CallToolResult>, Failure>;
 
-    /// What writes results.
+    /// Returns the responder, which writes results.
     fn responder(&self) -> Option<Arc<Responder>>;
 
-    /// Seals bytes for a purpose; `None` if that is not possible.
+    /// Encrypts bytes for a purpose; `None` if that is not possible.
     fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>>;
 
-    /// Opens what was sealed for a purpose.
+    /// Decrypts bytes that were encrypted for this purpose.
     fn open(&self, purpose: &[u8], sealed: Vec<u8>) -> Option<Vec<u8>>;
 }
 
-/// The tasks that replicas share, and what starts calls of other replicas here.
+/// The tasks that replicas share, and the starter that restarts calls of other replicas here.
 pub(crate) struct Restarts {
     pub(crate) leased: Arc<LeasedTasks>,
     starter: OnceLock<Box<dyn CallStarter>>,
     adopting: Mutex<Adoptions>,
 }
 
-/// Tasks of other replicas, by their ids.
+/// The ids of tasks of other replicas that are being taken over, or left to others.
 #[derive(Default)]
 struct Adoptions {
     taken: HashSet<String>,
@@ -101,7 +102,7 @@ impl Restarts {
         }
     }
 
-    /// Says what starts calls. It counts from the first task on.
+    /// Sets the starter of calls. It must be set before the first task.
     pub(crate) fn start_with(&self, starter: Box<dyn CallStarter>) {
         let _ = self.starter.set(starter);
     }
@@ -110,7 +111,7 @@ impl Restarts {
         self.starter.get().map(AsRef::as_ref)
     }
 
-    /// What is kept of a call that becomes a task; `None` if it is too large.
+    /// Encrypts a call that becomes a task, to store it; `None` if it is too large.
     pub(super) fn keep(&self, call: &StoredCall) -> Option<String> {
         let text = serde_json::to_vec(call).ok()?;
         if text.len() > MAX_CALL_BYTES {
@@ -124,7 +125,7 @@ impl Restarts {
         self.seal(CALL, &text)
     }
 
-    /// The journal of a call that runs, sealed for its task.
+    /// Encrypts the journal of a running call, for its task.
     pub(super) fn journal<T>(&self, task: &str, run: &CallRun<T>) -> Option<String> {
         let journal = match run.asking() {
             Some(asking) => asking.journal(),
@@ -133,7 +134,7 @@ impl Restarts {
         self.seal(&journal_of(task), journal?.as_bytes())
     }
 
-    /// The call of a task and what is known of it, as another replica kept them.
+    /// Decrypts the call of a task and its journal, which another replica stored.
     pub(super) fn read(
         &self,
         record: &TaskRecord,
@@ -142,7 +143,7 @@ impl Restarts {
         let call = self.open(CALL, &restart.call)?;
         let task = &record.task.task_id;
         let call = StoredCall::read(&call, &record.owner, task)?;
-        // The first one was sealed before the store had added to the id of the task.
+        // The first journal was encrypted before the store extended the id of the task.
         let journal = self
             .open(&journal_of(task), &restart.journal)
             .or_else(|| self.open(&journal_of(&call.task), &restart.journal))?;
@@ -159,7 +160,8 @@ impl Restarts {
         self.starter()?.open(purpose, sealed)
     }
 
-    /// Begins to take a task over, unless that is under way; `None` also if there are too many.
+    /// Begins to take over a task. `None` if this has begun already, or if too many tasks are being
+    /// taken over.
     pub(super) fn adopt(self: &Arc<Self>, task: &str) -> Option<Adopting> {
         let begins = self.adopting.lock().begin(task);
         begins.then(|| Adopting {
@@ -176,8 +178,8 @@ pub(super) struct Adopting {
 }
 
 impl Adopting {
-    /// The task is not taken over now, and waits for another replica. It does not count among those that
-    /// are taken over. False if too many wait.
+    /// Leaves the task to another replica, so that it no longer counts among those being taken
+    /// over. Returns `false` if too many tasks wait for other replicas.
     pub(super) fn leave(&self) -> bool {
         self.restarts.adopting.lock().leave(&self.task)
     }
@@ -189,14 +191,14 @@ impl Drop for Adopting {
     }
 }
 
-/// The time that this replica has with a task which others may go on with.
+/// A numbered period in which only this replica runs a task. Then another replica may continue it.
 pub(super) struct Turn {
     pub(super) restarts: Arc<Restarts>,
     pub(super) number: u32,
 }
 
 impl Turn {
-    /// What happens to the task in this turn.
+    /// Makes a change of the task that is valid only in this turn.
     pub(super) fn change(&self, journal: JournalChange, change: Option<TaskChange>) -> TaskChange {
         TaskChange::Run(RunChange {
             turn: self.number,
@@ -205,8 +207,8 @@ impl Turn {
         })
     }
 
-    /// Whether it still is the turn of this replica. A replica of a version that does not know of
-    /// turns may have left them out; then no replica takes the task over.
+    /// Whether this replica still has its turn. A replica of a version without turns may have
+    /// removed them; then no other replica takes over the task.
     pub(super) fn is_in(&self, record: &TaskRecord) -> bool {
         let restart = record.restart.as_ref();
         restart.is_none_or(|restart| restart.turn == self.number)
@@ -224,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// Puts the purpose in front, in place of a cipher.
+    /// Puts the purpose before the bytes instead of encrypting them.
     struct Plain;
 
     impl CallStarter for Plain {
@@ -286,7 +288,7 @@ mod tests {
             let task = format!("unreadable {number}");
             assert!(adoptions.begin(&task), "{task}");
             assert!(adoptions.leave(&task), "{task}");
-            // It is waited for once.
+            // It waits only once.
             assert!(!adoptions.begin(&task), "{task}");
         }
         assert!(adoptions.begin("one too many"));

@@ -14,7 +14,7 @@ use crate::{
     engine::{Incoming, Responder, Response, Sink},
 };
 
-/// Leads a request about tasks to where they run, if there are any here.
+/// Passes a request about tasks to the task runner, if there is one.
 pub(crate) fn serve(
     runner: Option<Arc<dyn TaskRunner>>,
     responder: &Arc<Responder>,
@@ -31,11 +31,11 @@ pub(crate) fn serve(
     }
 }
 
-/// Where tasks run, if a method of theirs may be called.
+/// Returns the task runner if a method of tasks may be called.
 ///
 /// # Errors
-/// If there are no tasks here, the revision has no such method, or the client does not declare
-/// that it knows tasks.
+/// If there are no tasks, the revision has no such method, or the client does not declare that it
+/// supports tasks.
 fn admit(
     runner: Option<Arc<dyn TaskRunner>>,
     incoming: &Incoming<'_>,

@@ -1,7 +1,7 @@
 //! `TaskRunner`: the trait by which the rest of the server uses tasks.
 //!
-//! What runs tasks is a quarter of a small server. Only a tool that may run as a task mentions it,
-//! with `link`, so a program without such a tool is linked without it.
+//! The code that runs tasks is a quarter of a small server. It is mentioned only by tools that may
+//! run as tasks, with `link`, so a program without such a tool does not contain it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,9 +18,9 @@ use crate::{
     quota::Quota,
 };
 
-/// Where tasks run, as the rest of the server sees it.
+/// The task runner, as the rest of the server uses it.
 pub(crate) trait TaskRunner: Send + Sync {
-    /// Runs a call that is or may become a task. `start` begins it with its channel.
+    /// Runs a call that is or may become a task. `start` starts it with its channel.
     fn launch(
         self: Arc<Self>,
         responder: &Arc<Responder>,
@@ -36,7 +36,7 @@ pub(crate) trait TaskRunner: Send + Sync {
         incoming: &Incoming<'_>,
     ) -> Result<Answering, Reject>;
 
-    /// Hears of tasks of a caller, for a subscription.
+    /// Subscribes to tasks of a caller.
     fn listen(
         self: Arc<Self>,
         caller: &Caller,
@@ -45,33 +45,33 @@ pub(crate) trait TaskRunner: Send + Sync {
         tasks: &[String],
     ) -> Box<dyn TaskNews>;
 
-    /// Ends all tasks, and says so where they are kept. Returns how many are left to other replicas.
+    /// Ends all tasks, and stores that they ended. Returns how many were left to other replicas.
     fn close(self: Arc<Self>) -> BoxFuture<'static, usize>;
 }
 
-/// Begins a call with its channel.
+/// Starts a call with its channel.
 pub(crate) type StartCall<'a> =
     &'a dyn Fn(Arc<TaskChannel>) -> Result<StartedCall<CallToolResult>, Failure>;
 
-/// Makes a runner, with a store if the author gave one. The flag says that the server ends; the quota
-/// pays for what running tasks hold.
+/// Creates a runner with this store. The flag is set when the server shuts down; the quota is for
+/// the arguments of running tasks.
 type OpenRunner = fn(&TaskStore, TaskSettings, CancelFlag, Arc<Quota>) -> Arc<dyn TaskRunner>;
 
-/// How a runner is made. Set by the first tool that may run as a task.
+/// Creates the runner. Set by the first tool that may run as a task.
 static OPEN: OnceLock<OpenRunner> = OnceLock::new();
 
-/// Links what runs tasks into the program.
+/// Links the task runner into the program.
 pub(super) fn link(open: OpenRunner) {
     let _ = OPEN.set(open);
 }
 
-/// Where tasks are kept.
+/// Where tasks are stored.
 pub(crate) enum TaskStore {
     /// In the memory of this process.
     Memory,
-    /// Where the author said.
+    /// In the author's store.
     Given(Arc<dyn Tasks>),
-    /// Where all replicas find them.
+    /// In the store that all replicas share.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "only HTTP has replicas")
@@ -79,14 +79,14 @@ pub(crate) enum TaskStore {
     Leased(Arc<Restarts>),
 }
 
-/// When an answer comes.
+/// An answer, or the future of an answer.
 pub(crate) enum Answering {
     Now(Response),
     Later(BoxFuture<'static, Response>),
 }
 
 impl Answering {
-    /// Appends an answer that is there, and returns one that comes later.
+    /// Appends an answer that is ready, and returns an answer that follows later.
     pub(crate) fn put(self, out: &mut impl Sink) -> Option<BoxFuture<'static, Response>> {
         match self {
             Self::Later(response) => Some(response),
@@ -98,14 +98,14 @@ impl Answering {
     }
 }
 
-/// How the tasks of a server run, and where, once there is a tool that may.
+/// The settings and the runner of tasks. The runner exists only if there is a tool that needs it.
 pub(crate) struct TaskHost {
     pub(crate) settings: TaskSettings,
     store: TaskStore,
     runner: OnceLock<Arc<dyn TaskRunner>>,
-    /// The server ends.
+    /// Set when the server shuts down.
     closing: CancelFlag,
-    /// Pays for what running tasks hold.
+    /// The quota for the arguments of running tasks.
     kept: Arc<Quota>,
 }
 
@@ -120,7 +120,7 @@ impl TaskHost {
         }
     }
 
-    /// What runs tasks, made for the first call that needs it.
+    /// Returns the task runner, which is created for the first call that needs it.
     pub(crate) fn runner(&self) -> Option<Arc<dyn TaskRunner>> {
         let open = OPEN.get()?;
         let runner = self.runner.get_or_init(|| {
@@ -130,7 +130,7 @@ impl TaskHost {
         Some(Arc::clone(runner))
     }
 
-    /// Ends all tasks, and lets none begin any more. Returns how many are left to other replicas.
+    /// Ends all tasks, and prevents new ones. Returns how many were left to other replicas.
     pub(crate) async fn close(&self) -> usize {
         self.closing.set();
         match self.runner.get() {
@@ -139,13 +139,13 @@ impl TaskHost {
         }
     }
 
-    /// Whether tasks may still begin here.
+    /// Whether the server is shutting down, so that no task may begin.
     #[cfg(feature = "http")]
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.is_set()
     }
 
-    /// For tasks that other replicas may go on with, if there are other replicas.
+    /// Returns the data for continuing tasks of other replicas, if there are other replicas.
     #[cfg(feature = "http")]
     pub(crate) fn restarts(&self) -> Option<&Arc<Restarts>> {
         match &self.store {

@@ -26,30 +26,30 @@ use crate::{
     quota::{CallerKey, Over, Quota, Share},
 };
 
-/// Random bytes of a task's id, which is all that a stranger would have to guess where callers are
-/// not told apart.
+/// The number of random bytes in a task's id. They protect the task if callers cannot be
+/// distinguished.
 const ID_BYTES: usize = 16;
 
-/// Tasks in one answer to `tasks/list`. They are small without their results.
+/// The number of tasks in a page of `tasks/list`. Without their results they are small.
 const PAGE_SIZE: usize = 100;
 
-/// How long the end of the server waits for its tasks to write down that they ended.
+/// How long the shutdown waits until all tasks have stored their end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where tasks run.
+/// The running tasks of a server, and their store.
 pub(crate) struct RunningTasks {
     pub(crate) store: Arc<dyn Tasks>,
     pub(crate) settings: TaskSettings,
     table: Mutex<TaskTable>,
-    /// Pays for what running tasks hold.
+    /// The quota for the arguments of running tasks.
     kept: Arc<Quota>,
-    /// The server ends.
+    /// Set when the server shuts down.
     pub(crate) closing: CancelFlag,
     idle: Notify,
-    /// Questions that somebody is asking a client right now.
+    /// Questions that are being asked now, so that each is asked only once.
     asked: Mutex<BTreeSet<(String, String)>>,
     pub(crate) handed_back: Notify,
-    /// For tasks that other replicas may go on with, if there are any.
+    /// Set if other replicas may continue tasks.
     pub(super) restarts: Option<Arc<Restarts>>,
     /// How many tasks were left to other replicas.
     pub(super) handed_over: AtomicUsize,
@@ -84,7 +84,8 @@ impl RunningTasks {
         }
     }
 
-    /// A slot for a task of this caller, which counts against this quota and holds so many bytes.
+    /// Takes a slot for a task of this caller. Its arguments of this size count against the quota
+    /// of `payer`.
     pub(super) fn enter(
         self: &Arc<Self>,
         caller: &Caller,
@@ -128,13 +129,13 @@ impl RunningTasks {
         })
     }
 
-    /// Pays for what a task holds while it runs.
+    /// Counts the arguments of a task against the quota while it runs.
     fn hold(&self, payer: CallerKey, bytes: usize) -> Result<Option<Share>, String> {
         if bytes <= SMALL_BYTES {
             return Ok(None);
         }
         let mut share = self.kept.share(payer);
-        // The other half is for sessions, which would have to end for it.
+        // The other half is reserved for sessions, which would otherwise have to end.
         match share.add_spare(bytes) {
             Ok(()) => Ok(Some(share)),
             Err(Over::Caller(limit)) => Err(format!(
@@ -149,7 +150,7 @@ impl RunningTasks {
         }
     }
 
-    /// The task of a caller, if it is there.
+    /// Finds a task of a caller.
     pub(crate) async fn find(
         &self,
         caller: &Caller,
@@ -162,7 +163,7 @@ impl RunningTasks {
             .map_err(failed)
     }
 
-    /// Lets something happen to the task of a caller. One that was cancelled stops at once.
+    /// Changes a task of a caller. If it was cancelled, it stops immediately.
     pub(crate) async fn change(
         &self,
         caller: &Caller,
@@ -174,14 +175,14 @@ impl RunningTasks {
         let changed = self.store.change(&key, change, wall_clock::now()).await;
         let changed = changed.map_err(failed)?;
         if is_end && let Changed::Now(_) = &changed {
-            // If it runs on another machine, the store notifies that machine.
+            // If it runs on another replica, the store notifies that replica.
             let cancel = self.table().running.get(id).cloned();
             cancel.iter().for_each(CancelFlag::set);
         }
         Ok(changed)
     }
 
-    /// A page of the tasks of a caller.
+    /// Returns a page of the tasks of a caller.
     pub(crate) async fn list(
         &self,
         caller: &Caller,
@@ -192,7 +193,8 @@ impl RunningTasks {
         listed.map_err(failed)
     }
 
-    /// Takes on a question of a task for as long as the guard lives; `None` if somebody has it.
+    /// Reserves a question of a task for as long as the guard lives; `None` if it is already being
+    /// asked.
     pub(super) fn take_on(self: &Arc<Self>, id: &str, key: &str) -> Option<TakenOn> {
         let taken = (id.to_owned(), key.to_owned());
         let is_free = self.asked().insert(taken.clone());
@@ -202,7 +204,7 @@ impl RunningTasks {
         })
     }
 
-    /// Waits until all tasks have ended, which they do when the server ends.
+    /// Waits until all tasks have ended, because the server is shutting down.
     pub(super) async fn wait_for_all(&self) {
         let all_ended = async {
             loop {
@@ -232,7 +234,7 @@ impl RunningTasks {
     }
 }
 
-/// What a session is told of tasks.
+/// The tasks capability in sessions of this caller.
 pub(crate) fn capability(caller: &Caller) -> ServerTasksCapability {
     let yes = || Some(JsonObject::new());
     let mut capability = ServerTasksCapability::default();
@@ -243,7 +245,7 @@ pub(crate) fn capability(caller: &Caller) -> ServerTasksCapability {
     capability
 }
 
-/// Whose tasks a caller's are.
+/// The owner of a caller's tasks.
 pub(super) fn owner(caller: &Caller) -> String {
     match caller.id() {
         Some(id) => format!("caller:{id}"),
@@ -251,7 +253,7 @@ pub(super) fn owner(caller: &Caller) -> String {
     }
 }
 
-/// What the client sees of a store that does not do what it should.
+/// The error for the client if the store fails.
 pub(super) fn failed(error: TasksError) -> Reject {
     match error {
         TasksError::OwnerFull { .. } | TasksError::OwnerBytes { .. } | TasksError::Full => {
@@ -263,21 +265,21 @@ pub(super) fn failed(error: TasksError) -> Reject {
     }
 }
 
-/// A slot for one task, taken for as long as it lives.
+/// The slot of one task. Dropping it frees the slot.
 pub(super) struct TaskSlot {
     tasks: Arc<RunningTasks>,
     owner: String,
     payer: CallerKey,
     id: Option<String>,
-    /// The task was cancelled.
+    /// Set when the task is cancelled.
     pub(super) cancel: CancelFlag,
-    /// What is paid for its arguments.
+    /// The share of the quota for its arguments.
     _held: Option<Share>,
 }
 
 impl TaskSlot {
-    /// Begins the task: from now on everybody who shares the store finds it. Others may go on with
-    /// it if there is a restart.
+    /// Creates the task in the store, where every replica finds it from now on. If `restart` is
+    /// set, other replicas may continue it.
     pub(super) async fn begin(
         &mut self,
         id: &str,
@@ -301,7 +303,7 @@ impl TaskSlot {
             created = self.tasks.store.create(plain, wall_clock::now()).await;
         }
         let record = created.map_err(failed)?;
-        // A store may add to the id.
+        // The store may have extended the id.
         self.take(&record.task.task_id);
         tracing::debug!(
             task = record.task.task_id,
@@ -311,7 +313,7 @@ impl TaskSlot {
         Ok(record)
     }
 
-    /// Says which task runs here.
+    /// Records which task runs in this slot.
     pub(super) fn take(&mut self, id: &str) {
         let mut table = self.tasks.table();
         table.running.insert(id.to_owned(), self.cancel.clone());
@@ -320,7 +322,7 @@ impl TaskSlot {
     }
 }
 
-/// An id for a task that cannot be guessed.
+/// Returns a random id for a task, which cannot be guessed.
 pub(super) fn new_id() -> Result<String, Reject> {
     let mut id = [0; ID_BYTES];
     getrandom::fill(&mut id).map_err(|error| {
@@ -353,7 +355,7 @@ impl Drop for TaskSlot {
     }
 }
 
-/// A question that somebody is asking.
+/// A question that is being asked. Dropping it allows others to ask it.
 pub(super) struct TakenOn {
     tasks: Arc<RunningTasks>,
     taken: (String, String),
@@ -389,7 +391,7 @@ mod tests {
             .max_running(3)
             .max_running_per_caller(2);
         let tasks = tasks(settings);
-        // Callers who are not identified are told apart by where they call from.
+        // Callers without an id are distinguished by the address from which they call.
         let enter = |address: &str| tasks.enter(&Caller::local(), CallerKey::digest(address), 0);
         let first = enter("one").unwrap();
         let _second = enter("one").unwrap();
@@ -414,7 +416,7 @@ mod tests {
         let _second = enter("two", 45_000).unwrap();
         let said = refused(enter("three", 20_000));
         assert!(said.contains("`MemoryBudget::kept`"), "{said}");
-        // Small ones are bounded by their number.
+        // Small arguments are not counted; the number of tasks limits them.
         let _small = enter("three", 10_000).unwrap();
         drop(first);
         enter("one", 40_000).unwrap();

@@ -2,30 +2,32 @@
 
 use std::time::Duration;
 
-/// How long a task runs and is kept, from its beginning. Enough for nearly all work that a user
-/// waits for, and to come back for the result; short enough that forgotten results do not pile up.
+/// The default time for which a task runs and is stored, from its beginning. It is long enough for
+/// nearly all work that a user waits for, and for coming back for the result. It is short enough
+/// that forgotten results do not accumulate.
 const TTL: Duration = Duration::from_hours(1);
 
-/// The longest time that a client may ask for.
+/// The longest time that a client can request.
 const MAX_TTL: Duration = Duration::from_hours(24);
 
-/// The shortest time that a client gets, whatever it asks for: enough to look once.
+/// The shortest time that a client gets: enough to ask for the status once.
 pub(crate) const MIN_TTL: Duration = Duration::from_secs(1);
 
-/// How long clients are asked to wait between two looks. A person does not notice a second.
+/// How long clients are asked to wait between two polls. A person does not notice a second.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Tasks that run at once, of all callers.
+/// The number of tasks of all callers that may run at once.
 const MAX_RUNNING: usize = 1000;
 
-/// Tasks of one caller that run at once. One caller must not take all slots.
+/// The number of tasks of one caller that may run at once, so that one caller cannot take all
+/// slots.
 const MAX_RUNNING_PER_CALLER: usize = 100;
 
-/// How often a task may be taken over from a process that was killed. A task that makes its process
-/// crash must not end all replicas, one after the other.
+/// How many times a task may be taken over from a process that was killed. A task that crashes its
+/// process must not end all replicas, one after the other.
 const MAX_TAKEOVERS: u32 = 3;
 
-/// How tasks run and are kept. Set it with [`Server::tasks`](crate::Server::tasks).
+/// How tasks run and how long they are stored. Pass it to [`Server::tasks`](crate::Server::tasks).
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,24 +38,24 @@ const MAX_TAKEOVERS: u32 = 3;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TaskSettings {
-    /// How long a task runs and is kept, from its beginning, unless its client asks for another
-    /// time. Work that is not done by then is stopped.
+    /// How long a task runs and is stored, from its beginning, unless its client requests another
+    /// time. Defaults to an hour. Work that is not finished by then is stopped.
     pub ttl: Duration,
-    /// The longest time that a client may ask for. Defaults to 24 hours.
+    /// The longest time that a client may request. Defaults to 24 hours.
     pub max_ttl: Duration,
     /// How long clients are asked to wait between two polls. Defaults to one second.
     pub poll_interval: Duration,
-    /// Tasks that run at once, of all callers, on this process. Defaults to 1000; a call that would
-    /// be one more is rejected.
+    /// The number of tasks of all callers that may run at once in this process. Defaults to 1000;
+    /// further calls are rejected.
     pub max_running: usize,
-    /// Tasks of one caller that run at once, on this process. Defaults to 100.
+    /// The number of tasks of one caller that may run at once in this process. Defaults to 100.
     pub max_running_per_caller: usize,
     /// Whether questions are sent as tasks of the client, in sessions of 2025-11-25 whose clients
-    /// support that. Defaults to false.
+    /// support that. Defaults to `false`.
     pub asks_by_tasks: bool,
-    /// How often a task of a [restartable](crate::Tool::restartable) tool may be taken over by
-    /// another replica because its own was killed. Defaults to 3. Tasks that a replica hands over
-    /// when it ends in order do not count.
+    /// How many times a task of a [restartable](crate::Tool::restartable) tool may be taken over by
+    /// another replica because the replica that ran it was killed. Defaults to 3. Tasks that a
+    /// replica hands over when it shuts down do not count.
     pub max_takeovers: u32,
 }
 
@@ -72,15 +74,16 @@ impl Default for TaskSettings {
 }
 
 impl TaskSettings {
-    /// How long a task runs and is kept, from its beginning; an hour unless set. Clients may not
-    /// ask for less than a second, nor for more than the greater of this and a day.
+    /// Sets how long a task runs and is stored, from its beginning. Defaults to an hour; at least a
+    /// second. A client may request another time, from a second up to [`max_ttl`](Self::max_ttl),
+    /// which is raised to this time if it is less.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl.max(MIN_TTL);
         self.max_ttl = self.max_ttl.max(self.ttl);
         self
     }
 
-    /// Sets the longest time that a client may ask for; at least a second. A longer
+    /// Sets the longest time that a client may request; at least a second. A longer
     /// [`ttl`](Self::ttl) is reduced to it.
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.max_ttl = ttl.max(MIN_TTL);
@@ -115,14 +118,14 @@ impl TaskSettings {
         self
     }
 
-    /// Sets how often a task of a [restartable](crate::Tool::restartable) tool may be taken over by
-    /// another replica because its own was killed. Defaults to 3.
+    /// Sets how many times a task of a [restartable](crate::Tool::restartable) tool may be taken
+    /// over by another replica because the replica that ran it was killed. Defaults to 3.
     pub fn max_takeovers(mut self, times: u32) -> Self {
         self.max_takeovers = times;
         self
     }
 
-    /// The time that a task gets.
+    /// Returns the time that a task gets.
     pub(crate) fn grant(&self, asked: Option<u64>) -> Duration {
         match asked {
             None => self.ttl,

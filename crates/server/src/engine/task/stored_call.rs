@@ -11,43 +11,45 @@ use crate::{
     quota::CallerKey,
 };
 
-/// The version of what is written. A replica that does not know it leaves the task to others.
+/// The version of the stored form. A replica that does not know the version leaves the task to
+/// others.
 const VERSION: u8 = 1;
 
-/// A call as it is kept for other replicas.
+/// A call in the form in which it is stored for other replicas.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredCall {
     #[serde(rename = "v")]
     version: u8,
-    /// The task that the call belongs to, so that what is kept cannot be moved to another one.
+    /// The task of the call, so that the stored data cannot be used for another task.
     pub(super) task: String,
     pub(super) owner: String,
     pub(crate) revision: Revision,
     caller: StoredCaller,
-    /// Tells callers without an id apart. A number of the process where the task began.
+    /// Distinguishes callers without an id. The number is valid only in the process where the task
+    /// began.
     payer: u64,
     pub(crate) tool: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) arguments: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) meta: Option<Box<RawValue>>,
-    /// What the client of a session said of itself.
+    /// The description of itself that the client sent in its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<StoredClient>,
 }
 
-/// Of a caller, what can be written down.
+/// The parts of a caller that can be stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredCaller {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scopes: Vec<String>,
-    /// Whether it is one of many who are not told apart.
+    /// Whether the caller cannot be distinguished from others.
     is_anybody: bool,
 }
 
-/// What the client of a session said of itself.
+/// The description of itself that the client sent in its session.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredClient {
     pub(crate) info: Option<Implementation>,
@@ -55,7 +57,8 @@ pub(crate) struct StoredClient {
 }
 
 impl StoredCall {
-    /// The call that a request makes, if it is one of a tool that may run again elsewhere.
+    /// Makes the stored form of a request, if it calls a tool that may be restarted on another
+    /// replica.
     pub(super) fn of(incoming: &Incoming<'_>, task: &str, owner: String) -> Option<Self> {
         let Ok(Target::Tool(tool, name)) = &incoming.target else {
             return None;
@@ -90,15 +93,15 @@ impl StoredCall {
         })
     }
 
-    /// Reads what [`of`](Self::of) made for this task.
+    /// Parses the stored form of a call, and checks that it belongs to this task.
     pub(super) fn read(text: &[u8], owner: &str, task: &str) -> Option<Self> {
         let call: Self = serde_json::from_slice(text).ok()?;
-        // The id of a task is the name of its first replica and what was written down.
+        // The id of a task is the name of its first replica, followed by the id stored here.
         let is_of_task = task.ends_with(&*call.task) && call.owner == owner;
         (call.version == VERSION && is_of_task).then_some(call)
     }
 
-    /// Who called, as far as another replica can know.
+    /// Returns the caller, as far as another replica can know it.
     pub(crate) fn caller(&self) -> Caller {
         let caller = match &self.caller.id {
             Some(id) => Caller::new(&**id).with_scopes(self.caller.scopes.iter().cloned()),
@@ -111,7 +114,7 @@ impl StoredCall {
         }
     }
 
-    /// Whose quota the task counts against here.
+    /// Returns the caller against whose quota the task counts on this replica.
     pub(super) fn payer(&self) -> CallerKey {
         match &self.caller.id {
             Some(_) => CallerKey::of(&self.caller()),
@@ -119,7 +122,7 @@ impl StoredCall {
         }
     }
 
-    /// The request that is served again, as JSON.
+    /// Returns the request as JSON, to serve it again.
     #[cfg(feature = "http")]
     pub(crate) fn request(&self) -> Option<Vec<u8>> {
         #[derive(Serialize)]

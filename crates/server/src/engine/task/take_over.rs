@@ -19,14 +19,14 @@ use crate::{
     handler::TaskChannel,
 };
 
-/// How long a task that cannot be read here is left to replicas of another version, or with another
-/// secret.
+/// How long a task that this replica cannot read is left to replicas with another version or
+/// another secret.
 const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
 
-/// How long to wait before the store is asked again whether a task was taken over.
+/// How long to wait before asking the store again whether a task was taken over.
 const CLAIM_AGAIN: Duration = Duration::from_millis(500);
 
-/// Goes on with a task, unless another replica does. It does not wait. Must be called inside a
+/// Continues a task, unless another replica does. It does not wait. Must be called inside a
 /// runtime.
 pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record: Arc<TaskRecord>) {
     if tasks.closing.is_set() {
@@ -36,7 +36,7 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
         return;
     };
     let (tasks, restarts) = (Arc::clone(tasks), Arc::clone(restarts));
-    // Ends with the task, or at once if it is not run here.
+    // This task ends with the MCP task, or at once if that is not run here.
     tokio::spawn(async move {
         let Some(restart) = whole(&tasks, &record).await else {
             return;
@@ -44,7 +44,7 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
         let Some((call, _)) = restarts.read(&record, &restart) else {
             if adopting.leave() {
                 let (key, turn) = (record.key(), restart.turn);
-                // They may be large.
+                // Both may be large.
                 drop((record, restart));
                 leave_to_others(&tasks, &key, turn).await;
             }
@@ -58,8 +58,8 @@ pub(super) fn adopt(tasks: &Arc<RunningTasks>, restarts: &Arc<Restarts>, record:
     });
 }
 
-/// How a task goes on, with its call and its journal; `None` if another replica goes on with it by now.
-/// If it cannot be read, the task is looked at again.
+/// Reads the data for continuing a task; `None` if another replica has continued it in the
+/// meantime. If the store cannot be read, the task is tried again later.
 async fn whole(tasks: &RunningTasks, record: &TaskRecord) -> Option<Restart> {
     let seen = record.restart.as_ref()?.turn;
     match tasks.store.restart(&record.key(), wall_clock::now()).await {
@@ -71,8 +71,9 @@ async fn whole(tasks: &RunningTasks, record: &TaskRecord) -> Option<Restart> {
     }
 }
 
-/// The journal of a task that was taken over. What was read before may lack what the last replica wrote
-/// until then; now that replica cannot write any more. `None` if it cannot be read.
+/// Reads the journal of a task that was taken over. It is read again because the previous replica
+/// may have added to it until the takeover; after that it cannot. `None` if the journal cannot be
+/// read.
 async fn journal(
     tasks: &RunningTasks,
     restarts: &Restarts,
@@ -98,7 +99,7 @@ async fn journal(
     }
 }
 
-/// Takes a task over, if no other replica has and it can be run here.
+/// Takes over a task, if no other replica has done so and it can run here.
 async fn take(
     tasks: &Arc<RunningTasks>,
     restarts: &Arc<Restarts>,
@@ -158,7 +159,7 @@ async fn take(
     Some((work, record))
 }
 
-/// Says in the store that the task goes on here. Of several replicas one succeeds.
+/// Stores that the task continues on this replica. If several replicas try, one succeeds.
 async fn claim(
     tasks: &RunningTasks,
     restarts: &Restarts,
@@ -173,7 +174,8 @@ async fn claim(
             .change(&record.key(), change, wall_clock::now())
             .await;
         match changed {
-            // The change may have been stored nevertheless, and then no other replica takes the task.
+            // The change may have been stored nevertheless; then no other replica takes over the
+            // task.
             Err(TasksError::Store(error)) if !tasks.closing.is_set() => {
                 tracing::warn!(%error, "it is not known yet whether a task was taken over");
                 tokio::time::sleep(CLAIM_AGAIN).await;
@@ -182,7 +184,8 @@ async fn claim(
         }
     };
     match changed {
-        // One whose answer was lost, and which was sent again, finds the task taken by itself.
+        // If an answer of the store was lost and the change was sent again, the task is already
+        // taken over by this replica.
         Ok(Changed::Now(record) | Changed::Over(record)) => {
             let restart = record.restart.as_ref()?;
             let is_ours = restart.node == Some(node) && restart.turn == turn + 1;
@@ -196,7 +199,8 @@ async fn claim(
     }
 }
 
-/// Ends a task that was taken over and cannot be run. If this replica ends, others find the task.
+/// Ends a task that was taken over but cannot run. If this replica is shutting down, another one
+/// finds the task.
 async fn give_up(tasks: &RunningTasks, restarts: &Arc<Restarts>, record: &TaskRecord, number: u32) {
     if tasks.closing.is_set() {
         return;
@@ -214,15 +218,15 @@ async fn give_up(tasks: &RunningTasks, restarts: &Arc<Restarts>, record: &TaskRe
     }
 }
 
-/// Leaves a task that cannot be read here to replicas of another version, or with another secret. If
-/// none of them takes it in time, the task fails.
+/// Leaves a task that this replica cannot read to replicas with another version or another secret.
+/// If none of them takes it over in time, the task fails.
 async fn leave_to_others(tasks: &RunningTasks, key: &TaskKey, turn: u32) {
     tokio::time::sleep(LEFT_TO_OTHERS).await;
     let now = wall_clock::now();
     let turn_of = |record: &TaskRecord| record.restart.as_ref().map(|restart| restart.turn);
     match tasks.store.get(key, now).await {
         Ok(Some(found)) if !found.is_over() && turn_of(&found) == Some(turn) => {
-            // Another replica may take it over at this moment, and then it is not our turn.
+            // Another replica may take it over at this moment, and then this change has no effect.
             let end = TaskChange::Run(RunChange {
                 turn,
                 journal: JournalChange::Same,

@@ -35,7 +35,8 @@ enum SeenCancel {
 fn seen(revision: Revision, task: &str, changed: &Changed) -> Result<SeenCancel, Reject> {
     match changed {
         Changed::Unknown => Err(super::unknown(task)),
-        // The extension: a client that cancels need not know whether the task ended in the meantime.
+        // The tasks extension: a client that cancels need not know whether the task has ended in
+        // the meantime.
         Changed::Now(_) | Changed::Over(_) if revision.is_modern() => {
             Ok(SeenCancel::Modern(method::done()))
         }

@@ -11,7 +11,7 @@ pub(super) fn serve(
     tasks: Arc<RunningTasks>,
     incoming: &Incoming<'_>,
 ) -> Result<Answering, Reject> {
-    // tasks: who cannot tell callers apart SHOULD NOT list.
+    // tasks: servers that cannot identify requestors SHOULD NOT offer this method.
     if !incoming.caller().is_identified() {
         return Err(Reject::method_not_found("tasks/list"));
     }

@@ -21,7 +21,7 @@ pub(super) fn serve(
         let change = TaskChange::Answer(fitting(&record, responses)?);
         match tasks.change(peer.caller(), &task, change).await? {
             Changed::Unknown => Err(super::unknown(&task)),
-            // The extension: answers that come too late are passed over.
+            // The tasks extension: answers that come too late are ignored.
             Changed::Now(_) | Changed::Over(_) => Ok(method::done()),
         }
     }))
@@ -34,7 +34,7 @@ fn responses(incoming: &Incoming<'_>) -> Result<Answers, Reject> {
         .ok_or_else(|| Reject::invalid_params("`params.inputResponses` must be an object"))
 }
 
-/// The answers to what is open, if they fit. The extension: the others are passed over.
+/// Returns the answers that match open questions. The tasks extension: other answers are ignored.
 fn fitting(record: &TaskRecord, responses: Answers) -> Result<Answers, Reject> {
     let mut answers = Answers::new();
     for (key, answer) in responses {

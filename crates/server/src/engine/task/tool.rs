@@ -7,28 +7,28 @@ use crate::Tool;
 
 impl Tool {
     /// Runs the tool as a task if the client supports tasks: the client gets the task's id
-    /// immediately, and the tool continues when the client disconnects. For other clients it is an
-    /// ordinary call. A handler that takes [`Background`](crate::Background) chooses the moment at
-    /// which the call becomes a task.
+    /// immediately, and the tool continues even if the client disconnects. For other clients it is
+    /// an ordinary call. A handler that takes [`Background`](crate::Background) chooses the moment
+    /// at which the call becomes a task.
     pub fn task(self) -> Self {
         self.runs_as_task(TaskSupport::Optional)
     }
 
-    /// Runs the tool as a task and in no other way. A client that does not support tasks gets an
-    /// error that says so.
+    /// Runs the tool only as a task. A client that does not support tasks gets an error that says
+    /// so.
     pub fn task_only(self) -> Self {
         self.runs_as_task(TaskSupport::Required)
     }
 
     /// Lets another replica continue a task of this tool if the process that runs it ends: the
-    /// handler is run again there, from the start, and the task keeps its id. Without it such a task
-    /// fails, and the client has to call again. It needs [`task`](Self::task) or
+    /// handler runs there again, from the start, and the task keeps its id. Without this, such a
+    /// task fails, and the client has to call again. It requires [`task`](Self::task) or
     /// [`task_only`](Self::task_only), and [`Server::replicas`](crate::Server::replicas).
     ///
     /// A question that was answered is not asked again, and a value that a
     /// [`memo`](crate::Asker::memo) has stored is not computed again. All other code of the handler
-    /// runs once more, so it must be safe to repeat. The other replica knows only the id and the
-    /// scopes of the caller, without its attributes and the HTTP request.
+    /// runs once more, so it must be safe to repeat. The other replica knows the id and the scopes
+    /// of the caller, but not its attributes and not the HTTP request.
     ///
     /// ```
     /// use turnbuckle_server::{Ask, Tool, ToolError};

@@ -1,4 +1,4 @@
-//! Tasks as clients see them, in each revision.
+//! The form of tasks for clients, in each revision.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
@@ -25,7 +25,7 @@ pub(super) fn created(
     serde_json::to_writer(out, &LegacyCreateTaskResult::from(task))
 }
 
-/// The task with its questions or its result, for modern clients.
+/// Makes the task with its questions or its result, for modern clients.
 pub(crate) fn detailed(record: &TaskRecord, revision: Revision) -> DetailedTask {
     let mut task = record.task.clone();
     if let TaskState::Completed(result) = &task.state
@@ -37,14 +37,14 @@ pub(crate) fn detailed(record: &TaskRecord, revision: Revision) -> DetailedTask 
     task
 }
 
-/// The result with its type, as the call itself would have returned it.
+/// Adds the type to a result, as the call itself would have returned it.
 fn typed(result: &RawValue) -> Option<Box<RawValue>> {
     let members = result.get().strip_suffix('}')?.trim_end();
     let comma = if members.ends_with('{') { "" } else { "," };
     RawValue::from_string(format!("{members}{comma}\"resultType\":\"complete\"}}")).ok()
 }
 
-/// The task as sessions see it.
+/// Makes the task in the form of sessions.
 pub(crate) fn legacy(record: &TaskRecord) -> LegacyTask {
     let mut task: Task = record.task.summary();
     // tasks: in 2025-11-25 a result with `isError` is a failure of the task.
@@ -54,7 +54,7 @@ pub(crate) fn legacy(record: &TaskRecord) -> LegacyTask {
     task.into()
 }
 
-/// A page of tasks, as sessions see it.
+/// Makes a page of tasks in the form of sessions.
 pub(crate) fn legacy_page(page: &TaskPage) -> LegacyListTasksResult {
     let tasks = page.tasks.iter().map(|record| legacy(record));
     let mut listed = LegacyListTasksResult::new(tasks.collect());
@@ -62,7 +62,7 @@ pub(crate) fn legacy_page(page: &TaskPage) -> LegacyListTasksResult {
     listed
 }
 
-/// The result of a task as its own call would have returned it, with the name of the task.
+/// Makes the result of a task as its call would have returned it, with the id of the task.
 pub(super) fn result(
     record: &TaskRecord,
     text: &RawValue,

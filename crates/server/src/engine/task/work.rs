@@ -1,5 +1,5 @@
-//! A task at work: the call is driven on, what it asks and says is written down, and what clients
-//! answer is brought to it.
+//! Runs a task: polls the call, stores its questions and its progress, and passes it the answers of
+//! clients.
 
 use std::{
     collections::BTreeSet,
@@ -31,15 +31,15 @@ use crate::{
     handler::TaskChannel,
 };
 
-/// Attempts to write something down before a store counts as lost, and the pause after the first;
-/// each is twice as long as the one before, which makes six seconds in all.
+/// How many times a change is tried before the store counts as lost, and the pause after the first
+/// attempt. Each pause is twice as long as the one before, six seconds in all.
 const ATTEMPTS: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long an effect that must happen once may take to finish when the server ends.
+/// How long an effect that must happen only once may take to finish when the server shuts down.
 const MEMO_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A task at work.
+/// A running task.
 pub(super) struct Work {
     pub(super) tasks: Arc<RunningTasks>,
     pub(super) slot: TaskSlot,
@@ -50,46 +50,46 @@ pub(super) struct Work {
     pub(super) responder: Arc<Responder>,
     /// The tool that was called.
     pub(super) tool: ResultOf<'static>,
-    /// The outbox for notifications to the session.
+    /// The outbox for notifications to the session, if there is one.
     pub(super) standing: Option<Outbox>,
-    /// If other replicas may go on with the task.
+    /// Set if other replicas may continue the task.
     pub(super) turn: Option<Turn>,
-    /// When the server ends, until when effects that run may finish.
+    /// The time until which running effects may finish, once the server is shutting down.
     pub(super) deadline: Option<Instant>,
 }
 
-/// What happens next.
+/// The next event of a running task.
 enum TaskEvent {
-    /// The call came to its end.
+    /// The call has ended.
     Done(Result<CallToolResult, Failure>),
-    /// Its open questions are others now.
+    /// The call has other open questions than before.
     Asks(InputRequests),
     /// The call reported progress.
     Says(String),
-    /// Something is to be stored of its journal.
+    /// The journal has additions that must be stored.
     Remembers,
-    /// The server ends, and an effect has to finish first.
+    /// The server is shutting down, and an effect has to finish first.
     Waits,
-    /// Something happened to the task where it is kept.
+    /// The task was changed in the store.
     Changed,
-    /// The server ends.
+    /// The server is shutting down.
     Closing,
-    /// The task was cancelled here, or its time is over.
+    /// The task was cancelled on this replica, or it has expired.
     Stopped,
 }
 
-/// What is known of the task.
+/// The state of the task as this replica knows it.
 struct Known {
     key: TaskKey,
     record: Arc<TaskRecord>,
-    /// The keys of the questions that are written down.
+    /// The keys of the questions that are stored.
     asked: Vec<String>,
-    /// The keys of the answers that the call has.
+    /// The keys of the answers that the call has received.
     taken: BTreeSet<String>,
 }
 
 impl Work {
-    /// Works until the end, whichever it is.
+    /// Runs the task to its end.
     pub(super) async fn run(mut self, record: Arc<TaskRecord>) {
         let mut known = Known {
             key: record.key(),
@@ -102,7 +102,7 @@ impl Work {
                 TaskEvent::Done(outcome) => {
                     self.guard.disarm();
                     let end = ending::of(&self.responder, outcome, self.revision, &self.tool);
-                    // What the call held is released before its end is reported.
+                    // The resources of the call are released before its end is reported.
                     drop(self.run);
                     let turn = self.turn.as_ref();
                     return finish(&self.tasks, &known, end, turn, self.standing.as_ref()).await;
@@ -136,7 +136,7 @@ impl Work {
         }
     }
 
-    /// Leaves the task to another replica, or says that the server ends.
+    /// Hands over the task to another replica, or stores that the server shut down.
     async fn close(self, known: &Known) {
         drop((self.run, self.guard));
         if let Some(turn) = &self.turn
@@ -156,7 +156,7 @@ impl Work {
         finish(&self.tasks, known, end, turn, self.standing.as_ref()).await;
     }
 
-    /// Lets something happen to the task, with what is known of the call by now.
+    /// Changes the task, and stores the current journal with the change.
     async fn write(
         &mut self,
         key: &TaskKey,
@@ -164,7 +164,7 @@ impl Work {
         remember: Remember,
     ) -> Result<Changed, TasksError> {
         let Some(turn) = &self.turn else {
-            // Only the journal of what others may go on with is stored.
+            // The journal is stored only if other replicas may continue the task.
             let change = change.unwrap_or(TaskChange::Ask(InputRequests::new()));
             return write_down(&self.tasks, key, change).await;
         };
@@ -222,7 +222,8 @@ impl Work {
                 return Poll::Ready(TaskEvent::Stopped);
             }
             if tasks.closing.is_set() || closing.as_mut().poll(context).is_ready() {
-                // An effect that must happen once is not left half done, unless it takes too long.
+                // An effect that must happen only once is allowed to finish, unless it takes too
+                // long.
                 let asking = run.asking().filter(|_| turn.is_some());
                 let is_busy = asking.is_some_and(|asking| asking.has_memo_running());
                 if !is_busy || late.as_mut().poll(context).is_ready() {
@@ -241,7 +242,7 @@ impl Work {
             if let Some(open) = open {
                 return Poll::Ready(TaskEvent::Asks(open));
             }
-            // Registered before the look, so that nothing is said in between.
+            // Polled before the channel is read, so that no report in between is missed.
             let is_stirred = stirred.as_mut().poll(context).is_ready();
             if let Some(words) = channel.take_words() {
                 return Poll::Ready(TaskEvent::Says(words));
@@ -250,11 +251,12 @@ impl Work {
                 return Poll::Ready(TaskEvent::Remembers);
             }
             if is_stirred {
-                // A wish of a task that has begun, or words that were taken already.
+                // The notification was for a task that has begun already, or for a report that was
+                // already taken.
                 context.waker().wake_by_ref();
                 stirred.set(channel.changed());
             }
-            // A store that cannot be watched is looked at when there is something to write.
+            // If the store cannot be watched, the task is checked when there is something to store.
             match changed.as_mut().poll(context) {
                 Poll::Ready(Ok(())) => Poll::Ready(TaskEvent::Changed),
                 Poll::Ready(Err(error)) => {
@@ -268,7 +270,8 @@ impl Work {
         .await
     }
 
-    /// Brings new answers to the call; `None` if the task is over or gone.
+    /// Reads the task from the store, and passes new answers to the call; `None` if the task has
+    /// ended or does not exist.
     async fn look(&mut self, known: &mut Known) -> Option<()> {
         let found = self.tasks.store.get(&known.key, wall_clock::now()).await;
         let record = match found {
@@ -284,13 +287,13 @@ impl Work {
         Some(())
     }
 
-    /// Whether the task is not over, and is run here.
+    /// Whether the task has not ended and runs on this replica.
     fn is_ours(&self, record: &TaskRecord) -> bool {
         let turn = self.turn.as_ref();
         !record.is_over() && turn.is_none_or(|turn| turn.is_in(record))
     }
 
-    /// Brings the answers that are new to the call.
+    /// Passes new answers to the call.
     fn bring(&self, known: &mut Known, record: &TaskRecord) {
         let Some(asking) = self.run.asking() else {
             return;
@@ -320,7 +323,7 @@ impl Work {
 }
 
 impl Ending<CallToolResult> {
-    /// A task has begun, so its call cannot pause; if it does, that is our fault.
+    /// The call of a task cannot pause; if it does, that is a fault of this crate.
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
         match self {
             Self::Done(outcome) => outcome,
@@ -329,14 +332,14 @@ impl Ending<CallToolResult> {
     }
 }
 
-/// What of the journal is stored with a change.
+/// Whether the journal is stored with a change.
 #[derive(Clone, Copy)]
 enum Remember {
     Nothing,
     All,
 }
 
-/// Waits until this time, if there is one.
+/// Waits until this time; forever if there is none.
 async fn late(deadline: Option<Instant>) {
     match deadline {
         None => std::future::pending().await,
@@ -344,7 +347,7 @@ async fn late(deadline: Option<Instant>) {
     }
 }
 
-/// Waits until the time of a task is over.
+/// Waits until a task has expired.
 async fn expired(record: &TaskRecord) {
     match record.expires_ms() {
         None => std::future::pending().await,
@@ -355,7 +358,7 @@ async fn expired(record: &TaskRecord) {
     }
 }
 
-/// Changes the task, and tries again while the store cannot be reached for a moment.
+/// Changes the task. It tries again if the store cannot be reached for a moment.
 async fn write_down(
     tasks: &RunningTasks,
     key: &TaskKey,
@@ -377,7 +380,7 @@ async fn write_down(
     tasks.store.change(key, change, wall_clock::now()).await
 }
 
-/// Stores how the task ended.
+/// Stores the end of the task.
 async fn finish(
     tasks: &RunningTasks,
     known: &Known,
@@ -398,14 +401,14 @@ async fn finish(
             tracing::debug!(task = known.key.id, status = ?record.task.state.status(), "a task ended");
             tell(standing, &known.record, &record);
         }
-        // It was cancelled, or has been forgotten.
+        // The task was cancelled, or it is no longer stored.
         Ok(Changed::Over(_) | Changed::Unknown) => {}
         Err(error) => tracing::error!(task = known.key.id, %error, "the end of a task is lost"),
     }
 }
 
-/// Notifies a session that the status of its task changed, if the session reads at all. tasks:
-/// requestors MUST NOT rely on it, so this does not wait.
+/// Notifies a session that the status of its task changed, if there is space for the message.
+/// tasks: requestors MUST NOT rely on these notifications, so this does not wait.
 fn tell(standing: Option<&Outbox>, before: &TaskRecord, now: &TaskRecord) {
     let Some(outbox) = standing else { return };
     if before.task.state.status() == now.task.state.status() {

@@ -1,4 +1,4 @@
-//! How often messages are sent, and who takes them how often.
+//! How often messages are sent, and how often they are handled.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -12,20 +12,20 @@ use turnbuckle_store::{
 use super::*;
 use crate::replica::{Station, StreamLife};
 
-/// What a bus does with messages.
+/// Which messages a bus delivers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Carries {
     All,
-    /// The first one is lost, though it seemed to be sent.
+    /// All except the first, which is lost although it seemed to be sent.
     AllButTheFirst,
-    /// Its recipients never listen.
+    /// No messages, because the recipients never listen.
     Nothing,
 }
 
 struct CountingBus {
     bus: MemoryBus,
     carries: Carries,
-    /// How many messages were sent to each.
+    /// The recipient of each message that was sent.
     sent: Mutex<Vec<Recipient>>,
 }
 
@@ -79,7 +79,7 @@ impl Bus for CountingBus {
     }
 }
 
-/// Works on each message for so long.
+/// Takes this long to handle each message.
 struct Slow {
     takes: Duration,
     taken: AtomicUsize,
@@ -132,9 +132,9 @@ async fn a_call_that_takes_long_is_not_sent_over_and_over() {
     let called = here.call(THERE, message(), Duration::from_secs(20)).await;
     assert!(matches!(called, Ok(Outcome::Done)), "{called:?}");
     assert_eq!(slow.taken.load(Ordering::Relaxed), 1);
-    // It, and once more to learn that it arrived.
+    // The message itself, and once more to learn that it arrived.
     assert_eq!(bus.sent_to(Recipient::Node(THERE)), 2);
-    // That it arrived, and the answer.
+    // The report that it arrived, and the answer.
     assert_eq!(bus.sent_to(Recipient::Node(here.node)), 2);
 }
 
