@@ -23,23 +23,23 @@ use crate::{
 pub(super) const UNKNOWN: &str =
     "batches exist only in sessions of 2025-03-26: send the messages one by one";
 
-/// A batch whose members were served.
+/// A batch whose messages are being served.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// Responses that are there.
+    /// Responses that are ready.
     pub(super) ready: Vec<Response>,
-    /// Requests whose responses come later.
+    /// Requests whose responses follow later.
     pub(super) begun: Vec<Begun>,
-    /// Whether the client said that it is initialized.
+    /// Whether the client sent `notifications/initialized` in this batch.
     pub(super) is_initialized: bool,
 }
 
 /// The context in which the members of a batch are served.
 pub(super) struct BatchContext<'a> {
     pub(super) shared: &'a Arc<Shared>,
-    /// The end of the session as a whole.
+    /// The client, as the session as a whole sees it.
     pub(super) session: &'a Arc<Peer>,
-    /// The end for the requests of this batch.
+    /// The client, for the requests of this batch.
     pub(super) peer: &'a Arc<Peer>,
     pub(super) running: &'a RunningRequests,
     /// The budget that the responses count against.
@@ -53,7 +53,7 @@ pub(super) fn is_known(peer: &Peer) -> bool {
 }
 
 impl BatchContext<'_> {
-    /// Serves all members. Must be called inside a runtime.
+    /// Serves all messages of the batch. Must be called inside a runtime.
     pub(super) fn serve<'m>(
         &self,
         members: impl IntoIterator<Item = Result<Message<'m>, Malformed<'m>>>,
@@ -72,7 +72,7 @@ impl BatchContext<'_> {
                 Ok(Message::Response(response)) => {
                     self.session.answer(&response);
                 }
-                // It is JSON, or the batch were none.
+                // A batch contains only valid JSON, so the text of the message is not needed.
                 Err(malformed) if self.session.unreadable(&malformed, b"") => {}
                 Err(malformed) => {
                     refuse_malformed(&malformed, unreadable(self.session), &mut answer);
@@ -85,7 +85,7 @@ impl BatchContext<'_> {
         batch
     }
 
-    /// One request: it is answered at once, or it has begun.
+    /// Serves one request. It is answered at once, or the rest of it is returned.
     fn request(&self, request: &Request<'_>, answer: &mut Response) -> Option<Begun> {
         let refused = if request.method == "initialize" || admission::names_version(request) {
             let method = &request.method;
@@ -111,7 +111,7 @@ impl BatchContext<'_> {
     }
 }
 
-/// Appends the error that a malformed message is answered with, if it is answered.
+/// Appends the error for a malformed message, if it gets an answer.
 pub(super) fn refuse_malformed(
     malformed: &Malformed<'_>,
     unreadable: UnreadableId,
@@ -126,7 +126,7 @@ pub(super) fn refuse_malformed(
     out.put(|out| answer::write_error(id, &error, out));
 }
 
-/// The form of the error for a message of this client whose id could not be read.
+/// How this client gets the error for a message whose id could not be read.
 pub(super) fn unreadable(peer: &Peer) -> UnreadableId {
     let revision = peer.session_revision().unwrap_or(Revision::LATEST);
     revision.rules().unreadable_id
@@ -142,7 +142,7 @@ pub(super) fn push_array(responses: Vec<Response>, outbox: &Outbox) {
     }
 }
 
-/// Responses as one message, and what was paid for them.
+/// Writes responses as one message. Returns it with the shares of the quota that they hold.
 pub(super) fn array(responses: Vec<Response>) -> (Vec<u8>, Vec<Share>) {
     let (mut message, mut paid) = (Vec::new(), Vec::new());
     for mut response in responses {

@@ -35,11 +35,11 @@ use crate::{
     quota::{CallerKey, CountedCaller},
 };
 
-/// 5 s: how long nothing is read from a peer while there is no memory for its messages. Its answers
-/// may be what others wait for, so that it is heard again after that, and what is large is refused.
+/// 5 s: how long the server stops reading from a peer for lack of memory. Then it reads again,
+/// because an answer may arrive that other calls wait for; large messages are rejected.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// A connection, as its transport feeds it.
+/// A connection, to which its transport passes messages.
 #[derive(Clone)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
@@ -48,12 +48,12 @@ pub(crate) struct Connection {
     runtime: Handle,
     running: RunningRequests,
     pace: Pace,
-    /// The budget that incoming messages count against.
+    /// The caller against whose budget incoming messages count.
     payer: CallerKey,
     carrier: Carrier,
 }
 
-/// The transport of the lines.
+/// The transport that carries the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
     /// Stdio, or any other pair of streams.
@@ -63,15 +63,15 @@ enum Carrier {
     Http,
 }
 
-/// Whether the peer is read from.
+/// Whether the server reads from the peer.
 #[derive(Default)]
 enum Pace {
-    /// As it comes.
+    /// It reads everything.
     #[default]
     Open,
     /// There is currently no memory for another message.
     Full(Pin<Box<Sleep>>),
-    /// There was no memory for so long that it is read from again.
+    /// There has been no memory for so long that it reads again.
     Overdrawn,
 }
 
@@ -82,15 +82,15 @@ impl Clone for Pace {
 }
 
 impl Connection {
-    /// Must be called inside a runtime.
+    /// Creates a connection. Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
         let payer = CallerKey::of(&caller);
         let counted = caller.id().map(|_| payer.into());
         Self::of(shared, caller, outbox, payer, counted)
     }
 
-    /// A connection for which `payer` pays, and whose requests count against the rates of `counted`.
-    /// Must be called inside a runtime.
+    /// Creates a connection whose messages count against the budget of `payer`, and whose requests
+    /// count against the rates of `counted`. Must be called inside a runtime.
     pub(crate) fn of(
         shared: Arc<Shared>,
         caller: Caller,
@@ -114,14 +114,14 @@ impl Connection {
         }
     }
 
-    /// The lines go over HTTP.
+    /// Marks that the lines are sent over HTTP.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(mut self) -> Self {
         self.carrier = Carrier::Http;
         self
     }
 
-    /// Pings the client from now on, if the settings say so.
+    /// Pings the client from now on, if the settings require that.
     fn keep_alive(&self) {
         let pings = self.shared.settings.keep_alive;
         let pings = pings.filter(|pings| pings.on_pipes || self.carrier != Carrier::Pipe);
@@ -129,7 +129,7 @@ impl Connection {
             return;
         };
         let (peer, outbox) = (Arc::clone(&self.peer), self.outbox.clone());
-        // Ends with the connection, which closes its outbox.
+        // This task ends with the connection, which closes its outbox.
         self.runtime.spawn(async move {
             if keep_alive::has_failed(peer, pings, || Reach::Listening).await {
                 outbox.close();
@@ -137,19 +137,20 @@ impl Connection {
         });
     }
 
-    /// The owner of all that runs here: when it is dropped, so are they. The connection itself
-    /// ends earlier, with the peer's last message, and late answers may still be wanted then.
+    /// Returns the owner of everything that runs on this connection. Dropping the owner ends it.
+    /// The connection itself ends earlier, with the peer's last message, when late answers may
+    /// still be wanted.
     pub(crate) fn owner(&self) -> Owner {
         self.running.owner()
     }
 
-    /// Messages from now on belong to this caller: the same one, perhaps with other permissions.
+    /// Sets the caller of the following messages: the same caller, maybe with other permissions.
     #[cfg(feature = "http")]
     pub(crate) fn called_by(&mut self, caller: Caller) {
         self.peer = Arc::new(self.peer.with_caller(caller));
     }
 
-    /// Takes a message of which this much was paid for.
+    /// Handles a message. `paid` is the part of the budget that was taken while it arrived.
     pub(crate) fn receive_paid(&self, message: &[u8], paid: Option<Charge>) {
         let limits = &self.shared.settings.limits;
         let parsed = envelope::parse_within(message, limits.nodes_of(message.len()));
@@ -172,7 +173,7 @@ impl Connection {
                 self.refuse(Ok(&request.id), over);
             }
             (Frame::Batch(_), Err(over)) => self.refuse(Err(batch::unreadable(&self.peer)), over),
-            // What others wait for is never refused.
+            // Responses are never rejected, because other calls wait for them.
             (Frame::One(Message::Response(response)), Err(_)) => {
                 self.peer.answer(&response);
             }
@@ -221,7 +222,7 @@ impl Connection {
         let Some(response) = served.later(&self.peer) else {
             return;
         };
-        // A small one is done with when it is parsed; there are at most so many at a time.
+        // The number of small messages is limited, so nothing is held for them after parsing.
         let response = if charge.is_small() {
             response
         } else {
@@ -236,8 +237,8 @@ impl Connection {
         }
     }
 
-    /// Who pays for answers: only those over HTTP do. At the other end of a pipe is a client that this
-    /// process serves alone.
+    /// Only answers over HTTP count against a quota. A client on a pipe is the only client of this
+    /// process.
     fn unsent(&self) -> Option<Unsent> {
         match self.carrier {
             Carrier::Pipe => None,
@@ -281,7 +282,7 @@ impl Connection {
         }
     }
 
-    /// Answers all requests of a batch with one message, when the last of them is done.
+    /// Answers all requests of a batch with one message, when the last of them is ready.
     fn spawn_batch(&self, batch: Batch, charge: Charge) {
         let Batch {
             mut ready, begun, ..
@@ -289,7 +290,8 @@ impl Connection {
         let (outbox, running) = (self.outbox.clone(), self.running.clone());
         let (runtime, unsent) = (self.runtime.clone(), self.unsent());
         self.runtime.spawn(async move {
-            // Each in a task of its own, so that they run side by side; joined here in order.
+            // Each request runs in a task of its own, so that they run concurrently; here they are
+            // joined in order.
             let spawn = |begun: Begun| {
                 let (ticket, response) = begun.into_parts(unsent.clone());
                 (ticket, runtime.spawn(response))
@@ -300,7 +302,7 @@ impl Connection {
                 done.push((ticket, task.await.ok().flatten()));
             }
             drop(charge);
-            // A peer that is gone needs no answer.
+            // Nothing to do if the client has disconnected.
             let _ = outbox.ready().await;
             running.answer(done, |late| {
                 ready.extend(late);
@@ -312,7 +314,7 @@ impl Connection {
 
 #[cfg(feature = "http")]
 impl Connection {
-    /// The server is shutting down: what runs is finished, and nothing more is heard.
+    /// Begins to shut down: running requests finish, and no further messages are handled.
     pub(crate) fn begin_shutdown(&self) {
         self.peer.shut_down();
         self.running.close_when_idle();
@@ -351,7 +353,7 @@ impl Receive for Connection {
 
     fn receive_fault(&mut self, fault: LineFault<'_>) {
         match fault {
-            // A peer that only left out the last line end has sent a whole message.
+            // The peer sent a complete message without a line end.
             LineFault::Unterminated { rest } => self.receive(rest),
             LineFault::TooLong { head, .. }
                 if envelope::id_of_broken_answer(head)
@@ -370,7 +372,7 @@ impl Receive for Connection {
     }
 
     fn closed(&mut self) {
-        // Otherwise subscriptions would keep the connection open without end.
+        // Otherwise subscriptions would keep the connection open forever.
         self.peer.end_input();
         self.running.close_when_idle();
     }

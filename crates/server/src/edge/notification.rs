@@ -13,15 +13,15 @@ use crate::{
     engine::Shared,
 };
 
-/// How much of a reason is kept, in bytes: a sentence or two.
+/// The maximum length of a reason for a cancellation, in bytes: a sentence or two.
 const MAX_REASON: usize = 1024;
 
 pub(super) fn shortened(reason: &str) -> &str {
     &reason[..reason.floor_char_boundary(MAX_REASON)]
 }
 
-/// Takes a notification. `peer` is the end of the session as a whole, and `running` what is being
-/// served there. Must be called inside a runtime.
+/// Handles a notification. `peer` is the client as the session as a whole sees it, and `running`
+/// the requests that are being served for it. Must be called inside a runtime.
 pub(super) fn take(
     shared: &Shared,
     peer: &Arc<Peer>,
@@ -31,7 +31,8 @@ pub(super) fn take(
     match &*notification.method {
         "notifications/initialized" => peer.initialized(),
         "notifications/cancelled" => {
-            // Only the id has to be right: whatever else is wrong, the client wants an end.
+            // Only the id has to be valid: whatever else is wrong, the client wants to cancel the
+            // request.
             let id = notification.params.get("requestId");
             let reason = notification.params.get("reason").and_then(text_of);
             if let Some(id) = id.and_then(IdRef::from_raw) {

@@ -1,4 +1,4 @@
-//! Finds the id of a request that was too long to be read.
+//! Finds the id of a request that was too long to be parsed.
 
 use std::{borrow::Cow, fmt};
 
@@ -6,11 +6,12 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use turnbuckle_protocol::IdRef;
 
-/// How far into a message to look, in bytes: clients write the id before the params, which are
-/// what is long.
+/// How many bytes of a message are searched. Clients write the id before the params, which make the
+/// message long.
 const LOOKED_AT_BYTES: usize = 4096;
 
-/// The id of a request of which only the beginning is there, if that contains the id.
+/// Returns the id of a request of which only the beginning is available; `None` if that does not
+/// contain the id.
 pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
     let head = &head[..head.len().min(LOOKED_AT_BYTES)];
     let text = match std::str::from_utf8(head) {
@@ -18,7 +19,8 @@ pub(crate) fn id_of(head: &[u8]) -> Option<IdRef<'_>> {
         Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
     };
     let mut seen = MessageStart::default();
-    // The end is missing, so this fails; what was seen until then counts.
+    // The end of the message is missing, so this fails. The members before that are read
+    // nevertheless.
     let _ = seen.deserialize(&mut serde_json::Deserializer::from_str(text));
     seen.id
         .filter(|_| seen.has_method)

@@ -17,7 +17,7 @@ use crate::{
     engine::{Response, unsent::Unsent},
 };
 
-/// The output of a future, or `None` if the flag is set first; the future is dropped then.
+/// Returns the output of a future, or `None` if the flag is set first. The future is dropped then.
 pub(crate) async fn unless<T>(cancel: &CancelFlag, mut future: BoxFuture<'_, T>) -> Option<T> {
     let mut cancelled = pin!(cancel.wait());
     let output = std::future::poll_fn(|context| {
@@ -33,7 +33,7 @@ pub(crate) async fn unless<T>(cancel: &CancelFlag, mut future: BoxFuture<'_, T>)
     output
 }
 
-/// A request whose response comes later.
+/// A request whose response follows later.
 pub(crate) struct Begun {
     pub(crate) ticket: Ticket,
     pub(crate) cancel: CancelFlag,
@@ -41,8 +41,8 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// The right to answer, and the response to come, paid for by `unsent`; none if the request is
-    /// cancelled.
+    /// Returns the ticket for the answer, and a future of the response, which counts against
+    /// `unsent`. The future returns `None` if the request is cancelled.
     pub(crate) fn into_parts(
         self,
         unsent: Option<Unsent>,
@@ -66,7 +66,8 @@ pub(crate) struct RunningRequests(Arc<Mutex<RequestTable>>);
 struct RequestTable {
     requests: InFlight<CancelFlag>,
     is_closing: bool,
-    /// Closed when the last request is done, once nothing more can come.
+    /// The outbox, which is closed when the last request has been answered after the end of the
+    /// input.
     outbox: Option<Outbox>,
 }
 
@@ -87,14 +88,14 @@ impl RunningRequests {
         Owner(self.clone())
     }
 
-    /// Refuses an id that is still being served, before the request does anything.
+    /// Rejects an id that is still in use, before the request does anything.
     pub(crate) fn check(&self, request: &Request<'_>) -> Result<(), ErrorObject> {
         let table = self.table();
         if table.requests.is_empty() {
             return Ok(());
         }
         match table.requests.check(&request.id.clone().into_owned()) {
-            // ping: the receiver MUST respond promptly, however much else it has to do.
+            // ping: the receiver MUST respond promptly, even if it is busy.
             Err(Refused::TooMany { .. }) if request.method == "ping" => Ok(()),
             checked => {
                 checked.map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))
@@ -102,7 +103,7 @@ impl RunningRequests {
         }
     }
 
-    /// Enters a request whose response comes later.
+    /// Enters a request whose response follows later.
     pub(crate) fn begin(
         &self,
         id: Id,
@@ -121,8 +122,9 @@ impl RunningRequests {
         })
     }
 
-    /// Ends requests and sends what they gave, in one step: nothing goes out for those that were
-    /// cancelled, and a client that reads an answer finds its id free again. `send` must not wait.
+    /// Ends requests and sends their responses, in one step. Responses of cancelled requests are
+    /// not sent, and a client that has received a response can use its id again. `send` must not
+    /// wait.
     pub(crate) fn answer(
         &self,
         done: Vec<(Ticket, Option<Response>)>,
@@ -137,8 +139,9 @@ impl RunningRequests {
         table.close_if_idle();
     }
 
-    /// Lets a request go on as a task of the runtime, until it is done or cancelled. Its response
-    /// waits while the peer does not read; a peer that is gone needs none. `unsent` pays for it.
+    /// Runs a request in a task of its own, until it ends or is cancelled. Its response waits while
+    /// too many messages for the client are queued, and is dropped if the client has disconnected.
+    /// It counts against `unsent`.
     pub(crate) fn run(
         &self,
         runtime: &Handle,
@@ -162,7 +165,7 @@ impl RunningRequests {
         })
     }
 
-    /// Cancels a request, if it is being served here.
+    /// Cancels a request. Returns `false` if it is not being served here.
     pub(crate) fn cancel(&self, id: &Id, reason: Option<&str>) -> bool {
         let Some(cancel) = self.table().requests.cancel(id) else {
             return false;
@@ -172,7 +175,7 @@ impl RunningRequests {
         true
     }
 
-    /// Whether nothing is being served.
+    /// Whether no request is being served.
     #[cfg(feature = "http")]
     pub(crate) fn is_idle(&self) -> bool {
         self.table().requests.is_empty()
@@ -191,7 +194,7 @@ impl RunningRequests {
     }
 }
 
-/// Ends what is being served when it is dropped.
+/// Cancels all running requests when it is dropped.
 pub(crate) struct Owner(RunningRequests);
 
 impl Drop for Owner {

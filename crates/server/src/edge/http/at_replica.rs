@@ -20,13 +20,13 @@ use crate::{
     replica::{Message, Place, Replicas, StreamLog},
 };
 
-/// How long to wait after a store could not be read before it is tried again: a session must not wait
-/// for it with each call.
+/// How long to wait before a store that could not be read is tried again. Without it, every call of
+/// the session would wait for the store.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The state of a session on one replica.
 pub(super) struct AtReplica {
-    /// Ids of requests and events begin with this.
+    /// The ids of requests and events begin with this place.
     pub(super) place: Place,
     /// The key of the session in stores.
     pub(super) key: Box<str>,
@@ -34,27 +34,28 @@ pub(super) struct AtReplica {
     /// When the id of the session expires.
     ends: Instant,
     changes: Mutex<ChangeCount>,
-    /// Held while changes are read or written, and until they are known here: what is read first must
-    /// not be the last to be known.
+    /// Held while changes are read or written, and until they are applied here, so that they are
+    /// applied in the order in which they were read.
     turn: AsyncMutex<()>,
-    /// Whether the session was opened here.
+    /// Whether the session was opened on this replica.
     is_home: bool,
-    /// Whether the client may have missed changes that were told before the session was known here.
+    /// Whether the client may have missed changes from the time before this replica knew the
+    /// session.
     has_gap: AtomicBool,
 }
 
-/// Changes that other replicas made, and how many of them are known here.
+/// Counts the changes that other replicas made, and those that are applied here.
 struct ChangeCount {
     made: u64,
     known: u64,
-    /// The store could not be read, and is not tried again before this.
+    /// Set if the store could not be read; it is not tried again before this time.
     again_at: Option<Instant>,
-    /// Whether a task tries again until it can be read.
+    /// Whether a task is trying to read the store.
     is_catching_up: bool,
 }
 
 impl AtReplica {
-    /// A session that begins here.
+    /// A session that is opened on this replica.
     pub(super) fn new(replicas: &Arc<Replicas>, place: Place, key: String, left: Duration) -> Self {
         Self {
             place,
@@ -73,7 +74,8 @@ impl AtReplica {
         }
     }
 
-    /// A session that began elsewhere, or was forgotten here. What its client changed is not known yet.
+    /// A session that was opened elsewhere, or was forgotten here. The changes that its client made
+    /// are not known yet.
     pub(super) fn reopened(
         replicas: &Arc<Replicas>,
         place: Place,
@@ -89,12 +91,13 @@ impl AtReplica {
         at
     }
 
-    /// Whether the session was opened here.
+    /// Whether the session was opened on this replica.
     pub(super) fn is_home(&self) -> bool {
         self.is_home
     }
 
-    /// Tells other replicas of visits: the client may read its stream at one of them.
+    /// Tells other replicas about elicitations by URL, because the client may read its stream from
+    /// one of them.
     pub(super) fn on_visit(&self, session: &str, caller: Option<&str>) -> OnVisit {
         let replicas = Arc::clone(&self.replicas);
         let (session, caller) = (session.to_owned(), caller.map(str::to_owned));
@@ -108,43 +111,43 @@ impl AtReplica {
         })
     }
 
-    /// The log for the events of a stream, if streams outlive their replica.
+    /// The log for the events of a stream, if streams can be resumed after their replica has ended.
     pub(super) fn stream_log(&self, stream: u64) -> Option<StreamLog> {
         self.replicas.stream_log(self.place, stream, &self.key)
     }
 
-    /// Whether the time of the session is over.
+    /// Whether the session has expired.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.ends
     }
 
-    /// How long the session lasts from now on.
+    /// How long until the session expires.
     pub(super) fn left(&self) -> Duration {
         self.ends.saturating_duration_since(Instant::now())
     }
 
-    /// Another replica changed something of the session.
+    /// Notes that another replica changed something in the session.
     pub(super) fn changed(&self) {
         let mut changes = self.changes.lock();
         changes.made += 1;
         changes.again_at = None;
     }
 
-    /// Waits for its turn to read or write what is shared of the session.
+    /// Waits for exclusive access to the shared state of the session.
     pub(super) async fn turn(&self) -> AsyncMutexGuard<'_, ()> {
         self.turn.lock().await
     }
 
-    /// Whether there are changes that could not be read, and no task yet that tries again. The caller
-    /// starts one.
+    /// Whether there are changes that could not be read, and no task tries to read them yet. Then
+    /// the caller must start one.
     pub(super) fn begin_catching_up(&self) -> bool {
         let mut changes = self.changes.lock();
         let is_behind = changes.known < changes.made;
         is_behind && !std::mem::replace(&mut changes.is_catching_up, true)
     }
 
-    /// How long that task waits before its next try; `None` if it ends, because all changes are known or
-    /// no tries are left.
+    /// How long that task waits before its next try. `None` if it ends, because all changes are
+    /// applied or no tries are left.
     pub(super) fn next_try(&self, left: usize) -> Option<Duration> {
         let mut changes = self.changes.lock();
         changes.is_catching_up = changes.known < changes.made && left > 0;
@@ -154,25 +157,26 @@ impl AtReplica {
             .then(|| again_at.saturating_duration_since(Instant::now()))
     }
 
-    /// The changes that have to be read, if there are any and it is time to try.
+    /// The number of changes that have been made, if some of them have to be read and it is time to
+    /// try.
     pub(super) fn unread(&self) -> Option<u64> {
         let changes = self.changes.lock();
         let is_time = changes.again_at.is_none_or(|at| at <= Instant::now());
         (changes.known < changes.made && is_time).then_some(changes.made)
     }
 
-    /// So many changes were read.
+    /// Notes that this many changes were read.
     pub(super) fn has_read(&self, made: u64) {
         let mut changes = self.changes.lock();
         changes.known = changes.known.max(made);
     }
 
-    /// The changes could not be read.
+    /// Notes that the changes could not be read.
     pub(super) fn could_not_read(&self) {
         self.changes.lock().again_at = Some(Instant::now() + AGAIN_AFTER);
     }
 
-    /// Whether changes may have been missed. True once.
+    /// Whether changes may have been missed. Returns `true` only once.
     pub(super) fn take_gap(&self) -> bool {
         self.has_gap.swap(false, Ordering::Relaxed)
     }

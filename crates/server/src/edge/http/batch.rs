@@ -26,13 +26,13 @@ use crate::{
     },
 };
 
-/// A refusal for those who cannot send batches.
+/// The error for clients whose revision has no batches.
 pub(super) fn unknown() -> Response<HttpBody> {
     reply::refuse(StatusCode::BAD_REQUEST, batch::UNKNOWN)
 }
 
-/// Serves all members. Answers that are ready at once come as one array; otherwise all of them
-/// come as a stream, one by one.
+/// Serves all messages of a batch. If all answers are ready at once they are sent as one array;
+/// otherwise they are sent one by one in a stream.
 pub(super) async fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -59,8 +59,8 @@ pub(super) async fn serve(
     }
     if let Some(replicas) = &site.shared.replicas {
         for message in members.iter().flatten() {
-            // What another replica waits for. One that cannot be reached now is not waited for here:
-            // the other members of the batch were sent with it.
+            // Another replica waits for this message. If that replica cannot be reached, the client
+            // is not told, because the rest of the batch has been handled.
             let _ = Box::pin(routed::accept(replicas, session, message)).await;
         }
     }
@@ -78,7 +78,7 @@ pub(super) async fn serve(
         session_post::keep_alive(site, session);
     }
     if batch.begun.is_empty() && outbox.pending_bytes() == 0 {
-        // transports: what holds no request is answered with 202 and nothing more.
+        // transports: a batch without requests is answered with 202 and no body.
         let (array, paid) = batch::array(batch.ready);
         return match (array.is_empty(), paid.is_empty()) {
             (true, _) => reply::empty(StatusCode::ACCEPTED),
@@ -93,7 +93,7 @@ pub(super) async fn serve(
     session_stream::open(site, session, outbox, &Carries::Call(None))
 }
 
-/// Lets the members go on side by side; the stream ends with the last of them.
+/// Runs the requests concurrently; the stream ends with the last of them.
 fn spawn(
     session: &HttpSession,
     outbox: &Outbox,
@@ -110,7 +110,7 @@ fn spawn(
     let outbox = outbox.clone();
     tokio::spawn(async move {
         for task in tasks {
-            // One that panicked has no answer; the others have.
+            // A request that panicked has no answer; the others have answers.
             let _ = task.await;
         }
         drop(charge);

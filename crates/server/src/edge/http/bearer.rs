@@ -8,14 +8,15 @@ use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use super::protect::{AuthDecision, Authorized, HttpRefusal, Protect};
 use crate::Caller;
 
-/// How long a check may take. A database or an authorization server that is slower is down.
+/// How long a check may take. A database or an authorization server that takes longer is not
+/// working.
 const CHECK_WITHIN: Duration = Duration::from_secs(10);
 
-/// Characters of a token. Signed tokens with many claims have some thousands; nothing longer is
-/// worth a look.
+/// The maximum length of a token, in bytes. Signed tokens with many claims have a few thousand;
+/// longer ones are rejected unchecked.
 const MAX_TOKEN_BYTES: usize = 16 * 1024;
 
-/// Lets in callers whose bearer token a function of yours accepts.
+/// Admits callers whose bearer token your function accepts.
 ///
 /// The function gets the token and returns the caller as an `Option`, or as a `Result` whose error
 /// is a [refusal](HttpRefusal). Requests without a token, or with a token that the function does
@@ -37,12 +38,12 @@ const MAX_TOKEN_BYTES: usize = 16 * 1024;
 /// ```
 pub struct Bearer(Box<Check>);
 
-/// From a token to its caller, to no caller, or to a refusal.
+/// A function that returns the caller of a token, no caller, or a refusal.
 type Check = dyn Fn(String) -> Checking + Send + Sync;
 type Checking = BoxFuture<'static, Result<Option<Caller>, HttpRefusal>>;
 
 impl Bearer {
-    /// Checks tokens with this function. A check that takes more than 10 seconds is given up, and
+    /// Checks tokens with this function. A check that takes more than 10 seconds is aborted, and
     /// the client gets 503. Results are not cached.
     pub fn new<F, Fut, R>(check: F) -> Self
     where
@@ -60,7 +61,7 @@ impl Bearer {
 /// The types that a check of a token may return: `Option<Caller>`, or a `Result` with a caller and
 /// a refusal.
 pub trait IntoTokenResult {
-    /// The caller, no caller, or a refusal.
+    /// Converts the value into a caller, no caller, or a refusal.
     fn into_token_result(self) -> Result<Option<Caller>, HttpRefusal>;
 }
 
@@ -112,7 +113,7 @@ fn unauthorized(message: &str, challenge: &'static str) -> HttpRefusal {
         .with_header(header::WWW_AUTHENTICATE, challenge)
 }
 
-/// The token of the one `Authorization` header, if it is a bearer's.
+/// Returns the token of the only `Authorization` header, if its scheme is `Bearer`.
 fn token(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let only = all.next().filter(|_| all.next().is_none())?;

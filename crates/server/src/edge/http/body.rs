@@ -12,24 +12,24 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::engine::budget::Charge;
 
-/// The body of an answer of [`HttpService`](crate::HttpService): a whole message or a stream of
-/// events.
+/// The body of a response of [`HttpService`](crate::HttpService): a whole message or a stream of
+/// events. It implements `http_body::Body`.
 pub struct HttpBody {
     kind: BodyKind,
-    /// The budget taken for the request, until the answer is sent.
+    /// The charge for the request, which is held until the answer has been sent.
     charge: Option<Charge>,
 }
 
 enum BodyKind {
     Full(Option<Bytes>),
-    /// Bytes of this answer, and then bytes that are shared with other answers.
+    /// Bytes of this answer, followed by bytes that are shared with other answers.
     InTwo(Bytes, Bytes),
     Stream(Box<dyn StreamBody>),
 }
 
 /// A stream of events.
 pub(super) trait StreamBody: Send {
-    /// The next piece; `None` at the end.
+    /// Returns the next part; `None` at the end.
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
@@ -43,8 +43,8 @@ impl HttpBody {
         Self { kind, charge }
     }
 
-    /// Keeps what was paid for the request until the answer is sent. An answer that is there as a
-    /// whole keeps no more than its own length.
+    /// Holds the charge for the request until the answer has been sent. If the answer is complete,
+    /// the charge is reduced to its length.
     pub(super) fn hold(&mut self, mut charge: Charge) {
         if let Some(length) = self.size_hint().exact() {
             charge.shrink_to(usize::try_from(length).unwrap_or(usize::MAX));
@@ -65,8 +65,8 @@ impl HttpBody {
     }
 }
 
-/// Bytes that keep something until they are sent. The connection drops bytes when they have left the
-/// process, and a body earlier, when it has no more of them.
+/// Bytes that hold a value until they are sent. The connection drops the bytes when they have left
+/// the process; it drops the body earlier, when the body has no more bytes.
 pub(super) fn holding(bytes: impl Into<Bytes>, held: impl Send + Sync + 'static) -> Bytes {
     Bytes::from_owner(HoldingBytes {
         bytes: bytes.into(),

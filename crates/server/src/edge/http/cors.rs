@@ -9,7 +9,7 @@ use super::{
     settings::{AllowList, Cors, HttpSettings},
 };
 
-/// The origin to tell a browser about, where CORS is on. The door has let it in already.
+/// The origin that the browser must be told, if CORS is enabled. It was checked before.
 pub(super) fn origin(settings: &HttpSettings, headers: &HeaderMap) -> Option<HeaderValue> {
     match settings.cors {
         Cors::Disabled => None,
@@ -17,7 +17,7 @@ pub(super) fn origin(settings: &HttpSettings, headers: &HeaderMap) -> Option<Hea
     }
 }
 
-/// The answer to a browser that asks before it sends.
+/// The answer to a preflight request.
 pub(super) fn preflight(settings: &HttpSettings, request: &HeaderMap) -> Response<HttpBody> {
     let rules = &settings.cors_rules;
     let mut response = reply::empty(StatusCode::NO_CONTENT);
@@ -44,7 +44,8 @@ pub(super) fn allow_reading(settings: &HttpSettings, headers: &mut HeaderMap, or
     }
 }
 
-/// Those of the rules, and arguments as headers, whose names only the tools know.
+/// The allowed headers: those of the rules, and headers for arguments, whose names only the tools
+/// know.
 fn allowed_headers(known: &str, request: &HeaderMap) -> Option<HeaderValue> {
     let wanted = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
     let wanted = wanted.and_then(|wanted| wanted.to_str().ok());

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Method};
 
-/// Methods of the endpoint.
+/// The methods of the endpoint.
 const METHODS: &str = "POST, GET, DELETE, OPTIONS";
 
-/// Headers that a page may send.
+/// The headers that a page may send.
 const REQUEST_HEADERS: &str = "authorization, content-type, accept, dpop, last-event-id, mcp-method, \
      mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate, baggage";
 
-/// Headers that a page may read.
+/// The headers that a page may read.
 const RESPONSE_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
 
-/// How long a browser may remember a permission. Browsers cap it at some hours; ten minutes spare
-/// nearly every question and let a change of settings through soon.
+/// How long a browser may cache a permission. Browsers limit it to a few hours. Ten minutes avoid
+/// nearly every preflight request, and a change of settings takes effect soon.
 const MAX_AGE: Duration = Duration::from_mins(10);
 
 /// The methods, headers and credentials that pages of the allowed origins may use (CORS).
@@ -51,8 +51,8 @@ impl Default for CorsRules {
 }
 
 impl CorsRules {
-    /// The methods and headers that the protocol needs, without credentials, remembered for ten
-    /// minutes.
+    /// Creates rules with the methods and headers that the protocol needs, without credentials.
+    /// Browsers cache them for ten minutes.
     pub fn new() -> Self {
         Self {
             credentials: false,
@@ -63,23 +63,23 @@ impl CorsRules {
         }
     }
 
-    /// Lets pages send cookies and other credentials that the browser keeps. Name the origins with
-    /// [`allow_origin`](crate::HttpSettings::allow_origin): where any origin is allowed, browsers
-    /// are not told this, because every page that the user opens could then act for the user.
+    /// Lets pages send cookies and other credentials that the browser stores. Add the origins with
+    /// [`allow_origin`](crate::HttpSettings::allow_origin). If any origin is allowed, this has no
+    /// effect, because every page that the user opens could then act for the user.
     pub fn allow_credentials(mut self) -> Self {
         self.credentials = true;
         self
     }
 
-    /// Lets pages use another method, for requests that a layer of yours answers.
+    /// Lets pages use another method, for requests that your own layer answers.
     pub fn allow_method(mut self, method: &Method) -> Self {
         self.methods.push_str(", ");
         self.methods.push_str(method.as_str());
         self
     }
 
-    /// Lets pages send another header, such as `x-tenant`. Those of the protocol are allowed
-    /// already.
+    /// Lets pages send another header, such as `x-tenant`. The headers of the protocol are already
+    /// allowed.
     #[expect(clippy::needless_pass_by_value, reason = "names are written in place")]
     pub fn allow_header(mut self, name: HeaderName) -> Self {
         self.headers.push_str(", ");

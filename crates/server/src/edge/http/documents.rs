@@ -4,7 +4,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 
 use super::{body::HttpBody, reply};
 
-/// `GET /healthz`: the process answers. Whether its tools work is theirs to say.
+/// `GET /healthz`: reports that the process answers. It does not report whether the tools work.
 pub(super) fn health() -> Response<HttpBody> {
     reply::json(StatusCode::OK, br#"{"status":"ok"}"#.to_vec())
 }

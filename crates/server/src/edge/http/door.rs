@@ -1,8 +1,8 @@
 //! The checks of `Host` and `Origin`.
 //!
-//! A page from anywhere can make a browser send requests to a server on the same machine, and with
-//! DNS rebinding it can even read the answers. The names in `Host` and `Origin` tell such requests
-//! from honest ones.
+//! Any web page can make a browser send requests to a server on the same machine, and with DNS
+//! rebinding it can even read the answers. Such requests are recognized by the names in `Host` and
+//! `Origin`.
 
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
@@ -13,7 +13,7 @@ use super::{
     settings::{AllowList, HttpSettings},
 };
 
-/// A request that is not let in, and which setting would let it.
+/// The reason why a request is rejected, with the setting that would allow it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error(
@@ -32,7 +32,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    /// The status that it travels with.
+    /// The HTTP status of the answer.
     pub(super) fn status(&self) -> StatusCode {
         match self {
             // streamable-http: a request with an invalid Origin MUST get 403.
@@ -42,7 +42,7 @@ impl Refused {
     }
 }
 
-/// Checks the names that a request carries.
+/// Checks the `Host` and `Origin` of a request.
 pub(super) fn check(
     settings: &HttpSettings,
     headers: &HeaderMap,
@@ -61,10 +61,10 @@ pub(super) fn check(
     }
 }
 
-/// A proxy may have used the first of two headers of one name, and we the second. Headers that
-/// mirror the body are checked when the body is read.
+/// Rejects repeated headers: a proxy may have used the first value, and this server would use the
+/// second. Headers that mirror the body are checked when the body is read.
 fn check_repeated(headers: &HeaderMap) -> Result<(), Refused> {
-    // Counted by the map itself, so this costs nothing where nothing is repeated.
+    // The map counts them itself, so this costs nothing if no header is repeated.
     if headers.len() == headers.keys_len() {
         return Ok(());
     }
@@ -84,7 +84,7 @@ fn check_repeated(headers: &HeaderMap) -> Result<(), Refused> {
 }
 
 fn check_host(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
-    // HTTP/2 puts the host into the URI, HTTP/1.1 into a header.
+    // HTTP/2 has the host in the URI, HTTP/1.1 in a header.
     let host = match (uri.authority(), headers.get(header::HOST)) {
         (Some(authority), _) => authority.as_str().as_bytes(),
         (None, Some(host)) => host.as_bytes(),
@@ -102,7 +102,7 @@ fn check_host(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> Result<(), Re
     }
 }
 
-/// Whether pages of this origin may call.
+/// Whether pages of this origin may send requests.
 pub(super) fn is_allowed_origin(settings: &HttpSettings, origin: &[u8]) -> bool {
     let AllowList::These(origins) = &settings.origins else {
         return true;
@@ -116,20 +116,21 @@ pub(super) fn is_allowed_origin(settings: &HttpSettings, origin: &[u8]) -> bool 
             .any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))
 }
 
-/// The name without the port. What has no port, or something else in its place, is left alone.
+/// Removes the port from a host. A host without a port, or with something else after the colon, is
+/// returned unchanged.
 fn without_port(host: &[u8]) -> &[u8] {
     let Some(colon) = host.iter().rposition(|byte| *byte == b':') else {
         return host;
     };
     let (name, port) = (&host[..colon], &host[colon + 1..]);
-    // The colons of an address in brackets are its own.
+    // The colons of an IPv6 address in brackets do not separate a port.
     if name.starts_with(b"[") != name.ends_with(b"]") || !port.iter().all(u8::is_ascii_digit) {
         return host;
     }
     name
 }
 
-/// Names that only this machine answers to.
+/// Whether a host is a name of this machine.
 fn is_loopback(host: &[u8]) -> bool {
     std::str::from_utf8(host).is_ok_and(loopback::is_loopback)
 }

@@ -10,9 +10,8 @@ use futures_core::future::BoxFuture;
 
 use crate::engine::budget::Budget;
 
-/// Polls a future once on a thread for work that takes long, which is where its message is parsed
-/// and its values are built, and then goes on here. Few of these run at a time, so that the others
-/// have time left.
+/// Polls a future once on a thread for blocking work, where its message is parsed, and then
+/// continues here. Only a few of these run at a time, so that other requests get processor time.
 pub(super) async fn begin<T: Send + 'static>(
     budget: &Arc<Budget>,
     mut future: BoxFuture<'static, T>,

@@ -1,18 +1,18 @@
-//! Ids of events: the stream, and a place there. Where there are replicas, an id also says which of
-//! them has the stream, and which request the stream belongs to, so that another one can tell the
-//! client what became of it.
+//! Event ids: the stream, and a position in it. If there are replicas, the id also contains the
+//! replica that has the stream, and the request to which the stream belongs. So another replica can
+//! tell the client what happened to the stream.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use turnbuckle_protocol::Id;
 
 use crate::replica::Place;
 
-/// The longest id of a request that is part of the ids of events, in bytes of JSON.
+/// The maximum length of a request id that is part of event ids, in bytes of JSON.
 const MAX_REQUEST: usize = 64;
 
-/// The common part of the ids of the events of a stream.
+/// The common part of the event ids of a stream.
 pub(super) enum StreamName {
-    /// The number of the stream, where there is one process.
+    /// The number of the stream, if there are no replicas.
     Local(u64),
     /// The parts of an id before and after the number of the event.
     Placed(Box<str>, Box<str>),
@@ -21,13 +21,13 @@ pub(super) enum StreamName {
 /// The messages that a stream carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Carries {
-    /// The messages of a call: of this one, if it has a short id.
+    /// The messages of a call; of this call, if its id is short.
     Call(Option<Id>),
     /// Messages to the session as a whole.
     Standing,
 }
 
-/// An id that was read.
+/// A parsed event id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     /// The replica of the stream; `None` if there are no replicas.
@@ -38,7 +38,7 @@ pub(super) struct EventId {
 }
 
 impl StreamName {
-    /// The name of a stream at a place.
+    /// Makes the name of a stream on a replica.
     pub(super) fn at(place: Place, stream: u64, carries: &Carries) -> Self {
         let (mark, request) = match carries {
             Carries::Standing => ("s", String::new()),
@@ -50,7 +50,7 @@ impl StreamName {
         )
     }
 
-    /// The id of an event.
+    /// Makes the id of an event.
     pub(super) fn event(&self, event: u64) -> String {
         match self {
             Self::Local(stream) => format!("{stream}-{event}"),
@@ -59,7 +59,7 @@ impl StreamName {
     }
 }
 
-/// The id of a request for the end of an id of an event; nothing if it is long.
+/// Encodes the id of a request for the end of an event id; empty if it is too long.
 fn encoded(request: &Id) -> String {
     let text = serde_json::to_vec(request).unwrap_or_default();
     if text.is_empty() || text.len() > MAX_REQUEST {
@@ -74,7 +74,7 @@ fn decoded(request: &str) -> Option<Id> {
 }
 
 impl EventId {
-    /// Reads one of our ids.
+    /// Parses an event id that this server made.
     pub(super) fn parse(id: &str) -> Option<Self> {
         if let Some((place, rest)) = Place::split(id) {
             return Self::parse_placed(place, rest);

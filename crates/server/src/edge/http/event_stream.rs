@@ -1,4 +1,4 @@
-//! A stream of a session, which one connection after another can read.
+//! A stream of a session, which several connections can read one after another.
 
 use std::{
     future::poll_fn,
@@ -19,13 +19,13 @@ use super::{
 };
 use crate::{quota::Share, replica::StreamLog};
 
-/// One stream.
+/// A stream of a session.
 pub(super) struct EventStream {
     pub(super) number: u64,
     name: StreamName,
     pub(super) source: Arc<Source>,
     state: Mutex<StreamState>,
-    /// The log for its events, if the stream outlives this replica.
+    /// The log for its events, if the stream can be resumed after this replica has ended.
     log: Option<StreamLog>,
 }
 
@@ -45,24 +45,24 @@ impl StreamState {
 enum ReadBy {
     /// The reader with this number.
     Reader(u64),
-    /// The log alone, with this number, since then.
+    /// Only the log, as the reader with this number, since this time.
     Log(u64, Instant),
-    /// No reader since then.
+    /// No reader since this time.
     NoReader(Instant),
 }
 
-/// How a connection begins to read.
+/// How a connection starts to read.
 pub(super) enum Begin {
-    /// With an event without data, and these messages, taken from the queue before it was a stream.
+    /// With an event without data, then these messages, which were taken from the queue before.
     Primed(Vec<u8>),
-    /// With these messages alone.
+    /// With these messages.
     With(Vec<u8>),
     /// With the messages after an event.
     After(u64),
 }
 
 impl EventStream {
-    /// `kept` pays for the events that are kept.
+    /// Creates a stream. `kept` is the share of the quota for the events that are kept.
     pub(super) fn new(
         number: u64,
         name: StreamName,
@@ -82,7 +82,7 @@ impl EventStream {
         }
     }
 
-    /// Whether a connection reads it now.
+    /// Whether a connection is reading it.
     pub(super) fn is_read(&self) -> bool {
         matches!(self.state().reading, ReadBy::Reader(_))
     }
@@ -95,21 +95,21 @@ impl EventStream {
         }
     }
 
-    /// Whether a message of this length may wait here: for a client that reads, or in what memory there
-    /// is for one that may come back.
+    /// Whether a message of this length may be queued: for a client that reads, or as far as the
+    /// quota allows for a client that may come back.
     pub(super) fn has_room_for(&self, bytes: usize) -> bool {
         let mut state = self.state();
         !matches!(state.reading, ReadBy::NoReader(_)) || state.replay.reserve(bytes)
     }
 
-    /// How many bytes are kept of it.
+    /// How many bytes of events are kept.
     pub(super) fn kept_bytes(&self) -> usize {
         self.state().replay.bytes()
     }
 
-    /// Begins to read: the number of the reader, what goes out first, and what becomes of the
-    /// connection then. A connection that still reads is ended: its client has left it, or it would
-    /// not be here.
+    /// Starts to read. Returns the number of the reader, the first bytes to send, and whether the
+    /// connection stays open. A connection that still reads the stream ends, because its client
+    /// must have left it.
     pub(super) fn join(&self, begin: Begin, settings: &HttpSettings) -> (u64, Vec<u8>, Then) {
         let mut start = Vec::new();
         let mut then = Then::Stay;
@@ -119,7 +119,8 @@ impl EventStream {
         let last = replay.last();
         match begin {
             Begin::Primed(lines) => {
-                // The first event of a connection names the place to come back to.
+                // The first event of a connection has an id, with which the client can resume the
+                // stream.
                 sse::Frame::of(b"")
                     .with_id(&self.name.event(replay.last()))
                     .with_retry(settings.retry)
@@ -140,8 +141,9 @@ impl EventStream {
         (reader, start, then)
     }
 
-    /// Takes what is queued, if it is this reader's turn. `None` when the stream is at its end, or
-    /// no longer this reader's. What is held is to be dropped when the events are sent.
+    /// Takes queued messages as events, if it is this reader's turn. Returns `None` if the stream
+    /// has ended or belongs to another reader. `held` must be dropped when the events have been
+    /// sent.
     pub(super) fn poll_events(
         &self,
         reader: u64,
@@ -171,7 +173,8 @@ impl EventStream {
         }
     }
 
-    /// Writes the events after this one down, if the stream outlives its replica.
+    /// Writes the events after this one to the log, if the stream can be resumed after its replica
+    /// has ended.
     fn write_down(&self, replay: &Replay, last: u64, settings: &HttpSettings) {
         let Some(log) = &self.log else { return };
         let from = replay.oldest();
@@ -180,7 +183,7 @@ impl EventStream {
         }
     }
 
-    /// A reader has gone.
+    /// Notes that a reader has left.
     pub(super) fn leave(&self, reader: u64) {
         let mut state = self.state();
         if state.is_read_by(reader) {
@@ -190,26 +193,27 @@ impl EventStream {
         self.source.leave(reader);
     }
 
-    /// Goes on writing events down while no client reads the stream, if it outlives its replica: otherwise
-    /// they would wait here for a client that may come back elsewhere.
+    /// Continues to write events to the log while no client reads the stream, if it can be resumed
+    /// after its replica has ended. Otherwise the events would wait here, although the client may
+    /// come back to another replica.
     pub(super) fn log_on(self: &Arc<Self>, settings: &HttpSettings) {
         let Some(log) = &self.log else { return };
         if self.source.outbox.is_closed() && self.source.outbox.pending_bytes() == 0 {
             return;
         }
-        // The log joins here, not in the task below: when the task begins, a client may read the stream again,
-        // and the log would take it away from that client.
+        // The log joins here and not in the task below, because a client may read the stream again
+        // before that task begins, and the log would take the stream away from that client.
         let Some(reader) = self.join_log() else {
             return;
         };
         let (stream, settings) = (Arc::clone(self), settings.clone());
-        // Ends with the stream, or when a client reads it.
+        // This task ends with the stream, or when a client reads it.
         log.spawn(async move {
             let mut events = Vec::new();
             poll_fn(|context| {
                 loop {
                     events.clear();
-                    // Nothing is sent, so nothing has to be held until it is.
+                    // Nothing is sent, so nothing has to be held.
                     let mut held = Held::default();
                     let polled =
                         stream.poll_events(reader, context, &settings, &mut events, &mut held);
@@ -225,7 +229,7 @@ impl EventStream {
         });
     }
 
-    /// Makes the log the reader, unless a connection or the log reads already.
+    /// Makes the log the reader, unless a connection or the log is already reading.
     fn join_log(&self) -> Option<u64> {
         let reader = self.source.join();
         let mut state = self.state();
@@ -273,15 +277,15 @@ mod tests {
         let source = || Arc::new(Source::new(Outbox::new(Limits::default())));
         let stream = EventStream::new(1, StreamName::Local(1), source(), quota.share(ada), None);
         let other = EventStream::new(2, StreamName::Local(2), source(), quota.share(ada), None);
-        // Half of what one caller may have is for such things.
+        // Half of a caller's quota is for such messages.
         assert!(stream.has_room_for(80));
         assert!(!other.has_room_for(80));
-        // Who reads needs no room.
+        // A client that reads needs no quota.
         let (reader, _, _) = other.join(Begin::With(Vec::new()), &settings);
         assert!(other.has_room_for(80));
         other.leave(reader);
         assert!(!other.has_room_for(80));
-        // What was on its way has become an event, for which less is paid.
+        // The queued message has become an event, which takes less of the quota.
         stream.join(Begin::With(b"a\n".to_vec()), &settings);
         assert!(other.has_room_for(80));
         drop((stream, other));

@@ -1,7 +1,7 @@
 //! The answer to a modern request as a stream: notifications, then the response.
 //!
-//! The stream owns the running handler and drives it, so there is no task to spawn, no channel to
-//! cross, and nothing left when the client hangs up.
+//! The stream owns the running handler and polls it. So no task or channel is needed, and nothing
+//! is left when the client disconnects.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -28,22 +28,22 @@ struct ExchangeBody {
     answered: AnswerTo,
 }
 
-/// The client to answer, and the id of the request.
+/// The request that is answered, and the quota of its caller.
 pub(super) struct AnswerTo {
     pub(super) unsent: Unsent,
     pub(super) id: Id,
 }
 
-/// The beginning of the answer to an exchange.
+/// The answer to an exchange, as far as it has begun.
 pub(super) enum BodyStart {
-    /// As one body.
+    /// A complete response.
     Whole(Response),
-    /// Bit by bit.
+    /// A stream.
     Stream(HttpBody),
 }
 
-/// Waits for whatever comes first: the response, something sent before it, or a silence so long
-/// that somebody on the way might take the connection for dead.
+/// Waits for whatever comes first: the response, a message that is sent before it, or a pause so
+/// long that a proxy might close the connection.
 pub(super) async fn begin(
     outbox: Outbox,
     mut running: BoxFuture<'static, Response>,
@@ -53,7 +53,7 @@ pub(super) async fn begin(
     let mut quiet = Box::pin(tokio::time::sleep(site.settings.keep_alive));
     let whole = poll_fn(|context| {
         let response = running.as_mut().poll(context);
-        // The handler may have sent and finished in one go: what it sent comes first.
+        // The handler may have sent messages and finished at once; its messages come first.
         if outbox.poll_queued(context).is_ready() {
             return Poll::Ready(response_of(response));
         }
@@ -80,7 +80,7 @@ fn response_of(response: Poll<Response>) -> Option<Response> {
     }
 }
 
-/// The answer as a stream.
+/// Makes the answer a stream.
 pub(super) fn stream(
     outbox: Outbox,
     running: BoxFuture<'static, Response>,

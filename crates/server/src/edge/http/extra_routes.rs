@@ -1,4 +1,4 @@
-//! Routes beside the endpoint: health, counters, a page that says that a sign-in is done.
+//! Routes beside the endpoint: health, metrics, a page for the end of a sign-in.
 
 use std::{fmt, sync::Arc};
 
@@ -6,8 +6,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri
 
 use super::body::HttpBody;
 
-/// The text that [`ExtraRoutes`] send for a request, such as a status page. It is sent with
-/// `cache-control: no-store`.
+/// A text response of [`ExtraRoutes`], such as a status page. It is sent with `cache-control:
+/// no-store`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextResponse {
     status: StatusCode,
@@ -17,7 +17,7 @@ pub struct TextResponse {
 }
 
 impl TextResponse {
-    /// A response with this status, media type and text.
+    /// Creates a response with this status, media type and text.
     pub fn new(status: StatusCode, media_type: &'static str, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -27,29 +27,29 @@ impl TextResponse {
         }
     }
 
-    /// Adds a header.
+    /// Adds a header to the response.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// The headers that were added.
+    /// Returns the headers that were added.
     pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
 
-    /// The status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The media type.
+    /// Returns the media type of the text.
     pub fn media_type(&self) -> &'static str {
         self.media_type
     }
 
-    /// The text.
+    /// Returns the text of the response.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -57,14 +57,14 @@ impl TextResponse {
 
 type Find = dyn Fn(&Method, &Uri, &HeaderMap) -> Option<TextResponse> + Send + Sync;
 
-/// Answers requests for paths beside the endpoint; `None` leaves a request to the server. Set it
-/// with [`HttpSettings::extra_routes`](crate::HttpSettings::extra_routes).
+/// Routes beside the MCP endpoint, which your own code answers. Set them with
+/// [`HttpSettings::extra_routes`](crate::HttpSettings::extra_routes).
 #[derive(Clone)]
 pub struct ExtraRoutes(Arc<Find>);
 
 impl ExtraRoutes {
-    /// Asks this function for the response to a `GET`. It runs for every `GET`, so it must be quick and
-    /// must not block.
+    /// Answers `GET` requests with this function, which returns `None` for paths that the server
+    /// should handle. It runs for every `GET`, so it must be quick and must not block.
     pub fn new(find: impl Fn(&Uri) -> Option<TextResponse> + Send + Sync + 'static) -> Self {
         Self::of_requests(move |method, uri, _| {
             let is_get = method == Method::GET;
@@ -72,19 +72,21 @@ impl ExtraRoutes {
         })
     }
 
-    /// Asks this function for the response to any request, for forms and cookies. Bodies are not read.
+    /// Answers requests of all methods with this function, for forms and cookies. It returns `None`
+    /// for requests that the server should handle. Request bodies are not read. It must be quick
+    /// and must not block.
     pub fn of_requests(
         find: impl Fn(&Method, &Uri, &HeaderMap) -> Option<TextResponse> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(find))
     }
 
-    /// The response to a `GET` of a URI.
+    /// Returns the response to a `GET` of this URI; `None` if the server should handle it.
     pub fn find(&self, uri: &Uri) -> Option<TextResponse> {
         self.answer(&Method::GET, uri, &HeaderMap::new())
     }
 
-    /// The response to a request.
+    /// Returns the response to a request; `None` if the server should handle it.
     pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<TextResponse> {
         (self.0)(method, uri, headers)
     }
@@ -96,7 +98,7 @@ impl fmt::Debug for ExtraRoutes {
     }
 }
 
-/// The HTTP response, which is not to be kept.
+/// Makes the HTTP response, which must not be cached.
 pub(super) fn response(text: TextResponse) -> Response<HttpBody> {
     let mut response = Response::new(HttpBody::full(text.text.into_bytes()));
     *response.status_mut() = text.status;

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::engine::{Denied, Incoming};
 
-/// Asks the guard about a request. The caller is put into its extensions; the headers
-/// returned belong on the answer.
+/// Asks the guard about a request. The caller is put into the request's extensions; the returned
+/// headers must be added to the answer.
 pub(super) async fn admit(
     guard: &dyn Protect,
     parts: &mut Parts,
@@ -30,8 +30,8 @@ pub(super) async fn admit(
     }
 }
 
-/// A refusal if the request calls something that needs more scopes than its caller has. Told
-/// before the call begins, because a status cannot be taken back.
+/// Returns a refusal if the request needs more scopes than its caller has. This is checked before
+/// the call starts, because the status cannot be changed later.
 pub(super) fn check_scopes(site: &Site, incoming: &Incoming<'_>) -> Option<Response<HttpBody>> {
     match (&incoming.target, &site.guard) {
         (Err(Denied::Scopes(tool)), Some(guard)) => {

@@ -1,6 +1,6 @@
-//! The names of the protocol's own headers as the `http` crate wants them.
+//! The names of the protocol's own headers, in the form that the `http` crate needs.
 //!
-//! A header that is looked up by a `&str` has its name checked and put into lower case each time.
+//! If a header is looked up by a `&str`, its name is checked and converted to lower case each time.
 
 use http::HeaderName;
 use turnbuckle_protocol::http::header;

@@ -1,8 +1,9 @@
 //! The number of sessions that a caller has on all replicas together.
 //!
-//! As long as a caller has few sessions here, the store is not asked: so few that all replicas together
-//! have half of what the caller may have at the most. Beyond that this replica says in the store
-//! how many it has opened, behind the answer to `initialize`, and learns how many the others have.
+//! While a caller has few sessions on this replica, the store is not asked: so few that all
+//! replicas together have at most half of the caller's limit. Beyond that, this replica stores how
+//! many sessions it has opened, after the answer to `initialize`, and learns how many the others
+//! have.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -15,14 +16,14 @@ use crate::{quota::CallerKey, replica::Replicas};
 /// The name of the setting.
 const LIMIT: &str = "max_sessions_per_caller";
 
-/// How long what a replica says is true, and how often it says it again.
+/// How long a stored number is valid, and how often a replica stores it again.
 const KEEP: Duration = Duration::from_mins(1);
 pub(super) const SAY_AGAIN: Duration = Duration::from_secs(20);
 
 /// How long the store may take.
 const SAY_WITHIN: Duration = Duration::from_secs(1);
 
-/// Callers who are counted in the store at a time. Others are counted here alone.
+/// How many callers are counted in the store at a time. Others are counted only by this replica.
 const MAX_CALLERS: usize = 4096;
 
 /// The sessions that other replicas have opened.
@@ -43,7 +44,7 @@ struct HeldElsewhere {
 }
 
 impl HeldSessions {
-    /// `None` if the stores cannot count for all replicas.
+    /// Returns `None` if the store cannot count for all replicas.
     pub(super) fn new(replicas: &Arc<Replicas>, max: usize) -> Option<Arc<Self>> {
         Some(Arc::new(Self {
             limits: Arc::clone(replicas.limits.as_ref()?),
@@ -58,8 +59,9 @@ impl HeldSessions {
         self.max / self.replicas.nodes().len().saturating_mul(2).max(2)
     }
 
-    /// How many sessions of a caller other replicas have opened, as far as is known here. While the
-    /// store is away that is forgotten after a minute, and each replica counts for itself.
+    /// How many sessions of a caller other replicas have opened, as far as this one knows. If the
+    /// store cannot be reached, the number is forgotten after a minute, and each replica counts on
+    /// its own.
     pub(super) fn elsewhere(&self, caller: CallerKey) -> usize {
         let callers = self.callers.lock();
         let held = callers.get(&caller);
@@ -72,8 +74,8 @@ impl HeldSessions {
         self.callers.lock().keys().copied().collect()
     }
 
-    /// Says again how many sessions of a caller this replica has opened. One who has few again is
-    /// counted here alone.
+    /// Stores again how many sessions of a caller this replica has opened. A caller that has few
+    /// sessions again is no longer counted in the store.
     pub(super) fn say_again(self: &Arc<Self>, caller: CallerKey, count: usize) {
         let name = {
             let mut callers = self.callers.lock();
@@ -88,8 +90,8 @@ impl HeldSessions {
         }
     }
 
-    /// Says how many sessions of a caller this replica has opened, and learns how many the others have.
-    /// It does not wait.
+    /// Stores how many sessions of a caller this replica has opened, and learns how many the others
+    /// have opened. It does not wait.
     pub(super) fn say(
         self: &Arc<Self>,
         caller: CallerKey,
@@ -112,7 +114,7 @@ impl HeldSessions {
         let name = Arc::clone(&held.name);
         drop(callers);
         let shared = Arc::clone(self);
-        // Ends with the answer of the store, or without.
+        // This task ends with the answer of the store, or after a timeout.
         self.replicas.spawn(async move {
             let node = shared.replicas.node;
             let count = u64::try_from(count).unwrap_or(u64::MAX);

@@ -1,7 +1,7 @@
-//! HTTP+SSE, the transport of 2024-11-05: a stream of events, and a place to post to.
+//! HTTP+SSE, the transport of 2024-11-05: a stream of events, and an endpoint for POST requests.
 //!
-//! The session is the stream: it opens with `GET`, tells the client where to post, and ends when
-//! the connection does.
+//! The session is the stream: it begins with a `GET`, whose first event tells the client where to
+//! post, and ends with the connection.
 
 use std::{
     sync::Arc,
@@ -41,7 +41,8 @@ use crate::{
     replica::{CallFailed, Message as ToReplica, Outcome, Place, Replicas},
 };
 
-/// How long another replica may take to take a message. It takes none while its client does not read.
+/// How long another replica may take to accept a message. It accepts none while its client does not
+/// read.
 const FORWARD_WITHIN: Duration = Duration::from_secs(25);
 
 /// Opens the stream.
@@ -63,7 +64,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         Err(full) => return full.refuse(None),
     };
     let mut start = Vec::new();
-    // Relative to the stream's own address, so that it holds behind any prefix and proxy.
+    // The path is relative to the stream's own URL, so that it works behind any prefix and proxy.
     let up = if parts.uri.path().ends_with('/') {
         "../"
     } else {
@@ -81,7 +82,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     }))
 }
 
-/// Takes a message; its answer travels on the stream.
+/// Handles a posted message; its answer is sent on the stream.
 pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
 where
     B: Body<Data = Bytes> + Send + 'static,
@@ -111,14 +112,14 @@ where
         Ok(read) => read,
         Err(error) => return error.answer(),
     };
-    // A client that posts and does not read waits here, not in our memory.
+    // If the client posts but does not read, it waits here, so that answers do not fill the memory.
     if session.outbox.ready().await.is_err() {
         return reply::refuse(StatusCode::GONE, "the stream has ended");
     }
     let mut connection = session.connection();
     if site.guard.is_some() || site.shared.context.reads_http() {
-        // What a caller may do can change from one token to the next, and so does what comes with
-        // its requests.
+        // The permissions of the caller can change from one token to the next, and so can the
+        // headers of its requests.
         connection.called_by(caller);
     }
     if body.len() <= LARGE_BYTES {
@@ -129,7 +130,8 @@ where
     elsewhere::begin(&site.shared.allowances.budget, Box::pin(taking)).await
 }
 
-/// The id of a new session. Where there are replicas it says which of them has the stream.
+/// Makes the id of a new session. If there are replicas, it contains the replica that has the
+/// stream.
 fn new_id(site: &Site) -> Result<Box<str>, NoSession> {
     let id = sessions::new_id()?;
     Ok(match &site.shared.replicas {
@@ -143,7 +145,7 @@ fn unknown() -> Response<HttpBody> {
     reply::refuse(StatusCode::NOT_FOUND, message)
 }
 
-/// Takes a message for a session whose stream is at another replica.
+/// Passes on a message for a session whose stream is on another replica.
 async fn forward<B>(
     site: &Arc<Site>,
     replicas: &Arc<Replicas>,
@@ -196,7 +198,7 @@ async fn send(
     }
 }
 
-/// Takes a message that was posted at another replica; `None` if its session is not here.
+/// Handles a message that was posted to another replica; `None` if the session is not here.
 pub(super) fn forwarded(
     site: &Arc<Site>,
     session: &str,
@@ -209,8 +211,8 @@ pub(super) fn forwarded(
     if let Some(id) = caller
         && site.guard.is_some()
     {
-        // What else the guard knew belongs to the token that opened the session. It is not used for a
-        // token with other scopes.
+        // Other attributes that the guard set belong to the token that opened the session. They are
+        // not used for a token with other scopes.
         let caller = if session.caller.scopes() == scopes {
             session.caller.clone()
         } else {
@@ -248,11 +250,11 @@ fn take(
     reply::empty(StatusCode::ACCEPTED)
 }
 
-/// A refusal of a modern request whose headers contradict its body.
+/// Returns a refusal if the headers of a modern request contradict its body.
 ///
-/// HTTP+SSE is of a revision that does not know these headers, so they say nothing about the
-/// messages of its sessions. A request that is complete in itself is held against them wherever it
-/// is posted: what is in front of the server may have acted on them.
+/// The revision of HTTP+SSE does not have these headers, so they do not apply to messages of its
+/// sessions. But a modern request is checked wherever it is posted, because a proxy may have acted
+/// on its headers.
 fn contradiction(site: &Arc<Site>, parts: &Parts, body: &[u8]) -> Option<Response<HttpBody>> {
     let max_nodes = site.shared.settings.limits.nodes_of(body.len());
     let parsed = envelope::parse_within(body, max_nodes);
@@ -280,7 +282,7 @@ fn contradiction(site: &Arc<Site>, parts: &Parts, body: &[u8]) -> Option<Respons
     ))
 }
 
-/// The stream.
+/// The event stream of a session.
 struct SseBody {
     site: Arc<Site>,
     session: Arc<SseSession>,
@@ -304,7 +306,7 @@ impl StreamBody for SseBody {
 }
 
 impl Drop for SseBody {
-    /// The session is the stream.
+    /// The session ends with its stream.
     fn drop(&mut self) {
         self.site.sessions.end_sse(&self.session.id);
         self.session.outbox.close();

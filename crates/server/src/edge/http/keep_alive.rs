@@ -13,7 +13,7 @@ use turnbuckle_transport::{Held, http::sse};
 
 use super::body::holding;
 
-/// The time until a stream has been quiet for too long.
+/// A timer that ends when a stream has been quiet for too long.
 pub(super) struct KeepAlive {
     pause: Duration,
     quiet: Pin<Box<Sleep>>,
@@ -27,9 +27,9 @@ impl KeepAlive {
         }
     }
 
-    /// The events as the next piece of the stream, or a comment if there are no events and it has been
-    /// quiet for too long. Its timer starts again with each piece. What is held is dropped when the
-    /// piece is sent.
+    /// Returns the events as the next part of the stream, or a comment if there are no events and
+    /// the stream has been quiet for too long. The timer restarts with each part. What is held is
+    /// dropped when the part has been sent.
     pub(super) fn poll_piece(
         &mut self,
         context: &mut Context<'_>,
@@ -43,7 +43,7 @@ impl KeepAlive {
             events.extend_from_slice(sse::KEEP_ALIVE);
         }
         self.quiet.as_mut().reset(Instant::now() + self.pause);
-        // The timer was moved: it must know whom to wake.
+        // The timer was reset, so it must be polled to register the waker.
         let _ = self.quiet.as_mut().poll(context);
         Poll::Ready(Some(if held.is_empty() {
             events.into()

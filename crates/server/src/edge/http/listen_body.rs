@@ -1,7 +1,7 @@
 //! The answer to a modern `subscriptions/listen` as a stream of notifications.
 //!
-//! The stream itself is the listener. Nothing runs for it while nothing changes; a change wakes the
-//! connection, which then takes what is due.
+//! The stream itself is the listener. No code runs for it while nothing changes; a change wakes the
+//! connection, which then takes the notifications that are due.
 
 use std::{
     sync::Arc,
@@ -23,7 +23,7 @@ struct ListenBody {
     keep_alive: KeepAlive,
 }
 
-/// The answer to a listen request.
+/// Makes the answer to a `subscriptions/listen` request.
 pub(super) fn stream(subscription: Subscription, site: &Arc<Site>) -> HttpBody {
     HttpBody::stream(ListenBody {
         subscription,

@@ -4,10 +4,10 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use super::{body::HttpBody, reply};
 
-/// What nearly every client sends.
+/// The value that nearly every client sends.
 const USUAL_ACCEPT: &[u8] = b"application/json, text/event-stream";
 
-/// A refusal unless the body is JSON and the answer may be JSON or a stream.
+/// Returns a refusal unless the body is JSON and the client accepts both JSON and a stream.
 pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     if let Some(refused) = check_content(headers) {
         return Some(refused);
@@ -15,7 +15,7 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     let is_usual = headers
         .get(header::ACCEPT)
         .is_some_and(|value| value.as_bytes() == USUAL_ACCEPT);
-    // streamable-http: the client MUST list both; which one it gets is the server's choice.
+    // streamable-http: the client MUST list both types; the server chooses one of them.
     if is_usual || (accepts(headers, b"application/json") && accepts(headers, b"text/event-stream"))
     {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     ))
 }
 
-/// A refusal unless the body is plain JSON.
+/// Returns a refusal unless the body is JSON without an encoding.
 pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
     if !headers
@@ -56,7 +56,8 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     ))
 }
 
-/// Whether the request takes this kind of answer. One that does not say takes everything.
+/// Whether the client accepts this type of answer. Without an `Accept` header it accepts every
+/// type.
 pub(super) fn accepts(headers: &HeaderMap, kind: &[u8]) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
     if values.peek().is_none() {
@@ -75,7 +76,7 @@ pub(super) fn accepts(headers: &HeaderMap, kind: &[u8]) -> bool {
         })
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn kind_of(value: &[u8]) -> &[u8] {
     let kind = value.split(|byte| *byte == b';').next();
     kind.unwrap_or_default().trim_ascii()

@@ -1,6 +1,6 @@
-//! Headers that mirror the body of a modern request, for intermediaries to act on.
+//! Headers that mirror the body of a modern request, for intermediaries.
 //!
-//! streamable-http, server validation: the headers MUST say what the body says.
+//! streamable-http, server validation: the headers MUST match the body.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ use crate::{
     relay::Relay,
 };
 
-/// Holds the headers against the body. `incoming` is the request as it was admitted, if it was, and `relay`
-/// knows tools that the server does not have itself.
+/// Compares the headers with the body. `incoming` is set if the request was admitted, and `relay`
+/// knows the tools that are not in the server's catalog.
 pub(super) fn check(
     headers: &HeaderMap,
     request: &Request<'_>,
@@ -32,7 +32,7 @@ pub(super) fn check(
         && meta.is_some_and(|meta| meta.protocol_version.is_some())
         && named().is_none()
     {
-        // A version that is not a string is refused for that: no header could agree with it.
+        // A version that is not a string is rejected for that reason; no header could match it.
         return Ok(());
     }
     let Some(said) = headers.get(&PROTOCOL_VERSION) else {
@@ -42,7 +42,7 @@ pub(super) fn check(
         Some(incoming) => Some(Cow::Borrowed(incoming.revision.as_str())),
         None => named(),
     };
-    // A body without a version is refused for that, with the name of the missing field.
+    // A body without a version is rejected for that reason, with the name of the missing member.
     let Some(version) = version else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub(super) fn check(
         None => Revision::from_date(&version).filter(|revision| revision.is_modern()),
     };
     if !revision.is_some_and(|revision| revision.rules().mirrored_headers) {
-        // Refused for its version, with the list of those that are spoken.
+        // The request is rejected for its version, with a list of the supported versions.
         return Ok(());
     }
     match headers.get(&METHOD) {
@@ -99,7 +99,7 @@ fn check_name(
     };
     let is_same = match name {
         Some(name) => matches(said.as_bytes(), name),
-        // A body without the member is refused for that by the method itself.
+        // A body without the member is rejected by the method itself.
         None => request
             .params
             .text(member)
@@ -111,7 +111,7 @@ fn check_name(
     Err(format!("`Mcp-Name` differs from `params.{member}`, or cannot be decoded").into())
 }
 
-/// Arguments that the tool wants mirrored.
+/// Checks the headers for arguments of the tool.
 fn check_arguments(
     headers: &HeaderMap,
     request: &Request<'_>,
@@ -125,9 +125,10 @@ fn check_arguments(
         .map_err(|fault| fault.to_string().into())
 }
 
-/// A duplicate `Mcp-*` header. An intermediary that reads the other value would see another request.
+/// Returns the name of a repeated `Mcp-*` header. An intermediary that reads the other value would
+/// see another request.
 pub(super) fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
-    // Counted by the map itself, so this costs nothing where nothing is repeated.
+    // The map counts them itself, so this costs nothing if no header is repeated.
     if headers.len() == headers.keys_len() {
         return None;
     }

@@ -1,8 +1,8 @@
 //! HTTP: every revision at one endpoint.
 //!
-//! The era is read off each request. A modern request is served inside the connection's own task
-//! and forgotten; 2025-03-26 to 2025-11-25 get sessions with resumable streams at the same path;
-//! 2024-11-05 gets its pair of paths beside it.
+//! Each request tells its era. A modern request is served inside the task of its connection, and
+//! nothing is kept of it. Clients of 2025-03-26 to 2025-11-25 have sessions with resumable streams
+//! at the same path. Clients of 2024-11-05 use two paths beside it.
 //!
 //! | request | served as |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `POST`, `GET`, `DELETE <endpoint>` with `Mcp-Session-Id` | that session |
 //! | `GET <endpoint>/sse`, `POST <endpoint>/messages` (or `/sse`, `/messages`) | HTTP+SSE |
 //! | `GET <endpoint>/server-card`, `GET /.well-known/ai-catalog.json` | the server card, and the catalog that links to it |
-//! | `GET /healthz` | that we are there |
+//! | `GET /healthz` | a health check |
 
 mod at_replica;
 mod batch;

@@ -1,8 +1,8 @@
 //! Modern requests: compares the headers with the body, then serves the request.
 //!
-//! Nothing outlives the exchange. The answer is JSON unless something was sent before it; only
-//! then is it a stream, which itself drives the handler. A client that hangs up drops the answer,
-//! and with it the handler.
+//! Nothing is kept after the exchange. The answer is JSON unless a message is sent before it; then
+//! it is a stream, which itself polls the handler. If the client disconnects, the answer is
+//! dropped, and the handler with it.
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ use crate::{
     },
 };
 
-/// The result of a request.
+/// The answer to a request.
 pub(super) enum RequestAnswer {
     Now(Response<HttpBody>),
     Later(LaterAnswer),
 }
 
-/// An answer that is being made. It needs the message no longer.
+/// An answer that follows later. It does not borrow from the message.
 pub(super) struct LaterAnswer {
     id: Id,
     outbox: Outbox,
@@ -98,14 +98,15 @@ pub(super) fn serve(
             running,
         }),
         Served::Listening(subscription) => {
-            // It is open for hours, and what is kept of it has been paid for.
+            // The stream may be open for hours, and its memory is counted elsewhere.
             drop(charge.take());
             reply::events(listen_body::stream(*subscription, site)).into()
         }
     }
 }
 
-/// Answers a request that has no version anywhere. That is said before what its headers lack.
+/// Answers a request without a version. The client gets this error before any error about missing
+/// headers.
 pub(super) fn serve_without_version(
     site: &Arc<Site>,
     parts: &Parts,
@@ -128,7 +129,7 @@ fn peer(site: &Arc<Site>, parts: &Parts) -> (Arc<Peer>, Outbox) {
     (Arc::new(peer.counted(site.counted(parts))), outbox)
 }
 
-/// Waits for the answer, or for something that is sent before it.
+/// Waits for the answer, or for a message that is sent before it.
 pub(super) async fn finish(
     site: &Arc<Site>,
     parts: &Parts,

@@ -14,11 +14,11 @@ use super::{
     site::Site,
 };
 
-/// The session that a request names: `None` if it names none.
+/// Finds the session that a request names; `None` if it names no session.
 ///
 /// # Errors
-/// 404 if there is no such session, or it belongs to another caller; 400 for a version that it does
-/// not speak.
+/// 404 if there is no such session, or if it belongs to another caller; 400 for a version other
+/// than that of the session.
 pub(super) async fn find(
     site: &Arc<Site>,
     parts: &Parts,
@@ -29,8 +29,8 @@ pub(super) async fn find(
     let id = id.to_str().unwrap_or_default();
     let mut found = site.sessions.find(id, site.caller_id(parts));
     if site.shared.replicas.is_some() {
-        // Boxed, like everything that replicas wait for: otherwise the future of every request
-        // would contain it, and is copied as a whole.
+        // Boxed, because otherwise the future of every request would contain it and would be larger
+        // to copy.
         found = Box::pin(shared(site, parts, id, found)).await?;
     }
     let Some(session) = found else {
@@ -52,7 +52,8 @@ pub(super) async fn find(
     Ok(Some(session))
 }
 
-/// A session that replicas share, with what others changed in it; opened here if it is not yet.
+/// Returns a session that replicas share, with the changes that others made in it. It is opened on
+/// this replica if necessary.
 async fn shared(
     site: &Arc<Site>,
     parts: &Parts,
@@ -91,7 +92,7 @@ fn revision_of(version: &HeaderValue) -> Option<Revision> {
     version.to_str().ok().and_then(Revision::from_date)
 }
 
-/// A refusal of a request that says the same thing twice.
+/// Returns a refusal if a header is repeated.
 pub(super) fn check_repeated(parts: &Parts, id: Option<&IdRef<'_>>) -> Option<Response<HttpBody>> {
     let name = mirror::repeated(&parts.headers)?;
     let problem = format!("duplicate header `{name}`; send it once");

@@ -17,21 +17,21 @@ use crate::{
     subscription::Subject,
 };
 
-/// How long a call waits for what other replicas changed in its session. Without it the call goes on
-/// with what is known here.
+/// How long a call waits for changes that other replicas made in its session. After that it
+/// continues with the state of this replica.
 const READ_WITHIN: Duration = Duration::from_millis(500);
 
-/// How long a change may take to be written.
+/// How long storing a change may take.
 const WRITE_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a client waits for the other replicas to know of its change. One that is late does not
-/// keep the client waiting, and gets the change later.
+/// How long a client waits until the other replicas know its change. A late replica does not keep
+/// the client waiting, and gets the change later.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
-/// How often a change that another replica told of is tried to be read: for about a minute.
+/// How often reading a change of another replica is tried: for about a minute.
 const MAX_TRIES: usize = 60;
 
-/// The change of a session that a request makes, if any.
+/// Returns the change of a session that a request makes, if any.
 pub(super) fn of(request: &Request<'_>) -> Option<SessionChange> {
     let text = |name| request.params.text(name).map(Cow::into_owned);
     match &*request.method {
@@ -42,8 +42,8 @@ pub(super) fn of(request: &Request<'_>) -> Option<SessionChange> {
     }
 }
 
-/// Writes a change down and tells the others. When it returns, every replica that serves the session
-/// knows of it, unless it is late.
+/// Stores a change and tells the other replicas. When it returns, every replica that serves the
+/// session knows the change, unless it is late.
 ///
 /// # Errors
 /// The error for the client if only this replica knows of the change.
@@ -61,14 +61,15 @@ pub(super) async fn share(
             .write(&at.key, change.clone(), at.left())
             .await?;
         if written {
-            // Again: what was read before the change was written may have undone it.
+            // Applied again, because older changes that were read before this one was stored may
+            // have undone it.
             apply(session, &change);
         }
         Ok::<_, StoreError>(written)
     };
     match tokio::time::timeout(WRITE_WITHIN, writing).await {
         Ok(Ok(true)) => {}
-        // It had ended before, or there are too many.
+        // The session had ended before, or there are too many changes.
         Ok(Ok(false)) if is_end => {}
         Ok(Ok(false)) => {
             return Err(ErrorObject::internal(
@@ -94,8 +95,8 @@ pub(super) async fn share(
     Ok(())
 }
 
-/// The same for a request that is answered later, by a relay: what it changes is shared before its
-/// client gets the answer.
+/// Like [`share`], for a request that a relay answers later: the change is shared before the client
+/// gets the answer.
 pub(super) fn shared_after(
     replicas: &Arc<Replicas>,
     session: &Arc<HttpSession>,
@@ -123,12 +124,12 @@ pub(super) fn shared_after(
     })
 }
 
-/// Makes a change known here.
+/// Applies a change to the session on this replica.
 fn apply(session: &HttpSession, change: &SessionChange) {
     match change {
         SessionChange::Subscribe(uri) => {
             let mut listener = session.lifecycle().listener();
-            // The client was told already if there is no room.
+            // If there is no room, the client has already been told.
             let _ = listener.add(Subject::Resource(uri.as_str().into()));
         }
         SessionChange::Unsubscribe(uri) => session.lifecycle().listener().remove_resource(uri),
@@ -144,8 +145,8 @@ fn set_log_level(session: &HttpSession, level: String) {
     }
 }
 
-/// Reads what another replica said that it changed. A client that listens here may not call for long,
-/// so while the store is away it is tried again, by one task for each session.
+/// Reads the changes that another replica reported. A client that listens here may send no call for
+/// long, so a task per session tries again while the store cannot be reached.
 pub(super) async fn catch_up(site: &Arc<Site>, session: &Arc<HttpSession>) {
     if refresh(site, session).await {
         go_on_reading(site, session);
@@ -154,15 +155,15 @@ pub(super) async fn catch_up(site: &Arc<Site>, session: &Arc<HttpSession>) {
     }
 }
 
-/// Has a task read what changed in a session, if that could not be read now. Must be called inside a
-/// runtime.
+/// Starts a task that reads the changes of a session, if they could not be read now. Must be called
+/// inside a runtime.
 pub(super) fn go_on_reading(site: &Arc<Site>, session: &Arc<HttpSession>) {
     let is_behind = session
         .at
         .as_ref()
         .is_some_and(AtReplica::begin_catching_up);
     if is_behind {
-        // Ends with the session, or after the last try.
+        // This task ends with the session, or after the last try.
         tokio::spawn(try_again(Arc::downgrade(site), Arc::downgrade(session)));
     }
 }
@@ -183,7 +184,8 @@ async fn try_again(site: Weak<Site>, session: Weak<HttpSession>) {
     }
 }
 
-/// Reads what other replicas changed in a session, if anything. False if the session has ended.
+/// Reads the changes that other replicas made in a session, if there are any. Returns `false` if
+/// the session has ended.
 pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
     let (Some(replicas), Some(at)) = (&site.shared.replicas, &session.at) else {
         return true;
@@ -193,7 +195,7 @@ pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
     }
     let reading = async {
         let turn = at.turn().await;
-        // Another call may have read it meanwhile.
+        // Another call may have read them in the meantime.
         let Some(made) = at.unread() else {
             return Ok(None);
         };

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use crate::quota::{CallerKey, CountedCaller, Quota, Share};
 
-/// The caller whose quota counts for a session.
+/// The caller against whose quotas a session counts.
 pub(super) struct Payer {
     pub(super) key: CallerKey,
-    /// The caller whose rates count, if any.
+    /// The caller against whose rates requests count, if they are counted.
     pub(super) counted: Option<CountedCaller>,
-    /// The memory for what is kept.
+    /// The quota of memory for data that is kept between messages.
     pub(super) kept: Arc<Quota>,
 }
 
 impl Payer {
-    /// What is kept for this caller, nothing so far.
+    /// Creates an empty share of the quota for this caller.
     pub(super) fn share(&self) -> Share {
         self.kept.share(self.key)
     }

@@ -31,8 +31,9 @@ use crate::{
     },
 };
 
-/// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
-/// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
+/// The maximum length of an `initialize` request, in bytes. The client's description of itself is
+/// kept during the session, so ten thousand sessions must not be able to keep ten thousand large
+/// messages.
 const MAX_INITIALIZE_BYTES: usize = 128 * 1024;
 
 pub(super) async fn serve<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
@@ -54,7 +55,7 @@ where
     elsewhere::begin(&site.shared.allowances.budget, Box::pin(serving)).await
 }
 
-/// Serves a body that has arrived, of which this much was paid for.
+/// Serves a body that has arrived. `paid` is the charge that was made while it arrived.
 async fn serve_body(
     site: &Arc<Site>,
     parts: &Parts,
@@ -62,7 +63,7 @@ async fn serve_body(
     mut charge: Option<Charge>,
 ) -> Response<HttpBody> {
     let answer = begin(site, parts, &body, &mut charge).await;
-    // It may be large, and the answer may take hours.
+    // The body may be large, and the answer may take hours.
     drop(body);
     let mut response = match answer {
         RequestAnswer::Now(response) => response,
@@ -74,8 +75,8 @@ async fn serve_body(
     response
 }
 
-/// Reads a message and begins to serve it. What was paid for it while it arrived becomes what is paid
-/// for it until it is answered.
+/// Reads a message and starts to serve it. The charge that was made while it arrived is held until
+/// it is answered.
 async fn begin(
     site: &Arc<Site>,
     parts: &Parts,
@@ -84,7 +85,7 @@ async fn begin(
 ) -> RequestAnswer {
     let paid = charge.take();
     let budget = &site.shared.allowances.budget;
-    // Checked before it is parsed, so that a batch that is not allowed is not read.
+    // Checked before parsing, so that a batch that is not allowed is not parsed.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = named_session::check_repeated(parts, None) {
             return refused.into();
@@ -132,12 +133,13 @@ async fn begin(
     }
 }
 
-/// Takes a notification or a response.
+/// Handles a notification or a response.
 async fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
     if let Message::Notification(notice) = message
         && named_session::modern_revision(parts).is_some()
     {
-        // streamable-http: the core defines no notification here; an extension may.
+        // streamable-http: the core has no notifications for this case, but an extension may have
+        // some.
         let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
         extensions.notify(&notice.method, &notice.params, &caller);
         return reply::empty(StatusCode::ACCEPTED);
@@ -158,8 +160,8 @@ async fn initialize(
     request: &Request<'_>,
     length: usize,
 ) -> Response<HttpBody> {
-    // A legacy client puts its version elsewhere. A request that names a modern revision in its
-    // header and in `_meta` means a method that is not there, and an unknown method MUST be a 404.
+    // A legacy client sends its version in the params. If both the header and `_meta` name a modern
+    // revision, the request is a modern one for an unknown method, which MUST be answered with 404.
     if let Some(revision) = named_session::modern_revision(parts)
         && admission::names_version(request)
     {
@@ -187,7 +189,7 @@ async fn serve_request(
     let header = header.and_then(|value| value.to_str().ok());
     let names_session = parts.headers.contains_key(&SESSION_ID);
     match era::of_post(&request.method, version.map(Raw::get), header) {
-        // A session's own request is legacy, whatever its headers look like.
+        // A request of a session is legacy, even if its headers look modern.
         Era::Modern if version.is_some() || !names_session => {
             modern::serve(site, parts, request, charge)
         }

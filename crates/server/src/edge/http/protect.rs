@@ -1,4 +1,4 @@
-//! The guard of a protected server, which identifies the caller.
+//! The guard of a protected server, which identifies callers.
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
@@ -6,13 +6,13 @@ use http::{HeaderName, HeaderValue, StatusCode, request::Parts};
 
 use crate::Caller;
 
-/// Guards an HTTP server: identifies the caller of each request, or refuses it.
+/// A guard of an HTTP server: it identifies the caller of each request, or refuses the request.
 ///
-/// The server calls it for every request to the endpoint, also for requests of a session: a session
-/// id alone grants nothing. `turnbuckle_auth::server::Guard` implements it for OAuth, and
-/// [`Bearer`](crate::Bearer) for tokens that a function checks.
+/// The server calls it for every request to the endpoint, including requests of a session: a
+/// session id alone grants nothing. `turnbuckle_auth::server::Guard` implements it for OAuth, and
+/// [`Bearer`](crate::Bearer) for tokens that your function checks.
 ///
-/// An async function from the head of a request to its caller implements it too. The function must
+/// An async function from the head of a request to its caller implements it, too. The function must
 /// end in bounded time, because the server sets no deadline for it.
 ///
 /// ```
@@ -29,7 +29,8 @@ use crate::Caller;
 /// let http = Http::bind("127.0.0.1:8080").protect(known);
 /// ```
 ///
-/// What is known without waiting, and what adds headers to answers, implements the trait:
+/// Implement the trait yourself if the caller is known without waiting, or to add headers to
+/// answers:
 ///
 /// ```
 /// use http::{StatusCode, request::Parts};
@@ -48,32 +49,33 @@ use crate::Caller;
 /// }
 /// ```
 pub trait Protect: Send + Sync + 'static {
-    /// Identifies the caller of this request, or refuses it. The body has not been read yet. It
-    /// must not block.
+    /// Identifies the caller of this request, or refuses the request. The body has not been read
+    /// yet. This must not block; return [`AuthDecision::Later`] if another service has to be asked.
     fn admit(&self, request: &Parts) -> AuthDecision;
 
-    /// A public JSON document at this path, such as metadata under `/.well-known/`; `None` for
-    /// other paths. Defaults to no documents.
+    /// Returns the public JSON document at this path, such as metadata under `/.well-known/`.
+    /// Returns `None` for other paths. By default there are no documents.
     fn document(&self, path: &str) -> Option<Bytes> {
         let _ = path;
         None
     }
 
-    /// Hosts that the server is known by, besides loopback. They are accepted as with
-    /// [`HttpSettings::allow_host`](crate::HttpSettings::allow_host).
+    /// Returns the public names of the server. They are accepted as hosts in addition to loopback,
+    /// as with [`HttpSettings::allow_host`](crate::HttpSettings::allow_host). By default there are
+    /// none.
     fn hosts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The refusal of a call that needs these scopes, of which the caller lacks some. Defaults to
-    /// 403 with a message that names them.
+    /// Returns the refusal of a call that needs these scopes, of which the caller lacks some. By
+    /// default it is 403 with a message that names the scopes.
     fn lacking(&self, scopes: &[String]) -> HttpRefusal {
         let message = format!("this call needs the scopes `{}`", scopes.join(" "));
         HttpRefusal::new(StatusCode::FORBIDDEN, message)
     }
 }
 
-/// An async function of the request's head that says who calls.
+/// An async function from the head of a request to its caller.
 impl<F, Fut> Protect for F
 where
     F: Fn(Parts) -> Fut + Send + Sync + 'static,
@@ -103,16 +105,16 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
     }
 }
 
-/// Whether a request is admitted. [`Protect::admit`] returns it: as a result, or as a future if
-/// another service has to be asked.
+/// The decision about a request, from [`Protect::admit`]: a result, or a future if another service
+/// has to be asked.
 pub enum AuthDecision {
     /// The decision is known at once.
     Now(Result<Authorized, HttpRefusal>),
-    /// Another service has to be asked. The future must have a deadline of its own.
+    /// Another service has to be asked. The future must have its own deadline.
     Later(BoxFuture<'static, Result<Authorized, HttpRefusal>>),
 }
 
-/// A request that is let in, with its caller and headers for its answer.
+/// An admitted request: its caller, and headers for its answer.
 #[derive(Clone, Debug)]
 pub struct Authorized {
     pub(super) caller: Caller,
@@ -120,21 +122,20 @@ pub struct Authorized {
 }
 
 impl Authorized {
-    /// The request comes from this caller.
+    /// Admits the request for this caller.
     pub fn new(caller: Caller) -> Self {
         let headers = Vec::new();
         Self { caller, headers }
     }
 
-    /// Adds a header to the answer, whatever it will be.
+    /// Adds a header to the answer, also if the answer is an error.
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 }
 
-/// A request that is refused: its status, headers and a message. The client gets it as the HTTP
-/// answer.
+/// A refused request: a status, headers and a message, which the client gets as the HTTP response.
 #[derive(Clone, Debug)]
 pub struct HttpRefusal {
     pub(super) status: StatusCode,
@@ -143,8 +144,8 @@ pub struct HttpRefusal {
 }
 
 impl HttpRefusal {
-    /// A refusal with this status: 401 for a caller that is not known, 403 for one that lacks
-    /// permission, 503 if that cannot be told now. The client reads the message.
+    /// Creates a refusal with this status: 401 for an unknown caller, 403 for a caller that lacks
+    /// permission, 503 if the caller cannot be checked at the moment. The client reads the message.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -153,23 +154,23 @@ impl HttpRefusal {
         }
     }
 
-    /// Adds a header, such as a challenge.
+    /// Adds a header to the response, such as a challenge.
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Its status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// Its headers.
+    /// Returns the headers that were added.
     pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
 
-    /// The message in the body of the answer, which the client reads.
+    /// Returns the message in the body of the response, which the client reads.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,4 +1,4 @@
-//! Request bodies: bounded in size and in time.
+//! Reads request bodies, with limits on their size and time.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -18,7 +18,7 @@ use crate::{
     quota::CallerKey,
 };
 
-/// A body that could not be read.
+/// The reason why a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
     #[error(
@@ -45,31 +45,32 @@ impl ReadError {
     }
 }
 
-/// Bytes per second that a body must arrive with on average. Below the speed of any network in use;
-/// without it, a single byte now and then would keep a connection open without end.
+/// The minimum average speed of a body, in bytes per second. It is below the speed of any network
+/// in use. Without it, a client that sends a single byte now and then would keep a connection open
+/// forever.
 const SLOWEST: u64 = 1024;
 
-/// 1 MiB: memory for a body of this announced length is reserved at once. Beyond it memory grows
-/// with what really arrives, so that announcing a large body costs us nothing.
+/// 1 MiB: the memory for an announced body of up to this length is reserved at once. For a longer
+/// body, memory grows with the bytes that arrive, so that announcing a large body costs nothing.
 const BELIEVED_BYTES: usize = 1024 * 1024;
 
-/// A body that has outgrown [`BELIEVED_BYTES`] gets this much memory at once. The C library of most
-/// Linux systems returns blocks larger than 32 MiB to the system as soon as they are free, and
-/// keeps smaller ones, the more so the larger the blocks were. Memory that is not written to costs
-/// nothing.
+/// How much memory is reserved for a body that has outgrown [`BELIEVED_BYTES`]. The C library of
+/// most Linux systems returns blocks of more than 32 MiB to the system as soon as they are freed.
+/// It keeps smaller blocks, and more of them the larger they are. Reserved memory that is not
+/// written to costs nothing.
 #[cfg(target_env = "gnu")]
 const OWN_MAPPING_BYTES: usize = 32 * 1024 * 1024 + 64 * 1024;
 #[cfg(not(target_env = "gnu"))]
 const OWN_MAPPING_BYTES: usize = BELIEVED_BYTES;
 
-/// 64 KiB: a body that comes bit by bit pays for so much at a time.
+/// 64 KiB: the charge for a body that arrives in parts grows by this much at a time.
 const STEP_BYTES: usize = 64 * 1024;
 
-/// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied; if it is
-/// small, nothing has been paid for it yet.
+/// Reads the whole body. A body that arrives in one part, as nearly all do, is not copied. If it is
+/// also small, nothing has been charged for it yet.
 ///
-/// A client may pause for `timeout`, and is given as much once more for all its slowness, plus
-/// what the slowest network would take.
+/// A client may pause for `timeout`. In total it has that time once more, plus the time that the
+/// slowest network would take.
 pub(super) async fn whole<B>(
     body: B,
     site: &Site,
@@ -123,7 +124,7 @@ where
     }
 }
 
-/// The next piece. A timer is set only if there is something to wait for.
+/// Returns the next part. A timer is set only if there is nothing to read yet.
 async fn next<B: Body<Data = Bytes>>(
     mut body: Pin<&mut B>,
     timeout: Duration,
@@ -157,7 +158,7 @@ fn poll_data<B: Body<Data = Bytes>>(
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) if data.is_empty() => continue,
                 Ok(data) => Poll::Ready(Ok(Some(data))),
-                // Trailers say nothing to us.
+                // Trailers are ignored.
                 Err(_) => continue,
             },
         };

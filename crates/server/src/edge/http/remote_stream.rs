@@ -1,8 +1,8 @@
 //! Resuming a stream whose call runs on another replica.
 //!
-//! This replica asks that one for the next events, again and again, each time for those after the last
-//! that it has. So an answer that is lost on the way is asked for again, and a client that reads slowly
-//! holds nothing up but itself.
+//! This replica requests the events from the other one, again and again, each time those after the
+//! last event that it has. So an answer that is lost is requested again, and a client that reads
+//! slowly delays only itself.
 
 use std::{
     future::poll_fn,
@@ -30,16 +30,17 @@ use super::{
 };
 use crate::replica::{CallFailed, Message, Outcome, Pulled, Replicas};
 
-/// How long the other replica waits for the next event before it answers without one.
+/// How long the other replica waits for the next event before it answers without events.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// How long its answer may take beyond that.
+/// How much longer its answer may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often in a row the other replica may fail to answer before the client is left to come back.
+/// How many times in a row the other replica may fail to answer before the connection is closed,
+/// and the client has to reconnect.
 const MAX_LATE: usize = 3;
 
-/// The stream of one session at another replica.
+/// A stream of a session on another replica.
 struct Remote {
     replicas: Arc<Replicas>,
     node: NodeId,
@@ -51,7 +52,7 @@ struct Remote {
     last: EventId,
 }
 
-/// Continues a stream that another replica has, or says what became of it.
+/// Continues a stream of another replica, or tells the client what happened to it.
 pub(super) async fn resume(
     site: &Arc<Site>,
     replicas: &Arc<Replicas>,
@@ -81,7 +82,7 @@ pub(super) async fn resume(
 }
 
 impl Remote {
-    /// The next events; `None` if the stream is not there any more.
+    /// Requests the next events; `None` if the stream no longer exists.
     async fn pull(&mut self, wait: Duration) -> Result<Option<Pulled>, CallFailed> {
         let message = Message::Pull {
             session: self.session.clone(),
@@ -105,10 +106,10 @@ impl Remote {
         Ok(Some(pulled))
     }
 
-    /// Answers with the messages of the stream. Must be called inside a runtime.
+    /// Answers with the events of the stream. Must be called inside a runtime.
     fn read(self, site: &Arc<Site>, first: Pulled) -> Response<HttpBody> {
         let (sender, events) = mpsc::channel(1);
-        // Ends with the stream, or with the connection that reads it.
+        // This task ends with the stream, or with the connection that reads it.
         tokio::spawn(self.pull_all(sender, first));
         answer(site, events)
     }
@@ -133,7 +134,7 @@ impl Remote {
                     events: self.afterwards().await.unwrap_or_default(),
                     is_over: true,
                 },
-                // The client comes back with the event that it has.
+                // The client reconnects with the id of the last event that it has.
                 Err(CallFailed::Late) if late >= MAX_LATE => return,
                 Err(CallFailed::Late) => {
                     late += 1;
@@ -143,7 +144,7 @@ impl Remote {
         }
     }
 
-    /// The call whose stream was lost, if its id is known.
+    /// The id of the call whose stream was lost, if it is known.
     fn lost_call(&self) -> Option<&Id> {
         match &self.last.carries {
             Carries::Call(request) => request.as_ref(),
@@ -151,8 +152,9 @@ impl Remote {
         }
     }
 
-    /// The events for a client whose call's replica has ended: those that the replica stored, and an
-    /// error if the call was not answered. `None` if nothing is known of it.
+    /// The events for a client if the replica of its call has ended: the events that the replica
+    /// stored, and an error if the call was not answered. `None` if nothing is known about the
+    /// call.
     async fn afterwards(&self) -> Option<String> {
         let (stream, event) = (self.last.stream, self.last.event);
         let logged = match self.last.place {
@@ -177,8 +179,8 @@ impl Remote {
         Some(logged.events + error.as_deref().unwrap_or_default())
     }
 
-    /// Says what became of a stream that is not there any more: a call is answered with what is known of
-    /// it, or an error, and what the session as a whole is told goes on here.
+    /// Answers for a stream that no longer exists. A call is answered with its stored events or an
+    /// error; the messages of the session as a whole continue on a stream of this replica.
     async fn lost(&self, site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
         if self.last.carries == Carries::Standing {
             return session_stream::open_standing(site, session);
@@ -186,7 +188,7 @@ impl Remote {
         match self.afterwards().await {
             Some(events) => {
                 let (sender, receiver) = mpsc::channel(1);
-                // There is room for one.
+                // The channel has space for one message.
                 let _ = sender.try_send(events.into_bytes());
                 answer(site, receiver)
             }
@@ -202,7 +204,7 @@ fn answer(site: &Site, events: mpsc::Receiver<Vec<u8>>) -> Response<HttpBody> {
     }))
 }
 
-/// The output of a future, or `None` if there is no reader any more.
+/// Returns the output of a future, or `None` if there is no reader any more.
 async fn unless_closed<T>(
     sender: &mpsc::Sender<Vec<u8>>,
     future: impl Future<Output = T>,
@@ -218,7 +220,7 @@ async fn unless_closed<T>(
     .await
 }
 
-/// The answer to a call whose replica has ended, as an event.
+/// The error for a call whose replica has ended, as an event.
 fn error_event(request: &Id) -> String {
     let error = ErrorObject::internal(
         "the server process that ran this call has ended, or has forgotten it: call again",

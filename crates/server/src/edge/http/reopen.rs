@@ -15,11 +15,11 @@ use crate::{
     replica::Replicas,
 };
 
-/// Opens a session here whose id is its handshake; `None` if it is not, belongs to another caller, or
-/// has ended.
+/// Opens a session on this replica if its id is a handshake. `None` if the id is invalid, or if the
+/// session belongs to another caller or has ended.
 ///
 /// # Errors
-/// A refusal where there is no room for it, or its handshake cannot be read now.
+/// A refusal if there is no room for the session, or if its handshake cannot be read at the moment.
 pub(super) async fn reopen(
     site: &Arc<Site>,
     replicas: &Arc<Replicas>,
@@ -40,7 +40,7 @@ pub(super) async fn reopen(
         return Err(NoSession::NoId(problem.into()).refuse(None));
     };
     let caller = site.caller(parts);
-    // A session is bound to who opened it: an id alone opens nothing.
+    // A session belongs to the caller who opened it; an id alone is not enough.
     if rest.caller.as_deref() != caller.id() {
         return Ok(None);
     }
@@ -73,17 +73,17 @@ pub(super) async fn reopen(
         closing,
         payer,
     );
-    // Clients that were opened elsewhere have said there that they are ready, or never do.
+    // The client has sent `notifications/initialized` to the other replica, or never sends it.
     session.peer.initialized();
     let opened = site.sessions.open(id.into(), key, |_| session);
     let session = opened.map_err(|full| full.refuse(None))?;
     session.touch();
-    // From here on others can say that something changed. What changed before is read now.
+    // From now on other replicas can report changes. Earlier changes are read now.
     if !notes::refresh(site, &session).await {
         site.sessions.end(&session);
         return Ok(None);
     }
-    // A client that listens here may not call for long.
+    // A client that listens here may send no call for long.
     notes::go_on_reading(site, &session);
     Ok(Some(session))
 }

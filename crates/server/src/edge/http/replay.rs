@@ -1,4 +1,5 @@
-//! The past events of a stream, for clients that resume it. Bounded in count, bytes and age.
+//! The past events of a stream, for clients that resume it. Their number, bytes and age are
+//! limited.
 
 use std::collections::VecDeque;
 
@@ -14,9 +15,9 @@ pub(super) struct Replay {
     kept: VecDeque<Kept>,
     bytes: usize,
     last: u64,
-    /// The budget that they count against.
+    /// The share of the quota that they take.
     share: Share,
-    /// The part of it for messages that are on their way and are not events yet.
+    /// The part of the share for queued messages that are not events yet.
     reserved: usize,
 }
 
@@ -46,7 +47,7 @@ impl Replay {
         }
     }
 
-    /// The number of the newest event; 0 before the first.
+    /// The number of the newest event; 0 if there was no event.
     pub(super) fn last(&self) -> u64 {
         self.last
     }
@@ -56,7 +57,8 @@ impl Replay {
         self.bytes
     }
 
-    /// Pays for a message that waits for a client to come back; false if there is no memory for it.
+    /// Reserves memory for a message that waits until a client comes back. Returns `false` if there
+    /// is no memory for it.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
         let has_room = self.share.add_spare(bytes).is_ok();
         if has_room {
@@ -65,7 +67,7 @@ impl Replay {
         has_room
     }
 
-    /// Makes messages events of a stream: keeps them, and appends those that go out now.
+    /// Makes events from messages, keeps them, and appends those that are sent now.
     pub(super) fn record(
         &mut self,
         name: &StreamName,
@@ -88,14 +90,14 @@ impl Replay {
                 .append_to(events);
             self.keep(Bytes::copy_from_slice(&events[start..]), settings);
             if then == Then::Detach {
-                // For the next connection.
+                // The rest is for the next connection.
                 events.truncate(start);
             }
         }
         then
     }
 
-    /// Appends the events after an event.
+    /// Appends the events after this one.
     pub(super) fn after(&self, number: u64, settings: &HttpSettings, events: &mut Vec<u8>) {
         let missed = self.kept.iter().filter(|kept| kept.number > number);
         for kept in missed.filter(|kept| kept.at.elapsed() <= settings.replay_age) {
@@ -103,7 +105,7 @@ impl Replay {
         }
     }
 
-    /// The events after this one that are kept, with their numbers.
+    /// The kept events after this one, with their numbers.
     pub(super) fn newer(&self, number: u64) -> impl Iterator<Item = (u64, &Bytes)> {
         let newer = self.kept.iter().filter(move |kept| kept.number > number);
         newer.map(|kept| (kept.number, &kept.event))
@@ -116,8 +118,8 @@ impl Replay {
 
     fn keep(&mut self, event: Bytes, settings: &HttpSettings) {
         let at = Instant::now();
-        // Where there is no memory, the past is forgotten, and then the present: a client that
-        // comes back can do without, and others cannot do without their sessions.
+        // If there is no memory, the oldest events are dropped, and then this one. Clients can do
+        // without resuming a stream, but other callers cannot do without their sessions.
         while self.share.add_spare(event.len()).is_err() {
             if !self.forget_oldest() {
                 return;
@@ -129,13 +131,13 @@ impl Replay {
             event,
             at,
         });
-        // The newest stays, however large: most often it is the answer.
+        // The newest event is kept, however large it is: most often it is the answer.
         while self.kept.len() > 1 && self.is_too_much(at, settings) {
             self.forget_oldest();
         }
     }
 
-    /// Returns false if nothing is kept.
+    /// Drops the oldest event. Returns `false` if there are no events.
     fn forget_oldest(&mut self) -> bool {
         let Some(oldest) = self.kept.pop_front() else {
             return false;
@@ -232,7 +234,7 @@ mod tests {
             &mut Vec::new(),
         );
         assert_eq!(one.bytes(), 46);
-        // Half of what one caller may have is for such things.
+        // Half of a caller's quota is for such events.
         two.record(&StreamName::Local(2), b"a\n", &settings, &mut Vec::new());
         assert_eq!(two.bytes(), 0);
         one.record(&StreamName::Local(1), b"b\n", &settings, &mut Vec::new());

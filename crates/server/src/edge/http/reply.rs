@@ -1,4 +1,4 @@
-//! Answers by their kinds: JSON, nothing, an error, a stream.
+//! HTTP answers of each kind: JSON, empty, an error, a stream.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
@@ -17,10 +17,10 @@ const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-transform")
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const NO: HeaderValue = HeaderValue::from_static("no");
 
-/// When to try again after a refusal for want of room: calls take less than a second.
+/// After how many seconds to try again if there was no room. Calls usually take less than a second.
 const RETRY_AFTER_SECONDS: &str = "1";
 
-/// A JSON message.
+/// An answer with a JSON message.
 pub(super) fn json(status: StatusCode, message: impl Into<Bytes>) -> Response<HttpBody> {
     json_body(status, HttpBody::full(message))
 }
@@ -32,7 +32,7 @@ fn json_body(status: StatusCode, body: HttpBody) -> Response<HttpBody> {
     response
 }
 
-/// A response to a request.
+/// An answer with the response to a request.
 pub(super) fn whole(status: StatusCode, response: sink::Response) -> Response<HttpBody> {
     let (head, tail, paid) = response.into_parts();
     let head = match paid {
@@ -48,19 +48,20 @@ pub(super) fn whole(status: StatusCode, response: sink::Response) -> Response<Ht
     )
 }
 
-/// A status and nothing more.
+/// An answer with a status and no body.
 pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     let mut response = Response::new(HttpBody::empty());
     *response.status_mut() = status;
     response
 }
 
-/// A JSON-RPC error without an id: the request was refused before its id was read.
+/// An answer with a JSON-RPC error without an id, because the request was rejected before its id
+/// was read.
 pub(super) fn refuse(status: StatusCode, message: &str) -> Response<HttpBody> {
     error(status, None, &ErrorObject::invalid_request(message))
 }
 
-/// A JSON-RPC error.
+/// An answer with a JSON-RPC error.
 pub(super) fn error(
     status: StatusCode,
     id: Option<&IdRef<'_>>,
@@ -69,7 +70,7 @@ pub(super) fn error(
     written(status, id.ok_or(UnreadableId::Omitted), error)
 }
 
-/// A refusal of a message for which there is no memory now.
+/// The refusal of a message for which there is not enough memory.
 pub(super) fn over_budget(over: OverBudget, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
     let status = match over {
         OverBudget::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -79,14 +80,14 @@ pub(super) fn over_budget(over: OverBudget, id: Option<&IdRef<'_>>) -> Response<
     retry_later(self::error(status, id, &error))
 }
 
-/// Says when to try again.
+/// Adds the header that says when to try again.
 pub(super) fn retry_later(mut response: Response<HttpBody>) -> Response<HttpBody> {
     let seconds = HeaderValue::from_static(RETRY_AFTER_SECONDS);
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
     response
 }
 
-/// A refusal of a body that cannot be read as a message.
+/// The refusal of a body that cannot be parsed as a message.
 pub(super) fn malformed(malformed: &Malformed<'_>, unreadable: UnreadableId) -> Response<HttpBody> {
     let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
     let error = ErrorObject::new(code, malformed.message.as_str());
@@ -108,7 +109,7 @@ fn written(
     json(status, message)
 }
 
-/// Only these methods are allowed here.
+/// The refusal of a method; `allow` lists the methods that are allowed.
 pub(super) fn not_allowed(allow: &'static str, message: &str) -> Response<HttpBody> {
     let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, message);
     response
@@ -117,13 +118,13 @@ pub(super) fn not_allowed(allow: &'static str, message: &str) -> Response<HttpBo
     response
 }
 
-/// A stream of events.
+/// An answer with a stream of events.
 pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, EVENTS);
     headers.insert(header::CACHE_CONTROL, NO_CACHE);
-    // streamable-http: proxies should pass events on at once.
+    // streamable-http: proxies should pass events on immediately.
     headers.insert(ACCEL_BUFFERING, NO);
     response
 }

@@ -1,6 +1,6 @@
-//! The route that the path of a request names.
+//! Finds the route for the path of a request.
 
-/// A place of ours.
+/// A route of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// The endpoint of all revisions since 2025-03-26.
@@ -11,7 +11,7 @@ pub(super) enum Route {
     Messages,
     /// The server card.
     Card,
-    /// The AI catalog, which says where the card is.
+    /// The AI catalog, which contains the URL of the card.
     Catalog,
     /// The health check.
     Health,
@@ -19,7 +19,8 @@ pub(super) enum Route {
     Nowhere,
 }
 
-/// The path of the endpoint as the functions below take it: empty for the root, without a slash at its end.
+/// Normalizes the path of the endpoint for the functions below: empty for the root, without a slash
+/// at its end.
 pub(super) fn endpoint(path: &str) -> String {
     match path.trim_matches('/') {
         "" => String::new(),
@@ -27,8 +28,8 @@ pub(super) fn endpoint(path: &str) -> String {
     }
 }
 
-/// Finds the route of a service that has the whole site. `endpoint` is the path of the endpoint, without
-/// a slash at its end.
+/// Finds the route for a service that serves a whole site. `endpoint` is the path of the endpoint,
+/// without a slash at its end.
 pub(super) fn of_site(path: &str, endpoint: &str) -> Route {
     match path {
         "/.well-known/ai-catalog.json" => Route::Catalog,
@@ -36,9 +37,9 @@ pub(super) fn of_site(path: &str, endpoint: &str) -> Route {
     }
 }
 
-/// Finds the route. `endpoint` is the path of the endpoint, without a slash at its end; a service
-/// that is nested under a router without being told its path has no endpoint path, and takes every
-/// path that is not one of the others.
+/// Finds the route. `endpoint` is the path of the endpoint, without a slash at its end. A service
+/// that is nested in a router without knowing its path has no `endpoint`; for it, every path that
+/// is not another route is the endpoint.
 pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
     let path = path.trim_end_matches('/');
     let inside = match endpoint {
@@ -56,8 +57,8 @@ pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
     }
 }
 
-/// Finds the place for a service that was told where it is mounted. Routers either strip that path
-/// or leave it, so both are known; below it there are our own places and nothing else.
+/// Finds the route for a service that knows where it is mounted. Some routers strip that path and
+/// others keep it, so both are accepted. Below it, only the server's own routes exist.
 pub(super) fn of_mounted(path: &str, mount: &str) -> Route {
     let path = path.trim_end_matches('/');
     let inside = match path.strip_prefix(mount) {

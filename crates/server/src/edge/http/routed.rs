@@ -1,4 +1,5 @@
-//! Messages of a client that belong to another replica: answers to its requests, and cancellations.
+//! Messages of a client that belong to another replica: answers to that replica's requests, and
+//! cancellations.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,10 +16,11 @@ use crate::{
     replica::{CallFailed, Message, Place, Replicas},
 };
 
-/// How long another replica may take to take an answer, and its connection to come back before.
+/// How long another replica may take to accept an answer, including the time until it is connected
+/// again.
 const REPLY_WITHIN: Duration = Duration::from_secs(10);
 
-/// Sends a message to the replica that it belongs to; `None` if it belongs here.
+/// Sends a message to the replica to which it belongs; `None` if that is this one.
 pub(super) async fn accept(
     replicas: &Arc<Replicas>,
     session: &HttpSession,
@@ -36,7 +38,7 @@ pub(super) async fn accept(
     }
 }
 
-/// The error for a client whose message cannot reach its replica now.
+/// The error for a client whose message cannot reach its replica at the moment.
 pub(super) fn unreachable(failed: &CallFailed) -> Response<HttpBody> {
     let error = ErrorObject::internal(format!("{failed}: send the message again"));
     let refused = reply::error(StatusCode::SERVICE_UNAVAILABLE, None, &error);
@@ -61,7 +63,7 @@ async fn reply_to(
     };
     Some(
         match replicas.call(place.node, message, REPLY_WITHIN).await {
-            // The call is over, or its replica has ended. The stream of the call reports it; the
+            // The call has ended, or its replica has. The stream of the call reports that, so the
             // answer needs no other response.
             Ok(_) | Err(CallFailed::NoSuchNode) => reply::empty(StatusCode::ACCEPTED),
             Err(late @ CallFailed::Late) => unreachable(&late),
@@ -69,7 +71,7 @@ async fn reply_to(
     )
 }
 
-/// A response as JSON.
+/// Writes a response as JSON.
 fn text(id: &IdRef<'_>, response: &envelope::Response<'_>) -> String {
     let id = serde_json::to_string(&id.clone().into_owned()).unwrap_or_default();
     let (name, value) = match &response.outcome {
@@ -79,7 +81,7 @@ fn text(id: &IdRef<'_>, response: &envelope::Response<'_>) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"{name}":{value}}}"#)
 }
 
-/// A request that does not run here may run at any other replica.
+/// Cancels a request on the other replicas, because it does not run on this one.
 fn cancel(
     replicas: &Arc<Replicas>,
     session: &HttpSession,
@@ -99,7 +101,7 @@ fn cancel(
             request: serde_json::to_string(&id).unwrap_or_default(),
             reason: reason.map(str::to_owned),
         };
-        // Which replica has the call is not known here, so each one has to take the message.
+        // It is unknown which replica runs the call, so the message goes to all of them.
         drop(replicas.tell_until_taken(message));
     }
     Some(reply::empty(StatusCode::ACCEPTED))
@@ -124,7 +126,8 @@ fn progress(
     Some(reply::empty(StatusCode::ACCEPTED))
 }
 
-/// The roots are asked for where the client listens, and forgotten everywhere.
+/// The replica to which the client listens asks for the roots; all replicas drop their cached
+/// roots.
 fn roots_changed(replicas: &Arc<Replicas>, session: &HttpSession) -> Option<Response<HttpBody>> {
     let message = Message::RootsChanged {
         session: session.id.to_string(),

@@ -1,4 +1,4 @@
-//! Requests that clients sent to another replica and that run on this one.
+//! Requests that were sent to another replica and that run on this one.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -22,45 +22,45 @@ use crate::{
     replica::{Outcome, Pulled},
 };
 
-/// How many requests of other replicas run here at a time.
+/// How many requests of other replicas may run here at a time.
 const MAX_RUNS: usize = 1024;
 
-/// How long a request is kept that the other replica does not ask for: that one has ended, or its client
-/// has gone.
+/// How long a request is kept if the other replica no longer asks for its messages, because it has
+/// ended or its client has disconnected.
 const KEPT: Duration = Duration::from_mins(1);
 
-/// The longest time that another replica waits for the next message. It asks again.
+/// The longest time that another replica waits for the next message. Then it asks again.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// The requests of other replicas.
 #[derive(Default)]
 pub(super) struct Runs(Mutex<HashMap<String, Arc<GuestRun>>>);
 
-/// A request of another replica: a connection that carries nothing else.
+/// A request of another replica: a connection that carries only this request.
 struct GuestRun {
     outbox: Outbox,
     said: Mutex<Said>,
-    /// When it was dropped, so is what runs.
+    /// Dropping it ends the request.
     _owner: Owner,
 }
 
 /// The messages that the request has sent to its client.
 struct Said {
-    /// The number of the first line that is still here.
+    /// The number of the first line that is still kept.
     first: u64,
     lines: VecDeque<String>,
     is_over: bool,
     asked: Instant,
 }
 
-/// A request as it comes from another replica.
+/// A request in the form in which another replica sends it.
 pub(super) struct GuestRequest<'a> {
     pub(super) key: &'a str,
     pub(super) caller: Option<&'a str>,
     pub(super) scopes: &'a [String],
-    /// As JSON; empty if it is here already.
+    /// The request as JSON; empty if it was sent before.
     pub(super) request: &'a str,
-    /// How many lines the other replica has.
+    /// How many lines the other replica has received.
     pub(super) after: u64,
     pub(super) wait: Duration,
 }
@@ -74,7 +74,7 @@ pub(super) fn run(
         let mut runs = site.runs.0.lock();
         match runs.get(guest.key) {
             Some(run) => Arc::clone(run),
-            // It ran, and was forgotten.
+            // The request ran before and was forgotten.
             None if guest.after > 0 || guest.request.is_empty() => return None,
             None if runs.len() >= MAX_RUNS => return None,
             None => {
@@ -89,10 +89,10 @@ pub(super) fn run(
     Some(Box::pin(async move { run.pull(after, wait).await }))
 }
 
-/// Ends a request whose client does not wait any more.
+/// Ends a request whose result is no longer awaited.
 pub(super) fn stop(site: &Site, key: &str) -> Option<()> {
     let run = site.runs.0.lock().remove(key);
-    // What it held is dropped outside of the lock.
+    // The request is dropped after the lock is released.
     run.map(drop)
 }
 
@@ -118,9 +118,9 @@ fn begin(site: &Arc<Site>, guest: &GuestRequest<'_>) -> GuestRun {
     run
 }
 
-/// Forgets a request that is not asked for any more. Must be called inside a runtime.
+/// Forgets a request whose messages are no longer asked for. Must be called inside a runtime.
 fn forget_later(site: Weak<Site>, key: String) {
-    // Ends with the request, or with the service.
+    // This task ends with the request, or with the service.
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(KEPT).await;
@@ -136,7 +136,8 @@ fn forget_later(site: Weak<Site>, key: String) {
 }
 
 impl GuestRun {
-    /// The messages after so many: those that are there at once, or what comes first within `wait`.
+    /// Returns the messages after this number: those that are ready, or the first that arrive
+    /// within `wait`.
     async fn pull(&self, after: u64, wait: Duration) -> Outcome {
         let mut late = pin!(tokio::time::sleep(wait));
         let pulled = poll_fn(|context| match self.poll_said(after, context) {

@@ -1,7 +1,8 @@
-//! The server card, and the AI catalog that says where the card is.
+//! The server card, and the AI catalog that contains its URL.
 //!
-//! Both are public documents of the extension for server cards (SEP-2127). A card names the server, its
-//! address and its revisions; what the server offers is listed after connecting.
+//! Both are public documents of the extension for server cards (SEP-2127). A card contains the name
+//! of the server, its URL and its revisions. Tools, prompts and resources are listed only after
+//! connecting.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -16,18 +17,19 @@ use turnbuckle_transport::http::Peer;
 
 use super::{body::HttpBody, reply, site::Site};
 
-/// The schema that cards follow.
+/// The JSON schema of cards.
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const CARD_TYPE: &str = "application/mcp-server-card+json";
 const CATALOG_TYPE: &str = "application/ai-catalog+json";
 
-/// The longest text of a card, in characters.
+/// The maximum length of a text in a card, in characters.
 const MAX_TEXT: usize = 100;
 
-/// The description in the card of a server without a description.
+/// The description in the card if the server has no description.
 const NO_DESCRIPTION: &str = "An MCP server.";
 
-/// `GET <endpoint>/server-card`: identity, address and revisions, without a message exchanged.
+/// `GET <endpoint>/server-card`: the identity, URL and revisions of the server, without an MCP
+/// request.
 pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
     let info = &site.shared.responder.info;
     let address = PublicAddress::of(site, parts);
@@ -57,7 +59,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
     document(parts, CARD_TYPE, &card)
 }
 
-/// `GET /.well-known/ai-catalog.json`: where the card of the only server of this site is.
+/// `GET /.well-known/ai-catalog.json`: the URL of the card of this site's only server.
 pub(super) fn catalog(site: &Site, parts: &Parts) -> Response<HttpBody> {
     let address = PublicAddress::of(site, parts);
     let name = word(&site.shared.responder.info.name);
@@ -73,13 +75,14 @@ pub(super) fn catalog(site: &Site, parts: &Parts) -> Response<HttpBody> {
     document(parts, CATALOG_TYPE, &catalog)
 }
 
-/// Whether pages of all origins may read these documents: at a public name, where they say nothing that
-/// is not public. On the user's own machine and in its network they would tell any page what runs there.
+/// Whether pages of all origins may read these documents. They may at a public name, where the
+/// documents are public anyway. On the user's own machine and network, any page could otherwise
+/// find out what runs there.
 pub(super) fn is_for_every_page(parts: &Parts) -> bool {
     is_public(host_of(authority(&parts.headers, &parts.uri)))
 }
 
-/// Names that only the own network knows.
+/// Endings of names that exist only in a private network.
 const OWN_NETWORK: [&str; 6] = [
     ".local",
     ".localhost",
@@ -112,9 +115,9 @@ fn is_public(host: &str) -> bool {
     }
 }
 
-/// The address of the server, as the client used it.
+/// The URL of the server, as the client used it.
 struct PublicAddress {
-    /// The whole URL of the endpoint.
+    /// The complete URL of the endpoint.
     endpoint: String,
 }
 
@@ -137,7 +140,7 @@ impl PublicAddress {
         host_of(rest.split('/').next().unwrap_or_default())
     }
 
-    /// The name with a namespace: the one that the server has, or its host's name read backwards.
+    /// Returns a name with a namespace: the server's own, or the reversed name of its host.
     fn name(&self, name: &str) -> String {
         if let Some((space, own)) = name.split_once('/')
             && !space.is_empty()
@@ -157,8 +160,8 @@ impl PublicAddress {
     }
 }
 
-/// Without TLS of our own, a host with a port is reached directly, and a name without a port is served by
-/// a proxy that has TLS.
+/// If the server itself has no TLS, a host with a port is assumed to be reached directly, and a
+/// name without a port is assumed to be served by a proxy with TLS.
 fn scheme(parts: &Parts, authority: &str) -> &'static str {
     let peer = parts.extensions.get::<Peer>();
     let host = host_of(authority);
@@ -187,7 +190,7 @@ fn host_of(authority: &str) -> &str {
     authority.split(':').next().unwrap_or_default()
 }
 
-/// The path of the endpoint as the one who asks sees it, or its whole URL where that is known.
+/// The path of the endpoint as the client sees it, or the complete URL if it is known.
 fn path_of(site: &Site, parts: &Parts) -> String {
     if let Some(mount) = &site.mount {
         let url = mount.url.as_str();
@@ -201,7 +204,7 @@ fn path_of(site: &Site, parts: &Parts) -> String {
     own.or(endpoint).unwrap_or("/").to_owned()
 }
 
-/// A name in the characters that names of cards have.
+/// Replaces the characters that names in cards cannot have.
 fn word(name: &str) -> String {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let word: String = name
@@ -249,7 +252,7 @@ fn document(parts: &Parts, kind: &'static str, body: &Value) -> Response<HttpBod
     }
     let fresh = HeaderValue::from_static("public, max-age=3600");
     headers.insert(header::CACHE_CONTROL, fresh);
-    // The address is the one that the request was sent to.
+    // The URL depends on the `Host` of the request.
     headers.insert(header::VARY, HeaderValue::from_static("host"));
     if is_for_every_page(parts) {
         add_cors(headers);
@@ -257,7 +260,7 @@ fn document(parts: &Parts, kind: &'static str, body: &Value) -> Response<HttpBod
     response
 }
 
-/// The answer to a browser that asks before it reads.
+/// The answer to a preflight request.
 pub(super) fn preflight() -> Response<HttpBody> {
     let mut response = reply::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();

@@ -27,11 +27,12 @@ use super::{
 };
 use crate::engine::Shared;
 
-/// A server that speaks HTTP: a tower service.
+/// A server as a tower service that speaks HTTP. Created by
+/// [`LiveServer::http`](crate::LiveServer::http).
 ///
-/// The caller is [`Caller::local`](crate::Caller::local), unless a layer in front has put a
+/// The caller is [`Caller::local`](crate::Caller::local), unless a layer in front of it has put a
 /// [`Caller`](crate::Caller) into the request's extensions, or the guard of
-/// [`HttpService::protect`] identifies it.
+/// [`HttpService::protect`] has identified the caller.
 #[derive(Clone)]
 pub struct HttpService(Arc<Site>);
 
@@ -41,9 +42,9 @@ impl HttpService {
         Self(Site::open(shared, settings, endpoint, None, None))
     }
 
-    /// Sets the path at which a router serves this service, such as `/api/mcp`, or the whole URL
-    /// that clients use. The server card names it, and every other path below it is 404. Without
-    /// this, the service treats every path as its endpoint.
+    /// Sets the path at which a router serves this service, such as `/api/mcp`, or the complete URL
+    /// that clients use. The server card contains it, and every other path below it is answered
+    /// with 404. Without this, the service treats every path as its endpoint.
     ///
     /// It works with routers that strip the path, such as `nest_service` of axum, and with those
     /// that keep it, such as `route_service`. The returned service does not have the sessions that
@@ -66,10 +67,10 @@ impl HttpService {
         ))
     }
 
-    /// Serves a whole site, with the endpoint at this path, as [`Http`](crate::Http) does: the server
-    /// card names the path, and `/.well-known/ai-catalog.json` is answered too. Use it if your HTTP
-    /// server passes on all requests with the path that clients sent. The returned service does not
-    /// have the sessions that were opened before.
+    /// Serves a whole site, with the endpoint at this path, as [`Http`](crate::Http) does: the
+    /// server card contains the path, and `/.well-known/ai-catalog.json` is answered, too. Use it
+    /// if your HTTP server passes on all requests with the path that clients sent. The returned
+    /// service does not have the sessions that were opened before.
     ///
     /// ```
     /// # fn run(server: turnbuckle_server::LiveServer) {
@@ -88,11 +89,12 @@ impl HttpService {
         ))
     }
 
-    /// Lets in only callers that the guard accepts. The returned service does not have the sessions
+    /// Admits only callers that the guard accepts. The returned service does not have the sessions
     /// that were opened before.
     ///
     /// `/healthz`, the server card and the guard's own documents stay public. A service that is
-    /// nested under a path does not see `/.well-known/`: route that to a clone of it too.
+    /// nested under a path does not get requests for `/.well-known/`: route these to a clone of it,
+    /// too.
     pub fn protect(self, guard: impl Protect) -> Self {
         let hosts = guard.hosts().into_iter();
         let settings = hosts.fold(self.0.settings.clone(), HttpSettings::allow_host);
@@ -106,11 +108,11 @@ impl HttpService {
         ))
     }
 
-    /// Ends streams that would stay open, so that connections can close: subscriptions are ended,
-    /// `GET` streams of sessions end, and no new session is opened. Running requests finish.
+    /// Ends streams that would stay open, so that connections can close: subscriptions end, `GET`
+    /// streams of sessions end, and no new session is opened. Running requests finish.
     ///
-    /// [`Http`](crate::Http) does this when it stops. If another HTTP server, such as axum, carries
-    /// the service, call it before that server waits for its connections.
+    /// [`Http`](crate::Http) does this when it stops. If the service runs in another HTTP server,
+    /// such as axum, call this before that server waits for its connections.
     pub fn begin_shutdown(&self) {
         self.0.closing.set();
         self.0.sessions.begin_shutdown();

@@ -28,34 +28,35 @@ use crate::{
     quota::CallerKey,
 };
 
-/// Bytes that may wait for a session whose client does not listen. Enough for some hundred
-/// notices; a session without a reader must stay small.
+/// How many bytes may be queued for a session whose client does not listen. This is enough for
+/// about a hundred notifications, and keeps a session without a reader small.
 const STANDING_BYTES: usize = 16 * 1024;
 
 /// One session.
 pub(super) struct HttpSession {
     pub(super) id: Box<str>,
-    /// The part that replicas share, if there are replicas.
+    /// The state that replicas share, if there are replicas.
     pub(super) at: Option<AtReplica>,
-    /// The client, as the session as a whole sees it: what it is told goes to the standing streams.
+    /// The client, as the session as a whole sees it: messages to it are sent on the standing
+    /// streams.
     pub(super) peer: Arc<Peer>,
     lifecycle: Arc<Session>,
     payer: Payer,
     pub(super) running: RunningRequests,
-    /// Messages that belong to no call, on whichever standing stream is open.
+    /// Messages that belong to no call. They are sent on the standing stream that is open.
     pub(super) standing: Arc<Source>,
     /// Streams that are open or can be resumed, in the order in which they were opened.
     streams: Mutex<Vec<Arc<EventStream>>>,
     next_stream: AtomicU64,
     opened: Instant,
-    /// When the client was last heard of, in milliseconds after `opened`.
+    /// The time of the client's last message, in milliseconds after `opened`.
     seen: AtomicU64,
 }
 
 /// How long a client may be silent before its session ends.
 pub(super) struct IdleLimits {
     pub(super) session: Duration,
-    /// The same where a call runs.
+    /// The time while a call runs.
     pub(super) with_call: Duration,
 }
 
@@ -63,7 +64,8 @@ impl IdleLimits {
     pub(super) fn new(settings: &HttpSettings) -> Self {
         Self {
             session: settings.session_idle,
-            // Until then, a client that waits for its answer reads no stream.
+            // A client that waits for an answer reads no stream before the keep-alive time has
+            // passed.
             with_call: settings
                 .session_idle
                 .max(settings.keep_alive.saturating_mul(2)),
@@ -108,24 +110,24 @@ impl HttpSession {
         }
     }
 
-    /// The caller whose quotas count for the session.
+    /// The caller against whose quotas the session counts.
     pub(super) fn payer_key(&self) -> CallerKey {
         self.payer.key
     }
 
-    /// Whether streams begin with an event that names the place to come back to, and may be closed
-    /// early.
+    /// Whether streams begin with an event whose id allows to resume them, so that they may be
+    /// closed early.
     pub(super) fn primes(&self) -> bool {
         primes(self.peer.session_revision())
     }
 
-    /// The other end, for one exchange. The caller is who opened the session; what it may do can
-    /// have changed since, with another token.
+    /// The client, for one exchange. The caller is the one who opened the session, but its
+    /// permissions may have changed with another token.
     pub(super) fn peer_of(&self, caller: Caller, outbox: Outbox) -> Arc<Peer> {
         Arc::new(self.peer.for_exchange(caller, outbox))
     }
 
-    /// Opens a stream of what comes from a source, which can be resumed.
+    /// Opens a resumable stream of the messages from a source.
     pub(super) fn open_stream(
         &self,
         source: Arc<Source>,
@@ -137,7 +139,8 @@ impl HttpSession {
             Some(at) => StreamName::at(at.place, number, carries),
             None => StreamName::Local(number),
         };
-        // What the session as a whole is told is not kept: a new stream says what may have changed.
+        // Messages to the session as a whole are not stored: a new stream begins with notifications
+        // of everything that may have changed.
         let log = match (&self.at, carries) {
             (Some(at), Carries::Call(_)) => at.stream_log(number),
             _ => None,
@@ -150,20 +153,20 @@ impl HttpSession {
         stream
     }
 
-    /// How many streams are open now.
+    /// How many streams are open.
     pub(super) fn open_streams(&self) -> usize {
         let streams = self.streams();
         streams.iter().filter(|stream| stream.is_read()).count()
     }
 
-    /// Whether the client listens to messages that belong to no call.
+    /// Whether the client has a stream open for messages that belong to no call.
     pub(super) fn is_listening(&self) -> bool {
         let streams = self.streams();
         let mut standing = streams.iter().filter(|stream| self.is_standing(stream));
         standing.any(|stream| stream.is_read())
     }
 
-    /// The stream with this number, if it can still be resumed.
+    /// Returns the stream with this number, if it can still be resumed.
     pub(super) fn stream(&self, number: u64, settings: &HttpSettings) -> Option<Arc<EventStream>> {
         let mut streams = self.streams();
         self.forget(&mut streams, settings);
@@ -171,7 +174,8 @@ impl HttpSession {
         found.cloned()
     }
 
-    /// Forgets streams whose client has not come back, and the oldest where there are too many.
+    /// Forgets streams whose client has not come back, and the oldest streams if there are too
+    /// many.
     fn forget(&self, streams: &mut Vec<Arc<EventStream>>, settings: &HttpSettings) {
         let (mut count, mut bytes) = (0, 0);
         // From the newest to the oldest.
@@ -194,7 +198,7 @@ impl HttpSession {
         Arc::ptr_eq(&stream.source, &self.standing)
     }
 
-    /// Whether more may come on a stream, read or not.
+    /// Whether more messages may be sent on a stream, even if it has no reader.
     fn is_running(&self, stream: &EventStream) -> bool {
         !self.is_standing(stream) && !stream.source.outbox.is_closed()
     }
@@ -208,27 +212,27 @@ impl HttpSession {
         stream.kept_bytes() + waiting
     }
 
-    /// The client was heard of just now.
+    /// Notes a message from the client.
     pub(super) fn touch(&self) {
         self.touch_at(Instant::now());
     }
 
-    /// The client was heard of at this time.
+    /// Notes a message from the client at this time.
     pub(super) fn touch_at(&self, now: Instant) {
         let since = now.saturating_duration_since(self.opened).as_millis();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
         self.seen.store(since.max(1), Ordering::Relaxed);
     }
 
-    /// How long ago the client was heard of.
+    /// The time since the client's last message.
     fn unheard_for(&self, now: Instant) -> Duration {
         let seen = Duration::from_millis(self.seen.load(Ordering::Relaxed));
         let since = now.saturating_duration_since(self.opened);
         since.saturating_sub(seen)
     }
 
-    /// How long the client has been silent. One that holds a stream open or waits for an answer is not; a
-    /// session in which it may do so is not ended to make room for another.
+    /// How long the client has been silent. It is not silent while it has a stream open or waits
+    /// for an answer, so such a session is not ended to make room for another.
     pub(super) fn idle_for(&self, now: Instant) -> Duration {
         if self.open_streams() > 0 || !self.running.is_idle() {
             return Duration::ZERO;
@@ -238,29 +242,31 @@ impl HttpSession {
 
     /// Whether the client has been silent for longer than this, and reads no stream.
     ///
-    /// A call that runs does not count: a client that waits for its answer reads a stream, once the call has
-    /// been quiet for a while. Otherwise a call that never ends would keep the session of a client that is gone.
+    /// Running calls are no reason to keep the session: a client that waits for an answer reads a
+    /// stream, once the call has been quiet for a while. Otherwise a call that never ends would
+    /// keep the session of a client that has disappeared.
     pub(super) fn is_left_for(&self, limits: &IdleLimits, now: Instant) -> bool {
         let limit = if self.running.is_idle() {
             limits.session
         } else {
             limits.with_call
         };
-        // Most clients were heard of a moment ago, whatever streams and calls they have.
+        // Most clients sent a message recently, so the streams are counted only for the others.
         self.unheard_for(now) > limit && self.open_streams() == 0
     }
 
-    /// The subscriptions of the client, and its handshake.
+    /// The client's subscriptions and handshake.
     pub(super) fn lifecycle(&self) -> &Arc<Session> {
         &self.lifecycle
     }
 
-    /// Whether the client has said that it is ready, or has used the session: some never say it.
+    /// Whether the client has sent `notifications/initialized`, or has used the session: some
+    /// clients never send it.
     pub(super) fn is_initialized(&self) -> bool {
         self.lifecycle.is_ready() || self.seen.load(Ordering::Relaxed) > 0
     }
 
-    /// Ends everything that belongs to the session.
+    /// Ends the session and everything that belongs to it.
     pub(super) fn close(&self) {
         self.running.cancel_all();
         self.lifecycle.listener().end();
@@ -270,7 +276,7 @@ impl HttpSession {
         }
     }
 
-    /// The server is shutting down: the standing streams end, what runs is finished.
+    /// Begins to shut down: the standing streams end, and running calls finish.
     pub(super) fn begin_shutdown(&self) {
         self.standing.outbox.close();
     }
@@ -280,7 +286,7 @@ impl HttpSession {
     }
 }
 
-/// transports: since 2025-11-25; clients of older revisions choke on an event without data.
+/// transports: since 2025-11-25; clients of older revisions fail on an event without data.
 fn primes(revision: Option<Revision>) -> bool {
     revision.is_some_and(|revision| revision.rules().priming_events)
 }

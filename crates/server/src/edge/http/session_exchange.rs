@@ -1,4 +1,4 @@
-//! One call of a session, between the task that serves it and the connection that waits for it.
+//! One call of a session: connects the task that serves it with the connection that waits for it.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -22,27 +22,27 @@ use crate::{
     engine::{sink, unsent::Unsent},
 };
 
-/// A call that goes on: it belongs to the session, not to the connection that brought it.
+/// A running call. It belongs to the session, not to the connection that carried the request.
 pub(super) struct SessionExchange {
     outbox: Outbox,
-    /// The request, for the ids of events where there are replicas.
+    /// The id of the request, for event ids if there are replicas.
     carries: Carries,
     state: Mutex<ExchangeState>,
 }
 
 enum ExchangeState {
-    /// It is not decided yet whether the answer will be JSON or a stream.
+    /// It is not known yet whether the answer is JSON or a stream.
     Waiting(Option<Waker>),
     /// The answer is JSON.
     Ready(sink::Response),
     /// The answer is a stream, or the client has disconnected.
     Streaming(Option<Arc<EventStream>>),
-    /// There will be none.
+    /// The call was cancelled, so there is no answer.
     Cancelled,
 }
 
 impl SessionExchange {
-    /// Lets the call go on until it is done, cancelled, or its session ends.
+    /// Runs the call until it ends, is cancelled, or its session ends.
     pub(super) fn spawn(
         session: &HttpSession,
         outbox: Outbox,
@@ -82,7 +82,7 @@ impl SessionExchange {
         self.state.lock()
     }
 
-    /// Hands the response to the connection that waits, or puts it on the stream.
+    /// Passes the response to the connection that waits, or sends it on the stream.
     fn deliver(&self, response: sink::Response) {
         let mut state = self.state();
         let stream = match &mut *state {
@@ -114,12 +114,12 @@ impl SessionExchange {
         }
     }
 
-    /// Answers with whatever comes first: the response, something sent before it, or a long
-    /// silence.
+    /// Answers with whatever comes first: the response, a message that is sent before it, or a
+    /// stream after a long pause.
     ///
     /// # Cancel safety
-    /// A client that hangs up while nothing has come has no place to come back to: the call goes
-    /// on, and what it says is dropped.
+    /// A client that disconnects before anything was sent has no event id with which to resume: the
+    /// call continues, and its messages are dropped.
     pub(super) async fn answer(
         self: Arc<Self>,
         site: &Arc<Site>,
@@ -146,7 +146,7 @@ impl SessionExchange {
                 response.push_to(&self.outbox);
                 self.outbox.close();
             }
-            // A stream without an event names no place to come back to.
+            // A stream without an event cannot be resumed.
             ExchangeState::Cancelled if lines.is_empty() => {
                 return reply::events(HttpBody::empty());
             }
@@ -176,7 +176,7 @@ impl SessionExchange {
     }
 }
 
-/// A connection that waits for its answer to begin.
+/// A connection that waits for the beginning of its answer.
 struct WaitingForAnswer<'a>(&'a SessionExchange);
 
 impl Drop for WaitingForAnswer<'_> {
@@ -185,7 +185,7 @@ impl Drop for WaitingForAnswer<'_> {
         if matches!(*state, ExchangeState::Waiting(_)) {
             *state = ExchangeState::Streaming(None);
             drop(state);
-            // There will be no reader: what the call says must not make it wait for room.
+            // There will be no reader, so the call must not wait for space in the outbox.
             self.0.outbox.close();
         }
     }

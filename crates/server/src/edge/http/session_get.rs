@@ -10,13 +10,13 @@ use super::{
     remote_stream, reply, session_post, session_stream, site::Site,
 };
 
-/// Opens the session's stream, or resumes one that broke.
+/// Opens the session's stream, or resumes a stream whose connection was interrupted.
 pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
     }
     if let Some(revision) = named_session::without_streams(parts) {
-        // streamable-http: GET and DELETE are gone from 2026-07-28.
+        // streamable-http: GET and DELETE do not exist since 2026-07-28.
         let problem = format!("{revision} has no GET: send `subscriptions/listen`");
         return reply::not_allowed("POST", &problem);
     }
@@ -36,7 +36,7 @@ pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> 
     }
     let Some(last) = parts.headers.get(&LAST_EVENT_ID) else {
         if session.at.is_some() {
-            // The replica that the client listens at pings it.
+            // The replica to which the client listens pings it.
             session_post::keep_alive(site, &session);
         }
         return session_stream::open_standing(site, &session);

@@ -41,7 +41,7 @@ use crate::{
     replica::{HandshakeRest, Place, Replicas},
 };
 
-/// `initialize`: a session opens, if the handshake succeeds.
+/// Handles `initialize`: opens a session if the handshake succeeds.
 pub(super) async fn initialize(
     site: &Arc<Site>,
     parts: &Parts,
@@ -103,9 +103,9 @@ pub(super) async fn initialize(
     }
 }
 
-/// Makes room for a session if its caller has too many at all replicas together.
+/// Ends a session of the caller if it has too many on all replicas together.
 fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(), NoSession> {
-    // Callers whose address is unknown may be many, so each replica counts them by itself.
+    // There may be many callers with unknown addresses, so each replica counts them on its own.
     let counted = site.counted(parts);
     let counted = counted.filter(|counted| !counted.is_unknown(caller));
     let (Some(replicas), Some(counted)) = (&site.shared.replicas, counted) else {
@@ -116,7 +116,7 @@ fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(
         return Ok(());
     };
     let others = Arc::clone(replicas);
-    // Ends when the others know of it, or cannot be told.
+    // This task ends when the other replicas know it, or cannot be told.
     replicas.spawn(async move {
         if let Err(error) = notes::share(&others, &ended, SessionChange::End).await {
             tracing::warn!(
@@ -128,7 +128,7 @@ fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(
     Ok(())
 }
 
-/// The id of a session that opens: random, or its handshake where there are replicas.
+/// Makes the id of a new session: random, or an encrypted handshake if there are replicas.
 async fn named(
     site: &Site,
     peer: &Peer,
@@ -154,7 +154,7 @@ async fn named(
     Ok((id.into(), Some(AtReplica::new(replicas, place, key, left))))
 }
 
-/// A notification or a response.
+/// Handles a notification or a response.
 pub(super) async fn accept(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -180,7 +180,7 @@ pub(super) async fn accept(
     reply::empty(StatusCode::ACCEPTED)
 }
 
-/// Ends the question that an answer is for which cannot be read, at whichever replica it was asked.
+/// Fails the question to which an unreadable answer belongs, on the replica that asked it.
 pub(super) async fn unanswered(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -194,8 +194,8 @@ pub(super) async fn unanswered(
     }
 }
 
-/// Pings the client from now on while it listens, if the settings say so. One that has failed loses
-/// its session: if it is still there it opens another, as for every session that has ended.
+/// Pings the client from now on while it listens, if the settings require that. If the client has
+/// failed, its session ends. A client that still runs can open another session.
 pub(super) fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
     let pings = site.shared.settings.keep_alive;
     let Some(pings) = pings.filter(|_| session.peer.begin_pings()) else {
@@ -203,7 +203,7 @@ pub(super) fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
     };
     let peer = Arc::clone(&session.peer);
     let (site, session) = (Arc::downgrade(site), Arc::downgrade(session));
-    // Ends with the session, which closes its outbox.
+    // This task ends with the session, which closes its outbox.
     tokio::spawn(async move {
         let reach = || match session.upgrade() {
             Some(session) if session.is_listening() => Reach::Listening,
@@ -217,8 +217,8 @@ pub(super) fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
     });
 }
 
-/// A request. Errors of the protocol are results of HTTP: a legacy client would take a 404 for the
-/// end of its session.
+/// Handles a request. JSON-RPC errors are sent with status 200, because legacy clients take a 404
+/// for the end of their session.
 pub(super) async fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -265,7 +265,7 @@ pub(super) async fn serve(
         let carries = Carries::Call(Some(request.id.clone().into_owned()));
         return session_stream::open(site, session, outbox, &carries);
     };
-    // The call goes on without the connection that brought it.
+    // The call continues without the connection that carried the request.
     let running = match charge.take_if(|charge| !charge.is_small()) {
         Some(charge) => charge.hold(running),
         None => running,

@@ -33,7 +33,7 @@ struct EventBody {
     keep_alive: KeepAlive,
 }
 
-/// The messages of an exchange as a stream that can be resumed.
+/// Sends the messages of an exchange as a resumable stream.
 pub(super) fn open(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -44,7 +44,7 @@ pub(super) fn open(
     begin(site, session, stream, Vec::new())
 }
 
-/// A stream of the messages of an exchange, before it is read.
+/// Creates a stream for the messages of an exchange, before it is read.
 pub(super) fn of(
     site: &Site,
     session: &HttpSession,
@@ -54,10 +54,10 @@ pub(super) fn of(
     session.open_stream(Arc::new(Source::new(outbox)), carries, &site.settings)
 }
 
-/// Messages that belong to no call, as a stream that can be resumed.
+/// Sends the messages that belong to no call as a resumable stream.
 pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
     if let Some(at) = &session.at {
-        // `notifications/initialized` may have gone to another replica, and changes since then too.
+        // `notifications/initialized` and later changes may have gone to another replica.
         let was_ready = session.lifecycle().is_ready();
         session.peer.initialized();
         if at.take_gap() || !was_ready {
@@ -69,7 +69,7 @@ pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Res
     begin(site, session, stream, Vec::new())
 }
 
-/// A stream from the event after this one on.
+/// Sends the events of a stream after this one.
 pub(super) fn resume(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
@@ -79,7 +79,7 @@ pub(super) fn resume(
     read(site, session, stream, Begin::After(event))
 }
 
-/// A refusal for a client that holds too many streams open.
+/// Returns a refusal if the client has too many open streams.
 pub(super) fn check_count(site: &Site, session: &HttpSession) -> Option<Response<HttpBody>> {
     let max = site.settings.max_streams;
     if session.open_streams() < max {
@@ -92,7 +92,7 @@ pub(super) fn check_count(site: &Site, session: &HttpSession) -> Option<Response
     Some(reply::refuse(StatusCode::TOO_MANY_REQUESTS, &message))
 }
 
-/// Begins to read a stream; `lines` were taken from it already.
+/// Starts to read a stream; `lines` were taken from its queue before.
 pub(super) fn begin(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,

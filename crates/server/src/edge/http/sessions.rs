@@ -1,8 +1,8 @@
 //! The table of sessions.
 //!
-//! A caller has a quota of sessions. Where it is used up, and where the table is full, a new session
-//! takes the place of the one that has been silent for longest: of the same caller, or of the caller
-//! who has most. So no caller can keep others from opening sessions.
+//! Each caller has a quota of sessions. If it is used up, a new session replaces the caller's
+//! longest silent session. If the table is full, it replaces the longest silent session of the
+//! caller who has the most. So no caller can prevent others from opening sessions.
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
@@ -26,27 +26,27 @@ use crate::{
     subscription::TooMany,
 };
 
-/// Bits of an id: enough that guessing one is hopeless for as long as the sun shines.
+/// The number of random bytes in an id; too many to guess one.
 const ID_BYTES: usize = 20;
 
-/// All sessions. An idle one costs its entry and nothing else: no task, no timer.
+/// All sessions. An idle session costs only its entry: no task, no timer.
 pub(super) struct Sessions {
     table: Mutex<SessionTable>,
     max: usize,
     max_per_caller: usize,
     idle: IdleLimits,
-    /// The same for a client that has not said that it is ready.
+    /// The limits for a client that has not sent `notifications/initialized`.
     uninitialized: IdleLimits,
-    /// How often silent sessions are looked for, at most.
+    /// The minimum time between two searches for silent sessions.
     sweep_pause: Duration,
-    /// What other replicas have opened, if that counts.
+    /// The sessions that other replicas have opened, if they are counted together.
     held: Option<Arc<HeldSessions>>,
 }
 
 #[derive(Default)]
 struct SessionTable {
     sessions: HashMap<Box<str>, SessionEntry>,
-    /// The sessions of each caller that has any.
+    /// The sessions of each caller who has any.
     owners: HashMap<CallerKey, Vec<Box<str>>>,
     swept: Option<Instant>,
     is_closed: bool,
@@ -64,7 +64,8 @@ enum AnySession {
 }
 
 impl AnySession {
-    /// How long the client has been silent. The session of HTTP+SSE is a stream that it reads.
+    /// How long the client has been silent. A client of HTTP+SSE reads its stream, so it is never
+    /// silent.
     fn idle_for(&self, now: Instant) -> Duration {
         match self {
             Self::Streamable(session) => session.idle_for(now),
@@ -72,7 +73,7 @@ impl AnySession {
         }
     }
 
-    /// Whether it was opened here and not at another replica.
+    /// Whether it was opened on this replica.
     fn is_home(&self) -> bool {
         match self {
             Self::Streamable(session) => session.at.as_ref().is_none_or(AtReplica::is_home),
@@ -88,7 +89,7 @@ impl AnySession {
     }
 }
 
-/// There is no room for another session.
+/// The reason why no session can be opened.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoSession {
     #[error(
@@ -149,7 +150,7 @@ impl Sessions {
         }
     }
 
-    /// The session with this id, if it is the caller's.
+    /// Finds the session with this id, if it belongs to this caller.
     pub(super) fn find(&self, id: &str, caller: Option<&str>) -> Option<Arc<HttpSession>> {
         let now = Instant::now();
         let mut table = self.table();
@@ -158,7 +159,7 @@ impl Sessions {
             return None;
         };
         drop(table);
-        // A session is bound to who opened it: an id alone opens nothing.
+        // A session belongs to the caller who opened it; an id alone is not enough.
         if session.peer.caller().id() != caller {
             return None;
         }
@@ -170,7 +171,8 @@ impl Sessions {
         Some(session)
     }
 
-    /// Opens a session with this id, or gives the one that is there already; `make` is given the id.
+    /// Opens a session with this id, or returns the existing one. `make` creates the session for
+    /// its id.
     pub(super) fn open(
         &self,
         id: Box<str>,
@@ -208,7 +210,7 @@ impl Sessions {
         (session.caller.id() == caller).then_some(session)
     }
 
-    /// The session with this id, if it is here, without counting it as used.
+    /// Finds the session with this id on this replica. This does not count as using it.
     pub(super) fn held(&self, id: &str) -> Option<Arc<HttpSession>> {
         match self.table().session(id)? {
             AnySession::Streamable(session) => Some(session),
@@ -220,13 +222,14 @@ impl Sessions {
         self.table().remove(id);
     }
 
-    /// Ends a session: what runs in it is cancelled, its streams close.
+    /// Ends a session: its calls are cancelled, and its streams close.
     pub(super) fn end(&self, session: &HttpSession) {
         self.table().remove(&session.id);
         session.close();
     }
 
-    /// Opens no more sessions, and ends streams that would stay open without end. Running calls finish.
+    /// Begins to shut down: no more sessions are opened, and streams that would stay open end.
+    /// Running calls finish.
     pub(super) fn begin_shutdown(&self) {
         let mut table = self.table();
         table.is_closed = true;
@@ -263,9 +266,9 @@ impl Sessions {
         Ok(())
     }
 
-    /// Makes room for a session that this caller opens here, if it has too many at all replicas
-    /// together: returns one that has been closed for it, and has to end everywhere. `name` is how
-    /// all replicas know the caller.
+    /// Makes room for a session that this caller opens here, if the caller has too many on all
+    /// replicas together. Returns a session that was closed for that, which has to end on every
+    /// replica. `name` identifies the caller for all replicas.
     pub(super) fn make_room_everywhere(
         &self,
         owner: CallerKey,
@@ -294,12 +297,12 @@ impl Sessions {
                 session.close();
                 Ok(Some(session))
             }
-            // What is not silent is not chosen.
+            // A session of HTTP+SSE is never silent, so it is not chosen.
             Some(AnySession::Sse(_)) | None => Ok(None),
         }
     }
 
-    /// Says again how many sessions of callers with many this replica has opened.
+    /// Stores again how many sessions this replica has opened for callers who have many.
     pub(super) fn say_again(&self) {
         let Some(held) = &self.held else { return };
         for caller in held.callers() {
@@ -308,7 +311,8 @@ impl Sessions {
         }
     }
 
-    /// Makes room for what a new session of this caller keeps: silent ones end until there is some.
+    /// Makes room in the memory quota for a new session of this caller: ends silent sessions until
+    /// there is enough.
     pub(super) fn make_room(
         &self,
         owner: CallerKey,
@@ -325,8 +329,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Ends what has been idle for too long, now and again, when a session is opened or used:
-    /// nothing has to run for it.
+    /// Ends sessions that have been idle for too long. It is called when a session is opened or
+    /// used, so that no task has to run for it.
     fn sweep_if_due(&self, table: &mut SessionTable, now: Instant) {
         let is_due = |swept| now.saturating_duration_since(swept) >= self.sweep_pause;
         if table.swept.is_none_or(is_due) {
@@ -381,19 +385,19 @@ impl SessionTable {
         }
     }
 
-    /// How many sessions of a caller were opened here.
+    /// How many sessions of a caller were opened on this replica.
     fn opened_here(&self, owner: CallerKey) -> usize {
         let own = self.owners.get(&owner).into_iter().flatten();
         own.filter(|id| self.sessions[*id].session.is_home())
             .count()
     }
 
-    /// The session of a caller that has been silent for longest, if one is silent at all.
+    /// Finds the longest silent session of a caller, if one is silent.
     fn longest_idle_of(&self, owner: CallerKey) -> Option<Box<str>> {
         self.longest_idle(owner, |_| true)
     }
 
-    /// The same, of those that are chosen.
+    /// Finds the longest silent session of a caller among those that the filter accepts.
     fn longest_idle(
         &self,
         owner: CallerKey,
@@ -407,8 +411,9 @@ impl SessionTable {
         (idle > Duration::ZERO).then(|| id.clone())
     }
 
-    /// The session that makes room for one of this caller: of the caller who has most the one that
-    /// has been silent for longest, or else any session of a caller who has more than this one.
+    /// Finds the session that is ended for a new one of this caller: the longest silent session of
+    /// the caller who has the most. If none of these is silent, any session of that caller, if it
+    /// has more than this caller.
     fn victim_for(&self, owner: CallerKey) -> Option<Box<str>> {
         let (heaviest, theirs) = self.owners.iter().max_by_key(|(_, own)| own.len())?;
         if let Some(idle) = self.longest_idle_of(*heaviest) {
@@ -419,7 +424,7 @@ impl SessionTable {
     }
 }
 
-/// An id that cannot be guessed, in visible ASCII.
+/// Makes an id that cannot be guessed, in visible ASCII.
 pub(super) fn new_id() -> Result<Box<str>, NoSession> {
     let mut bytes = [0; ID_BYTES];
     getrandom::fill(&mut bytes).map_err(NoSession::NoRandomness)?;

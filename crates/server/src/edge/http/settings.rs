@@ -6,49 +6,51 @@ use http::request::Parts;
 
 use super::{cors_rules::CorsRules, extra_routes::ExtraRoutes};
 
-/// Sessions that may be open at once. Each costs a few kilobytes, so this many cost some tens of
-/// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
+/// The number of sessions that may be open. Each costs a few kilobytes, so all of them cost tens of
+/// megabytes. It is more than one process can usefully serve, and limits the memory that a flood
+/// can take.
 const MAX_SESSIONS: usize = 10_000;
 
-/// Sessions that one caller may have open: a tenth of all.
+/// The number of sessions that one caller may have open: a tenth of all.
 const MAX_SESSIONS_PER_CALLER: usize = 1000;
 
-/// How long a client may take between `initialize` and `notifications/initialized`: a round trip and
-/// a busy client.
+/// How long a client may take between `initialize` and `notifications/initialized`: enough for a
+/// round trip and a busy client.
 const INITIALIZED_WITHIN: Duration = Duration::from_mins(1);
 
-/// Streams that one session may have open at once: a client's own calls and its `GET` stream.
+/// The number of streams that one session may have open: those of calls, and its `GET` stream.
 const MAX_STREAMS: usize = 64;
 
-/// How long a session may be silent. Long enough for a person's lunch, short enough that the
-/// sessions of clients that never say goodbye do not pile up.
+/// How long a session may be silent. It is long enough for a lunch break, and short enough that
+/// sessions that clients never end do not accumulate.
 const SESSION_IDLE: Duration = Duration::from_hours(1);
 
 /// The time between comments on a quiet stream. Proxies close connections that are silent for
 /// thirty seconds or a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long a client may pause within a body.
+/// How long a client may pause within a request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Streams kept of one session for a client that comes back: as many as it may have open.
+/// The number of streams that are kept for a session whose client may reconnect: as many as it may
+/// have open.
 const REPLAY_STREAMS: usize = 64;
 
-/// Events kept of one stream for a client that comes back: many times what a client reads between
-/// two breaks of its connection.
+/// The number of events that are kept for a stream whose client may reconnect: many times what a
+/// client reads between two interruptions.
 const REPLAY_EVENTS: usize = 256;
 
-/// Bytes of events kept of one stream, and of all streams of a session that have ended.
+/// The bytes of events that are kept for one stream, and for all ended streams of a session.
 const REPLAY_BYTES: usize = 1024 * 1024;
 
-/// How long events are kept of a stream.
+/// How long events of a stream are kept.
 const REPLAY_AGE: Duration = Duration::from_mins(5);
 
-/// How long a client waits before it comes back to a stream that we closed.
+/// How long a client waits before it reconnects to a stream that the server closed.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// How a server is reached over HTTP: accepted hosts and origins, CORS, and the limits of sessions
-/// and streams. Give it to [`Http::settings`](crate::Http::settings) or
+/// and streams. Pass it to [`Http::settings`](crate::Http::settings) or
 /// [`LiveServer::http_with`](crate::LiveServer::http_with).
 ///
 /// ```
@@ -62,9 +64,9 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpSettings {
-    /// Hosts, besides loopback, whose name a request may carry. See [`Self::allow_host`].
+    /// The hosts, besides loopback, that requests may name. See [`Self::allow_host`].
     pub hosts: AllowList,
-    /// Origins, besides loopback, whose pages may call. See [`Self::allow_origin`].
+    /// The origins, besides loopback, whose pages may send requests. See [`Self::allow_origin`].
     pub origins: AllowList,
     /// Whether the server sends CORS headers, so that pages of the allowed origins may read answers.
     /// Defaults to [`Cors::Disabled`].
@@ -72,7 +74,7 @@ pub struct HttpSettings {
     /// Which methods, headers and credentials pages of the allowed origins may use, if CORS is on.
     pub cors_rules: CorsRules,
     /// The number of sessions that may be open at the same time. Defaults to 10,000. A session
-    /// beyond the limit replaces the longest silent session of the caller with the most sessions.
+    /// beyond the limit replaces the longest silent session of the caller who has the most.
     pub max_sessions: usize,
     /// The number of sessions that one caller may have open at the same time. Defaults to 1000. A
     /// session beyond the limit replaces the caller's longest silent session. Callers without an
@@ -82,35 +84,37 @@ pub struct HttpSettings {
     /// How long a client may be silent before it has sent `notifications/initialized`. Defaults to
     /// one minute.
     pub initialized_within: Duration,
-    /// Streams that one session may have open at once. Defaults to 64.
+    /// The number of streams that one session may have open at the same time. Defaults to 64.
     pub max_streams: usize,
-    /// How long a session may be silent before it ends, with the calls that nobody waits for. Defaults
-    /// to one hour. The client then opens another.
+    /// How long a session may be silent before it ends, with its calls that no client waits for.
+    /// Defaults to one hour. The client then opens another session.
     pub session_idle: Duration,
     /// The time between comments on a quiet stream, so that proxies do not close it. Defaults to 15
-    /// seconds. A call that is quiet for longer is answered with a stream.
+    /// seconds. If a call is quiet for longer than this, it is answered with a stream.
     pub keep_alive: Duration,
     /// How long a client may pause within a request's body. Defaults to 20 seconds.
     pub body_timeout: Duration,
-    /// Streams of one session kept for a client that reconnects. Defaults to 64.
+    /// The number of streams of one session that are kept for a client that reconnects. Defaults to
+    /// 64.
     pub replay_streams: usize,
-    /// Events kept of one stream for a client that reconnects. Defaults to 256.
+    /// The number of events of one stream that are kept for a client that reconnects. Defaults to
+    /// 256.
     pub replay_events: usize,
-    /// Bytes of events kept of one stream, and of all streams of a session that have ended. The
-    /// newest event is kept, however large it is. Defaults to 1 MiB.
+    /// The bytes of events that are kept for one stream, and for all ended streams of a session.
+    /// The newest event is kept, however large it is. Defaults to 1 MiB.
     pub replay_bytes: usize,
-    /// How long events are kept, and streams that are not read. Defaults to 5 minutes.
+    /// How long events, and streams that are not read, are kept. Defaults to 5 minutes.
     pub replay_age: Duration,
     /// How long a client waits before it reconnects to a stream that the server closed. Defaults to
     /// one second.
     pub retry: Duration,
     /// Routes beside the endpoint. See [`Self::extra_routes`].
     pub extra_routes: Option<ExtraRoutes>,
-    /// Finds the address that a request comes from. See [`Self::address_from`].
+    /// Finds the address from which a request comes. See [`Self::address_from`].
     pub address: Option<AddressSource>,
 }
 
-/// Tells the address of a client. Made by [`HttpSettings::address_from`].
+/// Finds the address of a client. Created by [`HttpSettings::address_from`].
 #[derive(Clone)]
 pub struct AddressSource(Arc<AddressOf>);
 
@@ -128,7 +132,7 @@ impl fmt::Debug for AddressSource {
     }
 }
 
-/// The hosts or origins that are accepted.
+/// A list of accepted hosts or origins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowList {
     /// All hosts or origins. Use it only behind a proxy that checks them.
@@ -141,8 +145,8 @@ pub enum AllowList {
 /// [`HttpSettings::cors`] or [`HttpSettings::cors_with`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cors {
-    /// The server sends no CORS headers, so browsers let no page of another origin read an answer.
-    /// The default.
+    /// The server sends no CORS headers, so browsers do not let pages of other origins read its
+    /// answers. This is the default.
     Disabled,
     /// The server sends CORS headers, so that pages of the allowed origins may read answers.
     Enabled,
@@ -174,17 +178,18 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
-    /// Answers requests for other paths by the program: health, counters. The routes are public to
-    /// every client that passes the checks of the host and the origin, even if there is a guard.
+    /// Sets routes beside the endpoint, which your program answers: health, metrics. Every client
+    /// that passes the checks of the host and the origin may use these routes, even if there is a
+    /// guard.
     pub fn extra_routes(mut self, routes: ExtraRoutes) -> Self {
         self.extra_routes = Some(routes);
         self
     }
 
     /// Sets how the address of a client is found, for [rates and quotas](crate::Rates) of callers
-    /// that are not identified. Without it the server knows the address only if its own listener
-    /// ([`Http`](crate::Http)) took the connection; inside another server all such callers count as
-    /// one.
+    /// who are not identified. By default the server knows the address only if its own listener
+    /// ([`Http`](crate::Http)) accepted the connection. Inside another HTTP server, all such
+    /// callers count as one.
     ///
     /// In axum, serve the router with `into_make_service_with_connect_info::<SocketAddr>()`:
     ///
@@ -198,8 +203,9 @@ impl HttpSettings {
     /// });
     /// ```
     ///
-    /// Behind a proxy, read the header that the proxy sets, and only if clients cannot reach the
-    /// server around the proxy: they could send any address. `None` leaves the address as it is.
+    /// Behind a proxy, read the header that the proxy sets. Do this only if clients cannot reach
+    /// the server without the proxy, because they could send any address. If the function returns
+    /// `None`, the address of the connection is used, if it is known.
     pub fn address_from(
         mut self,
         address: impl Fn(&Parts) -> Option<SocketAddr> + Send + Sync + 'static,
@@ -208,8 +214,8 @@ impl HttpSettings {
         self
     }
 
-    /// Accepts requests for this host, besides loopback. A name without a port fits every port.
-    /// Name every host under which clients reach the server; others are refused.
+    /// Accepts requests for this host, besides loopback. A name without a port matches every port.
+    /// Add every host under which clients reach the server; requests for others are rejected.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.add(host.into());
         self
@@ -228,21 +234,21 @@ impl HttpSettings {
         self
     }
 
-    /// Accepts requests from pages of any origin. Only for servers that hold nothing worth
-    /// stealing, or that check who calls in another way.
+    /// Accepts requests from pages of any origin. Use it only for servers without anything to
+    /// protect, or that identify callers in another way.
     pub fn allow_any_origin(mut self) -> Self {
         self.origins = AllowList::Any;
         self
     }
 
-    /// Tells browsers that pages of the allowed origins may read answers, and answers their
+    /// Sends CORS headers, so that pages of the allowed origins may read answers, and answers
     /// preflight requests. Add the origins with [`allow_origin`](Self::allow_origin).
     pub fn cors(mut self) -> Self {
         self.cors = Cors::Enabled;
         self
     }
 
-    /// As [`cors`](Self::cors), with your own rules: credentials, and more methods and headers.
+    /// Like [`cors`](Self::cors), with your own rules: credentials, and more methods and headers.
     pub fn cors_with(mut self, rules: CorsRules) -> Self {
         self.cors_rules = rules;
         self.cors()

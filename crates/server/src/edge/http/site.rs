@@ -17,10 +17,10 @@ use crate::{
     quota::{CallerAddress, CallerKey, CountedCaller},
 };
 
-/// Where a service is mounted in a router.
+/// The path at which a router serves the service.
 #[derive(Clone, Debug)]
 pub(super) struct Mount {
-    /// The endpoint that clients see: a path, or a whole URL.
+    /// The endpoint in the form that clients use: a path, or a complete URL.
     pub(super) url: String,
     /// The path, without a slash at its end.
     pub(super) path: String,
@@ -48,14 +48,14 @@ pub(super) struct Site {
     pub(super) shared: Arc<Shared>,
     pub(super) settings: HttpSettings,
     pub(super) sessions: Sessions,
-    /// Requests that other replicas were sent.
+    /// Requests that were sent to other replicas and run here.
     pub(super) runs: Runs,
     pub(super) endpoint: Option<String>,
     /// The path at which the service is mounted, if it was set.
     pub(super) mount: Option<Mount>,
     /// Set when the service begins its shutdown.
     pub(super) closing: CancelFlag,
-    /// The guard that identifies the caller, if no layer in front does it.
+    /// The guard that identifies callers, if no layer in front of the service does.
     pub(super) guard: Option<Arc<dyn Protect>>,
     local: Caller,
 }
@@ -87,14 +87,14 @@ impl Site {
         site
     }
 
-    /// Whose quotas a request counts against.
+    /// The caller against whose quotas a request counts.
     pub(super) fn key(&self, parts: &Parts) -> CallerKey {
         let found = parts.extensions.get::<Caller>();
         CallerKey::over_http(found.unwrap_or(&self.local), parts.extensions.get::<Peer>())
     }
 
-    /// Whose rates a request counts against: those of no caller if it comes from this machine and
-    /// does not say who calls. All callers whose address is unknown count as one caller.
+    /// The caller against whose rates a request counts. `None` if the request comes from this
+    /// machine and its caller is not identified. All callers with unknown addresses count as one.
     pub(super) fn counted(&self, parts: &Parts) -> Option<CountedCaller> {
         let is_known = parts
             .extensions
@@ -108,7 +108,7 @@ impl Site {
         })
     }
 
-    /// Who pays for a session that a request opens.
+    /// The caller against whose quotas a session counts that this request opens.
     pub(super) fn payer(&self, parts: &Parts) -> Payer {
         Payer {
             key: self.key(parts),
@@ -117,13 +117,13 @@ impl Site {
         }
     }
 
-    /// The id of [`caller`](Self::caller).
+    /// The id of the [`caller`](Self::caller).
     pub(super) fn caller_id<'a>(&'a self, parts: &'a Parts) -> Option<&'a str> {
         let found = parts.extensions.get::<Caller>();
         found.unwrap_or(&self.local).id()
     }
 
-    /// The caller that a layer in front found, or the local one.
+    /// The caller that a layer in front of the service has set, or the local one.
     pub(super) fn caller(&self, parts: &Parts) -> Caller {
         let found = parts.extensions.get::<Caller>();
         let caller = found.unwrap_or(&self.local).clone();
@@ -134,8 +134,8 @@ impl Site {
     }
 }
 
-/// Says again and again how many sessions of callers with many there are, for as long as the service
-/// lives. Nothing is said of callers with few.
+/// Regularly stores how many sessions callers with many sessions have opened, for as long as the
+/// service lives. Callers with few sessions are not stored.
 async fn say_again(site: Weak<Site>) {
     loop {
         tokio::time::sleep(SAY_AGAIN).await;

@@ -12,7 +12,7 @@ use crate::{
     engine::{Shared, unsent},
 };
 
-/// One client of HTTP+SSE.
+/// A session of one client of HTTP+SSE.
 pub(super) struct SseSession {
     pub(super) id: Box<str>,
     pub(super) caller: Caller,
@@ -22,7 +22,7 @@ pub(super) struct SseSession {
 }
 
 impl SseSession {
-    /// Must be called inside a runtime.
+    /// Creates a session. Must be called inside a runtime.
     pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>, payer: &Payer) -> Self {
         let outbox = unsent::outbox(shared, payer.key);
         let (shared, lines) = (Arc::clone(shared), outbox.clone());
@@ -38,8 +38,9 @@ impl SseSession {
         }
     }
 
-    /// The server is shutting down: what runs is finished, then the stream ends. Calls that wait for
-    /// an answer of the client fail, and say why: the stream is all that there is of the session.
+    /// Begins to shut down: running calls finish, then the stream ends. Calls that wait for an
+    /// answer of the client fail with a message that says why, because the session ends with this
+    /// stream.
     pub(super) fn begin_shutdown(&self) {
         self.connection().begin_shutdown();
     }
@@ -49,7 +50,8 @@ impl SseSession {
         self.outbox.close();
     }
 
-    /// The connection, for one message. It is not locked meanwhile: a large message takes its time.
+    /// Returns the connection, for one message. The lock is released before the message is handled,
+    /// because a large message takes time.
     pub(super) fn connection(&self) -> Connection {
         self.connection.lock().clone()
     }

@@ -25,7 +25,7 @@ use crate::{
     replica::{Message, Outcome, Pulled, Station},
 };
 
-/// The longest time that another replica waits for the next event. It asks again.
+/// The longest time that another replica waits for the next event. Then it asks again.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 impl Station for Site {
@@ -74,7 +74,8 @@ impl Station for Site {
             Message::Noted { session } => {
                 let session = self.sessions.held(session)?;
                 session.at.as_ref()?.changed();
-                // Who listens is told of changes without asking, so that it cannot wait for a call.
+                // A client that listens gets notifications without a call, so the changes are read
+                // now.
                 Some(Box::pin(async move {
                     notes::catch_up(&self, &session).await;
                     Outcome::Done
@@ -135,7 +136,7 @@ impl Station for Site {
 }
 
 impl Site {
-    /// The session with this id, if it is here and belongs to this caller.
+    /// Finds the session with this id, if it is here and belongs to this caller.
     fn of_caller(&self, id: &str, caller: Option<&str>) -> Option<Arc<HttpSession>> {
         let session = self.sessions.held(id)?;
         (session.peer.caller().id() == caller).then_some(session)
@@ -143,7 +144,8 @@ impl Site {
 }
 
 impl Site {
-    /// A session that is here is told when this visit is over. False if it is not here.
+    /// Registers the end of an elicitation for a session that is here. Returns `false` if it is not
+    /// here.
     fn expect_visit(&self, session: &str, caller: Option<&str>, visit: &str) -> bool {
         let session = self.of_caller(session, caller);
         session
@@ -151,7 +153,7 @@ impl Site {
             .is_some()
     }
 
-    /// Forgets the roots of a session, and asks for them again if its client listens here.
+    /// Drops the cached roots of a session, and asks for them again if its client listens here.
     fn forget_roots(&self, session: &HttpSession) {
         session.peer.forget_roots();
         if let Some(hook) = &self.shared.on_roots_changed
@@ -162,7 +164,8 @@ impl Site {
     }
 }
 
-/// Takes an answer of the client that was posted elsewhere. Whether somebody waits for it.
+/// Handles an answer of the client that was posted to another replica. Returns whether it was
+/// awaited.
 fn reply(session: &HttpSession, response: &str) -> bool {
     match envelope::parse(response.as_bytes()) {
         Ok(Frame::One(Incoming::Response(response))) => session.peer.answer(&response),
@@ -170,7 +173,7 @@ fn reply(session: &HttpSession, response: &str) -> bool {
     }
 }
 
-/// A reader of a stream that is elsewhere.
+/// A reader of a stream on another replica.
 struct RemoteReader {
     site: Arc<Site>,
     session: Arc<HttpSession>,
@@ -186,7 +189,8 @@ impl Drop for RemoteReader {
     }
 }
 
-/// What came on a stream after an event: what is there at once, or what comes first within `wait`.
+/// Returns the messages of a stream after an event: those that are ready, or the first that arrive
+/// within `wait`.
 async fn pull(
     site: Arc<Site>,
     session: Arc<HttpSession>,

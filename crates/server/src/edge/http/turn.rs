@@ -1,14 +1,14 @@
-//! One queue of messages for several connections, of which one at a time reads it.
+//! A queue of messages for several connections, of which only one reads at a time.
 //!
-//! A message travels on one stream only, so of several connections that read the same queue the
-//! newest gets everything; when it goes, the next newest takes over.
+//! Each message is sent on one stream only. If several connections read the same queue, the newest
+//! gets all messages; when it ends, the next newest continues.
 
 use std::task::{Context, Waker};
 
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::Outbox;
 
-/// A queue, and who waits for it.
+/// A queue, and its readers.
 pub(super) struct Source {
     pub(super) outbox: Outbox,
     row: Mutex<Row>,
@@ -34,7 +34,7 @@ impl Source {
         }
     }
 
-    /// Another reader, whose turn it is from now on.
+    /// Adds a reader, whose turn it is from now on.
     pub(super) fn join(&self) -> u64 {
         let mut row = self.row();
         let number = row.next;
@@ -46,7 +46,7 @@ impl Source {
         number
     }
 
-    /// Whether it is this reader's turn. A reader that has to wait is woken when it is.
+    /// Whether it is this reader's turn. A reader that has to wait is woken when its turn comes.
     pub(super) fn is_turn(&self, number: u64, context: &Context<'_>) -> bool {
         let mut row = self.row();
         let is_turn = row.readers.last().is_some_and(|last| last.number == number);
@@ -60,7 +60,7 @@ impl Source {
         is_turn
     }
 
-    /// A reader has gone, or has to: both it and whose turn it is now are woken.
+    /// Removes a reader. It is woken, and so is the reader whose turn it is now.
     pub(super) fn leave(&self, number: u64) {
         let mut row = self.row();
         let place = row.readers.iter().position(|own| own.number == number);
