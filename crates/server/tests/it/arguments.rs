@@ -1,4 +1,4 @@
-//! Arguments of tools: what is read as meant, what is refused, and what a model is told then.
+//! Arguments of tools: which are converted, which are rejected, and what a model reads then.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ fn server() -> LiveServer {
         .expect("a server")
 }
 
-/// What a model got nearly right, and how it is read.
+/// Arguments that a model got nearly right, and the values into which they are converted.
 fn nearly_right() -> Vec<(Value, &'static str)> {
     vec![
         (
@@ -114,7 +114,7 @@ async fn a_strict_tool_takes_every_value_only_in_its_own_type() {
     let mut wire = Wire::at(&server(), Revision::V2025_11_25).await;
     let mut refused = nearly_right();
     refused.extend([
-        // What serde would let pass.
+        // Values that serde alone would accept.
         (
             json!({ "flight": "XY1", "row": 1, "passengers": [["Ann", 7]] }),
             "",
@@ -150,7 +150,7 @@ async fn the_server_says_how_strict_its_tools_are_and_a_tool_may_say_otherwise()
     assert_eq!(wire.call("lenient", arguments).await.get("isError"), None);
 }
 
-/// Arguments that cannot be meant, with what the model must be told of them.
+/// Arguments that cannot be converted, with what the model must read about them.
 fn wrong() -> Vec<(Value, &'static [&'static str])> {
     vec![
         (
@@ -297,7 +297,7 @@ async fn a_schema_by_hand_rules_over_the_type() {
         assert_eq!(result["isError"], true);
         assert!(only_text(&result).contains(named), "{result}");
     }
-    // Raw arguments are passed on as they came: who takes them checks them.
+    // Raw arguments are passed on unchanged: the handler checks them.
     assert_eq!(wire.text("raw", json!({ "row": "x" })).await, "ok");
 }
 

@@ -1,4 +1,4 @@
-//! Batches: arrays of messages on one line, which only sessions of 2025-03-26 know.
+//! Batches: arrays of messages on one line, which exist only in sessions of 2025-03-26.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
@@ -81,7 +81,7 @@ async fn slow_and_fast_requests_share_one_answer_and_run_side_by_side() {
     ]))
     .await;
     gate.arrived(2).await;
-    // Others are served meanwhile, and nothing of the batch has come.
+    // Other requests are served meanwhile, and no part of the batch has been answered.
     wire.assert_quiet().await;
     gate.open(1);
     wire.assert_quiet().await;
@@ -131,7 +131,7 @@ async fn initialize_is_refused_in_a_batch() {
     let batch = wire.receive().await;
     assert_eq!(by_id(&batch, &json!(1))["error"]["code"], -32600);
     assert_eq!(by_id(&batch, &json!(2))["result"], json!({}));
-    // As the first message it is a batch before any session, which is refused as a whole.
+    // If it is the first message, it is a batch outside of a session, which is rejected as a whole.
     let mut wire = Wire::open(&sample::server());
     wire.send(&json!([request(
         1,
@@ -230,7 +230,7 @@ async fn a_cancelled_member_leaves_the_batch_and_the_others_stay() {
     let batch = wire.receive().await;
     assert_eq!(batch.as_array().map(Vec::len), Some(1), "{batch}");
     by_id(&batch, &json!(2));
-    // One of which nothing is left has no answer at all.
+    // A batch whose requests are all cancelled has no answer at all.
     wire.send(&json!([call(3, "wait")])).await;
     gate.arrived(1).await;
     wire.cancel(&json!(3)).await;

@@ -1,4 +1,5 @@
-//! `notifications/cancelled`: the work is dropped, nothing is answered, the id is free.
+//! `notifications/cancelled`: the handler is dropped, no answer is sent, and the id can be used
+//! again.
 
 use std::time::Duration;
 
@@ -37,7 +38,8 @@ async fn a_cancelled_call_is_dropped_unanswered_and_its_id_is_free() {
 // rule: PC11
 #[tokio::test]
 async fn a_cancellation_that_names_nothing_in_flight_is_ignored() {
-    // cancellation: unknown, finished and malformed ones SHOULD be ignored.
+    // cancellation: notifications for unknown or finished requests, and malformed ones, SHOULD be
+    // ignored.
     let gate = Gate::new();
     let mut wire = Wire::at(&gate.live(), Revision::V2025_11_25).await;
     let done = wire.ask_tool("now", json!({})).await;
@@ -200,7 +202,7 @@ async fn a_thousand_calls_cancelled_at_random_are_each_answered_once_or_never() 
     wire.assert_quiet().await;
 }
 
-/// What the server asks, by the letter: `receive` knows only what it answers.
+/// Reads the server's question as a line, because `receive` expects only answers.
 async fn question(wire: &mut Wire) -> Value {
     let line = wire.next_line().await.expect("a request");
     let request: Value = serde_json::from_str(&line).expect("JSON");
@@ -245,7 +247,7 @@ async fn a_question_that_is_given_up_is_taken_back() {
         let said = wire.receive().await;
         assert_eq!(said["method"], "notifications/cancelled", "{revision}");
         assert_eq!(said["params"]["requestId"], asked);
-        // The reason of the call is that of its question.
+        // The question is cancelled with the reason of the call.
         assert_eq!(said["params"]["reason"], "R2", "{revision}");
         wire.assert_quiet().await;
     }

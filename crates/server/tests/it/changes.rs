@@ -17,10 +17,10 @@ fn one_of_each() -> LiveServer {
         .expect("a server")
 }
 
-/// How many changes there are for [`change`] to make.
+/// How many changes [`change`] can make.
 const CHANGES: usize = 6;
 
-/// Makes one change after the other, and gives what is then to be told.
+/// Makes one change, and returns the notification that must follow.
 fn change(catalog: &Catalog, step: usize) -> &'static str {
     match step {
         0 => catalog
@@ -62,14 +62,14 @@ async fn a_session_hears_of_every_list_once_it_is_initialized() {
         wire.notify("notifications/initialized", Value::Null).await;
         wire.result("ping", json!({})).await;
         for step in 0..CHANGES {
-            // One at a time, so that no two fold into one.
+            // One at a time, so that no two changes are combined.
             let method = change(&catalog, step);
             assert_eq!(
                 wire.receive().await,
                 json!({ "jsonrpc": "2.0", "method": method })
             );
         }
-        // What did not change is not told.
+        // No notification is sent if nothing changed.
         assert!(!catalog.remove_tool("never"));
         assert!(catalog.add_tool(Tool::new("tool", async || "")).is_err());
         assert!(

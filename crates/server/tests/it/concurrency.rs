@@ -20,7 +20,7 @@ async fn as_many_calls_run_at_once_as_may_and_each_is_answered() {
     for _ in 0..LIMIT {
         asked.insert(wire.ask_tool("wait", json!({})).await);
     }
-    // All of them are at the gate: none waits for another.
+    // All of them are at the gate: none of them waits for another.
     gate.arrived(LIMIT).await;
     for method in ["tools/call", "tools/list", "no/such"] {
         let refused = wire.error(method, json!({ "name": "wait" })).await;
@@ -67,7 +67,7 @@ struct Turn {
     turns: u32,
 }
 
-/// Gives up its turn so many times.
+/// Yields to other tasks this many times.
 async fn turn(Args(Turn { turns }): Args<Turn>) -> u32 {
     for _ in 0..turns {
         tokio::task::yield_now().await;
@@ -82,7 +82,7 @@ fn turning() -> LiveServer {
         .expect("a server")
 }
 
-/// Ids used again the moment they are answered, while the server runs on other threads.
+/// Reuses ids as soon as they are answered, while the server runs on other threads.
 async fn ids_are_used_again_at_once(live: LiveServer) {
     let mut wire = Wire::open(&live);
     for round in 0..300_u32 {

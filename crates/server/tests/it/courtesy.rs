@@ -1,5 +1,5 @@
-//! What a server does not do too often, and what it asks of clients by itself: rates, pings, progress
-//! of questions, the list of roots.
+//! What a server limits, and what it requests from clients by itself: rates, pings, progress of
+//! questions, the list of roots.
 
 use std::{
     sync::{Arc, Mutex},
@@ -31,7 +31,7 @@ async fn open(live: &LiveServer, revision: Revision, capabilities: Value) -> Wir
     wire
 }
 
-/// What the server says next, whatever it is.
+/// Returns the next message of the server, whatever it is.
 async fn hear(wire: &mut Wire) -> Value {
     let line = wire.next_line().await.expect("a message");
     serde_json::from_str(&line).expect("JSON")
@@ -42,7 +42,7 @@ async fn answer(wire: &mut Wire, request: &Value, result: Value) {
         .await;
 }
 
-/// Calls a tool, with this in `_meta`; gives what came before the answer, and the answer.
+/// Calls a tool, with this in `_meta`; returns the messages before the answer, and the answer.
 async fn call(
     wire: &mut Wire,
     revision: Revision,
@@ -317,7 +317,7 @@ async fn a_client_tells_how_far_its_answer_is() {
         let said = json!({ "role": "assistant", "model": "m", "content": content });
         answer(&mut wire, &asked, said).await;
         wire.receive().await;
-        // progress: what comes after the answer is of no request.
+        // progress: a report after the answer belongs to no request.
         let params = json!({ "progressToken": token, "progress": 9 });
         wire.notify("notifications/progress", params).await;
         wire.result("ping", json!({})).await;
@@ -421,7 +421,7 @@ async fn odd_parts_of_initialize_do_not_lose_the_rest() {
     let result = wire.result("initialize", params).await;
     assert_eq!(result["protocolVersion"], "2025-11-25");
     wire.notify("notifications/initialized", Value::Null).await;
-    // What could be read still counts.
+    // The roots that could be parsed are still used.
     wire.ask("tools/call", json!({ "name": "roots", "arguments": {} }))
         .await;
     assert_eq!(hear(&mut wire).await["method"], "roots/list");
@@ -461,7 +461,7 @@ async fn keys_of_meta_in_results_that_break_the_grammar_are_left_out() {
         let (_, answer) = call(&mut wire, revision, "marked", &[]).await;
         assert_good_keys(&answer["result"], revision);
     }
-    // The result of a task is no way around it.
+    // A task cannot return such a result either.
     let mut wire = Wire::at(&live, Revision::V2025_11_25).await;
     let params = json!({ "name": "marked", "arguments": {}, "task": {} });
     let mut answered = async |method: &str, params: Value| {
@@ -529,7 +529,7 @@ async fn a_caller_who_asks_too_often_gets_an_error_with_a_code_of_our_own() {
         .prompt(towns);
     let live = server.build().expect("a server");
     for &revision in Revision::ALL {
-        // Each revision has a caller of its own, whose calls are counted by themselves.
+        // Each revision has a caller of its own, whose calls are counted separately.
         let mut wire = Wire::at_as(&live, revision, Caller::new(revision.as_str())).await;
         let tool = json!({ "name": "tool", "arguments": {} });
         let reference = json!({ "type": "ref/prompt", "name": "towns" });
@@ -539,7 +539,7 @@ async fn a_caller_who_asks_too_often_gets_an_error_with_a_code_of_our_own() {
             ("tools/call", tool, 2),
             ("completion/complete", completion, 1),
         ] {
-            // More are let through where a second passes meanwhile.
+            // More calls are allowed if a second passes in the meantime.
             let mut refused = None;
             for number in 0..100 {
                 let response = wire.request(method, params.clone()).await;

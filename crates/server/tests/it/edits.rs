@@ -1,4 +1,4 @@
-//! Several changes of the catalog as one, replacing, and switching tools off and on.
+//! Several changes of the catalog at once, replacing tools, and disabling and enabling them.
 
 use serde_json::json;
 use turnbuckle_protocol::Revision;
@@ -131,7 +131,7 @@ async fn a_replaced_entry_keeps_its_place_and_is_told_once() {
     );
     let got = wire.result("prompts/get", json!({ "name": "greet" })).await;
     assert_eq!(got["messages"][0]["content"]["text"], "good evening");
-    // What is not there yet is added.
+    // An entry that does not exist yet is added.
     for text in ["first", "second"] {
         catalog
             .replace_resource(Resource::new("r://it", move || async move { text }))
@@ -144,7 +144,7 @@ async fn a_replaced_entry_keeps_its_place_and_is_told_once() {
     }
 }
 
-/// The tool is called all the time while it is replaced again and again.
+/// The tool is called continuously while it is replaced again and again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn there_is_no_moment_without_a_tool_that_is_replaced() {
     let live = server();
@@ -182,7 +182,7 @@ async fn a_tool_that_is_switched_off_does_not_exist_and_comes_back_to_its_place(
         .error("tools/call", json!({ "name": "two", "arguments": {} }))
         .await;
     assert_eq!(error["code"], -32602);
-    // Its name is taken, and a replacement stays off.
+    // Its name stays taken, and a replacement stays disabled.
     assert!(catalog.add_tool(Tool::new("two", async || "")).is_err());
     catalog
         .replace_tool(Tool::new("two", async || "new two"))

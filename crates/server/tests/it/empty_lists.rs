@@ -1,4 +1,5 @@
-//! Lists that are declared before anything is in them, so that clients hear when they fill.
+//! Lists that are declared while they are empty, so that clients are notified when entries are
+//! added.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;

@@ -1,4 +1,4 @@
-//! The end of input: what was asked is still answered, for as long as the linger lasts.
+//! The end of input: requests before it are still answered, as long as the `linger` time allows.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn what_was_piped_in_before_the_end_is_answered() {
     wire.ended().await.expect("in peace");
 }
 
-/// A linger that no test can wait for: what ends in time did not wait for it.
+/// Sets a `linger` that no test can wait for, so a test that ends did not wait for it.
 fn patient(server: Server) -> LiveServer {
     let limits = Limits::default().with_linger(10 * TIMEOUT);
     server.limits(limits).build().expect("a server")
@@ -62,8 +62,8 @@ async fn a_subscription_does_not_hold_up_the_end() {
     let slow = wire.ask_tool("wait", json!({})).await;
     gate.arrived(1).await;
     wire.end_input().await;
-    // cancellation: a server that ends a subscription MUST call it off;
-    // subscriptions: and SHOULD answer the listen request.
+    // cancellation: a server that ends a subscription MUST send this; subscriptions: and SHOULD
+    // answer the request.
     let cancelled = wire.receive().await;
     assert_eq!(cancelled["method"], "notifications/cancelled");
     assert_eq!(cancelled["params"]["requestId"], listen);
@@ -100,9 +100,9 @@ async fn an_unanswered_question_does_not_delay_the_end() {
     let call = json!({"name": "folders"});
     wire.send(&json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": call}))
         .await;
-    // Read as a line: requests of the server are not answers that the wire expects.
+    // Read as a line, because `receive` expects only answers.
     let asked: Value = serde_json::from_str(&wire.next_line().await.unwrap()).unwrap();
-    // What came before the end counts; the next question comes after it.
+    // The answer that arrived before the end counts; the next question is asked after it.
     let roots = json!({"roots": [{"uri": "file:///a"}]});
     wire.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots}))
         .await;

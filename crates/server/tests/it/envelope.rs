@@ -7,7 +7,7 @@ use turnbuckle_transport::Limits;
 
 use crate::{gate::Gate, sample, wire::Wire};
 
-/// What cannot be read, with the code and id of the answer. No id is null here.
+/// Lines that cannot be parsed, with the code and the id of the answer. `None` means no id.
 const MALFORMED: &[(&str, i64, Option<i64>)] = &[
     ("nonsense", -32700, None),
     ("{", -32700, None),
@@ -125,7 +125,7 @@ async fn what_cannot_be_read_is_answered_and_the_connection_goes_on() {
 // rule: J1
 #[tokio::test]
 async fn broken_notifications_and_responses_get_no_answer() {
-    // JSON-RPC: a notification is never answered, not even a wrong one.
+    // JSON-RPC: a notification is never answered, not even an invalid one.
     let mut wire = Wire::open(&sample::server());
     for line in [
         r#"{"jsonrpc":"2.0","method":7}"#,
@@ -184,8 +184,8 @@ async fn a_line_over_the_limit_is_refused_by_name_and_the_next_is_served() {
         .tool(Tool::new("echo", echo));
     let mut wire = Wire::open(&server.build().expect("a server"));
     for length in [401, 5_000, 300_000] {
-        // The id comes before the part that is too long, as clients write it: the answer finds its
-        // request.
+        // The id comes before the part that is too long, as clients write it, so the answer has the
+        // id of the request.
         let text = "x".repeat(length);
         wire.ask_with(
             json!(length),
@@ -206,7 +206,7 @@ async fn a_line_over_the_limit_is_refused_by_name_and_the_next_is_served() {
         (&answer["error"]["code"], answer.get("id")),
         (&json!(-32600), None)
     );
-    // A notification or a response that is too long has no request that waits for an answer.
+    // No request waits for an answer to a notification or a response that is too long.
     let long = "x".repeat(500);
     wire.notify(
         "notifications/cancelled",
@@ -296,7 +296,7 @@ async fn depth_that_would_break_a_recursive_reader_is_an_error_and_no_more() {
                 .as_str()
                 .expect("a text");
             assert!(text.contains("recursion limit"), "{text}");
-            // A part that is not read may be nested to any depth.
+            // A part that is not parsed may be nested to any depth.
             let passed = answer(call("length", format!(r#""arguments":{{"text":{deep}}}"#))).await;
             assert_eq!(
                 passed["result"]["content"][0]["text"],

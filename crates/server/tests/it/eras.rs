@@ -1,4 +1,5 @@
-//! Who may ask what, and when: handshakes, modern requests without one, and both on one connection.
+//! Which requests are allowed when: handshakes, modern requests without a handshake, and both on
+//! one connection.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
@@ -8,7 +9,7 @@ use crate::{
     wire::{Wire, modern_meta},
 };
 
-/// Methods of some revision that this server does not offer, with the revisions that have them.
+/// Methods of some revisions that this server does not offer.
 const NOT_OFFERED: &[&str] = &[
     "logging/setLevel",
     "tasks/get",
@@ -16,11 +17,11 @@ const NOT_OFFERED: &[&str] = &[
     "tasks/list",
     "tasks/cancel",
     "tasks/update",
-    // These go the other way.
+    // These are sent by servers.
     "sampling/createMessage",
     "roots/list",
     "elicitation/create",
-    // A notification is not a request, even with an id.
+    // A notification is not a request, even if it has an id.
     "notifications/initialized",
     "notifications/cancelled",
     "tools/Call",
@@ -70,7 +71,7 @@ async fn a_known_version_is_echoed_and_an_unknown_one_answered_with_the_newest_o
         ("2025-03-26", "2025-03-26"),
         ("2025-06-18", "2025-06-18"),
         ("2025-11-25", "2025-11-25"),
-        // No handshake leads to the modern revision.
+        // A handshake never results in the modern revision.
         ("2026-07-28", "2025-11-25"),
         ("1.0.0", "2025-11-25"),
         ("", "2025-11-25"),
@@ -246,7 +247,7 @@ async fn a_modern_request_that_says_too_little_is_told_what_is_missing() {
         wire.code("server/discover", json!({ "_meta": 7 })).await,
         -32602
     );
-    // Who the client is, it may keep to itself.
+    // The client need not describe itself.
     let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: {} });
     wire.result("tools/list", json!({ "_meta": meta })).await;
 }
@@ -276,7 +277,7 @@ async fn a_legacy_version_without_a_session_is_answered_with_the_supported_ones(
         wire.code("tools/list", json!({ "_meta": meta })).await,
         -32602
     );
-    // So is one that is not there, in a request that only a modern client would send.
+    // So does a missing version, in a request that only a modern client would send.
     let meta = json!({ "io.modelcontextprotocol/clientCapabilities": {} });
     wire.send(&json!({
         "jsonrpc": "2.0", "id": "lost", "method": "tools/list", "params": { "_meta": meta },

@@ -1,4 +1,4 @@
-//! What the parameters of a handler may be, and what each of them takes from a call.
+//! The parameters that a handler can have, and the value of each.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ async fn a_running_server_refuses_a_tool_whose_state_it_lacks() {
     assert_eq!(listed["tools"], json!([]));
 }
 
-/// An extractor of the test's own: from the caller, with a reject of its own.
+/// An extractor of the test: it reads the caller, and can reject the request.
 struct Tenant(String);
 
 impl Extract for Tenant {
@@ -209,7 +209,7 @@ async fn the_introduction_is_the_sessions_or_the_requests_own() {
     });
     wire.result("initialize", params).await;
     assert_eq!(wire.text("who", json!({})).await, "session true");
-    // Each modern request speaks for itself, even beside a session.
+    // Each modern request has its own capabilities, even beside a session.
     wire.speak(Revision::LATEST);
     assert_eq!(wire.text("who", json!({})).await, "wire false");
     let meta = json!({
@@ -371,7 +371,7 @@ async fn progress_grows_and_comes_before_the_answer_where_it_was_asked_for() {
     }
 }
 
-/// Equal, with 1 and 1.0 the same number.
+/// Compares two values; the numbers 1 and 1.0 are equal.
 fn same_numbers(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -436,7 +436,7 @@ async fn progress_ends_with_the_answer() {
     assert_eq!(wire.receive().await["result"]["content"][0]["text"], "left");
     gate.arrived(1).await;
     gate.open(1);
-    gate.arrived(1).await; // By now it has tried.
+    gate.arrived(1).await; // At this point it has tried.
     wire.assert_quiet().await;
 }
 
@@ -461,7 +461,7 @@ async fn work_that_a_drop_does_not_reach_hears_of_the_cancellation() {
         .build()
         .expect("a server");
     let mut wire = Wire::open(&server);
-    // Not cancelled: the flag stays down, also after the answer.
+    // The call was not cancelled, so the flag is not set, even after the answer.
     gate.open(1);
     assert_eq!(wire.text("detached", json!({})).await, "false");
     gate.arrived(1).await;

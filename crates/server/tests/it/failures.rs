@@ -1,4 +1,5 @@
-//! The ways in which a call fails, what the peer sees of each, and that the connection survives.
+//! The ways in which a call fails, what the client gets in each case, and that the connection
+//! survives.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use turnbuckle_server::{
 
 use crate::wire::Wire;
 
-/// What must never leave the process.
+/// A text that must never leave the process.
 const SECRET: &str = "password hunter2";
 
 #[derive(Debug)]
@@ -61,7 +62,7 @@ async fn panicking(_: Call<'static>, _: Next) -> Result<Reply, Failure> {
     panic!("{SECRET}")
 }
 
-/// Panics before there is a future.
+/// Panics before it returns a future.
 fn panicking_at_once(_: Call<'static>, _: Next) -> std::future::Ready<Result<Reply, Failure>> {
     panic!("{SECRET}")
 }
@@ -97,7 +98,7 @@ impl schemars::JsonSchema for Unwritable {
     }
 }
 
-/// Tools, each broken in its own way, all of them ours to hide.
+/// Tools that fail in different ways, all of them with errors that must be hidden.
 fn broken_tools() -> Vec<Tool> {
     vec![
         Tool::new("fault", async || Err::<(), _>(Fault::new(Leak))),

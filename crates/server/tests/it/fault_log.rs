@@ -1,4 +1,4 @@
-//! What the peer may not see of a fault, the log has: under the number that the peer was told.
+//! The log contains the errors that the client may not see, under the number that the client got.
 
 use std::{
     fmt::{self, Write as _},
@@ -18,7 +18,7 @@ use turnbuckle_server::{Fault, Resource, ResourcePage, Server, Tool};
 
 use crate::wire::Wire;
 
-/// A log that keeps its errors and warnings as text.
+/// A log that keeps errors and warnings as text.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -104,7 +104,8 @@ async fn a_fault_is_logged_with_its_causes_under_the_number_that_the_peer_sees()
     }
 }
 
-/// What an author returns is held against the grammar where it leaves; the peer is told nothing of it.
+/// Results of handlers are checked against the grammar before they are sent; the client gets no
+/// details.
 // rule: RS1, RS4
 #[tokio::test]
 async fn content_that_breaks_the_grammar_is_a_fault() {
@@ -139,7 +140,7 @@ async fn content_that_breaks_the_grammar_is_a_fault() {
     }
 }
 
-/// A server that hands out resources should have them: its author is told, once.
+/// A server that returns resources should have resources: its author is told once.
 // rule: T9
 #[tokio::test]
 async fn resources_in_results_of_a_server_without_resources_are_reported_once() {
@@ -182,7 +183,7 @@ async fn resources_in_results_of_a_server_without_resources_are_reported_once() 
     }
 }
 
-/// What a callback lists is held against the grammar where it leaves: the others stay.
+/// The results of a list callback are checked against the grammar: the valid entries are sent.
 // rule: RS1, J10
 #[tokio::test]
 async fn what_a_callback_lists_and_reads_is_checked() {

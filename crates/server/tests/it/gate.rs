@@ -1,4 +1,4 @@
-//! Handlers that wait until the test lets them go on.
+//! Handlers that wait until the test lets them continue.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use turnbuckle_server::{LiveServer, Server, State, Tool};
 
 use crate::wire::TIMEOUT;
 
-/// A gate in the way of handlers. The test sees them come, lets them through, and sees them leave
-/// undone.
+/// A gate at which handlers wait. The test can wait until they arrive, let them continue, and wait
+/// until they are dropped.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Counts>);
 
@@ -28,7 +28,7 @@ impl Gate {
         }))
     }
 
-    /// For handlers: waits at the gate.
+    /// Waits at the gate; called by handlers.
     pub(crate) async fn pass(&self) {
         let undone = Undone(self.clone());
         self.0.arrived.add_permits(1);
@@ -41,32 +41,32 @@ impl Gate {
         std::mem::forget(undone);
     }
 
-    /// Waits until so many more handlers have come to the gate.
+    /// Waits until this many more handlers have arrived at the gate.
     pub(crate) async fn arrived(&self, count: u32) {
         taken(&self.0.arrived, count).await;
     }
 
-    /// Lets so many handlers through, now or when they come.
+    /// Lets this many handlers continue, now or when they arrive.
     pub(crate) fn open(&self, count: usize) {
         self.0.passes.add_permits(count);
     }
 
-    /// Waits until so many more handlers were dropped at the gate.
+    /// Waits until this many more handlers were dropped at the gate.
     pub(crate) async fn dropped(&self, count: u32) {
         taken(&self.0.dropped, count).await;
     }
 
-    /// How many handlers were dropped at the gate, beyond those waited for.
+    /// How many handlers were dropped at the gate, in addition to those that a test has waited for.
     pub(crate) fn count_dropped(&self) -> usize {
         self.0.dropped.available_permits()
     }
 
-    /// How many handlers have come to the gate, beyond those waited for.
+    /// How many handlers have arrived at the gate, in addition to those that a test has waited for.
     pub(crate) fn count_arrived(&self) -> usize {
         self.0.arrived.available_permits()
     }
 
-    /// A server with a tool `wait` behind the gate, and a tool `now` that has nothing in its way.
+    /// A server with a tool `wait` that waits at the gate, and a tool `now` that does not.
     pub(crate) fn server(&self) -> Server {
         Server::new("gate", "1.0.0")
             .state(self.clone())
@@ -74,7 +74,7 @@ impl Gate {
             .tool(Tool::new("now", async || "now"))
     }
 
-    /// The same, ready to be served.
+    /// The same server, built.
     pub(crate) fn live(&self) -> LiveServer {
         self.server().build().expect("a server")
     }

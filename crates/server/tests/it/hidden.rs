@@ -1,5 +1,5 @@
-//! What a caller may not see is not there: a server that has it hidden answers byte for byte as one
-//! that does not have it.
+//! An entry that the caller may not see does not exist: a server with hidden entries answers
+//! exactly like one without them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +50,7 @@ async fn about(Args(Topic { topic }): Args<Topic>) -> String {
     topic
 }
 
-/// Requests that name what is hidden: their methods and params.
+/// The methods and params of requests that name hidden entries.
 pub(crate) fn requests() -> Vec<(&'static str, Value)> {
     let argument = json!({ "name": "topic", "value": "" });
     let of_prompt = json!({ "type": "ref/prompt", "name": "secret" });
@@ -109,7 +109,7 @@ async fn what_is_hidden_answers_like_what_is_absent() {
     }
 }
 
-/// A server in which all entries but the first are visible to the boss only, and one in which they
+/// A server in which all entries but the first are visible only to the boss, and one in which they
 /// do not exist.
 fn alone(has_hidden: bool) -> Server {
     let server = Server::new("s", "1").page_size(1);
@@ -132,7 +132,7 @@ fn alone(has_hidden: bool) -> Server {
         )
 }
 
-/// Every method of a server, with params that a server which has it can read.
+/// Every method of a server, with valid params.
 fn methods() -> Vec<(&'static str, Value)> {
     let mut all = requests();
     let tasks = ["tasks/get", "tasks/result", "tasks/cancel", "tasks/update"];
@@ -199,8 +199,8 @@ async fn callers_are_offered_what_they_see() {
     assert_eq!(completed["completion"]["values"], json!(["a"]));
 }
 
-/// The tools of a server in their order, each with who sees it: every caller, no caller, or the
-/// boss.
+/// A server with these tools in this order. The letter says whether every caller, no caller or the
+/// boss sees the tool.
 fn paged(tools: &[(&'static str, char)]) -> Server {
     let mut server = Server::new("s", "1").page_size(1);
     for (name, who) in tools {
@@ -255,7 +255,7 @@ async fn cursors_tell_of_nothing_that_the_caller_does_not_see() {
         };
         assert_eq!(json!(names), wanted);
     }
-    // A guess at the cursor of a hidden entry is answered as if the entry did not exist.
+    // A guessed cursor of a hidden entry is answered as if the entry did not exist.
     let (mut one, mut other) = (Wire::open(&hidden), Wire::open(&absent));
     for guess in [
         "t0-0000000000000000",
@@ -269,7 +269,7 @@ async fn cursors_tell_of_nothing_that_the_caller_does_not_see() {
     }
 }
 
-/// What only some see may come and go as anything else may.
+/// Restricted entries can be added and removed like all others.
 #[tokio::test]
 async fn a_cursor_at_something_that_only_some_see_stays_good() {
     let all = [("a", 'e'), ("x", 'b'), ("y", 'b'), ("b", 'e')];

@@ -1,4 +1,4 @@
-//! Layers: code around calls, in order, with a say in what goes in and what comes out.
+//! Layers: code around calls, in order, which can change the call and its reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use turnbuckle_server::{
 
 use crate::wire::Wire;
 
-/// What happened, in order.
+/// A record of what happened, in order.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -35,7 +35,7 @@ impl Diary {
         .join(" ")
     }
 
-    /// A layer that notes when a call goes in and comes out.
+    /// A layer that records when a call enters and leaves it.
     fn layer(&self, name: &'static str) -> impl Layer {
         let diary = self.clone();
         move |call: Call<'static>, next: Next| {
@@ -49,7 +49,7 @@ impl Diary {
         }
     }
 
-    /// A handler that notes that it ran.
+    /// A handler that records that it ran.
     fn handler(&self) -> impl Fn() -> std::future::Ready<&'static str> + Send + Sync + 'static {
         let diary = self.clone();
         move || {
@@ -104,7 +104,7 @@ async fn layers_go_from_the_servers_first_to_the_entrys_last() {
             wire.result(method, params).await;
             assert_eq!(diary.read(), expected, "{method}");
         }
-        // What reaches no handler reaches no layer.
+        // A request that reaches no handler reaches no layer.
         wire.error("tools/call", json!({ "name": "no-such" })).await;
         wire.error("resources/read", json!({ "uri": "r://no/such/one" }))
             .await;
@@ -193,7 +193,7 @@ async fn a_reply_of_another_kind_is_our_fault() {
     );
 }
 
-/// What a layer found out about the caller.
+/// The account of the caller, which a layer has found.
 struct Account(String);
 
 struct Of(String);
@@ -209,7 +209,7 @@ impl Extract for Of {
 
 #[tokio::test]
 async fn a_layer_leaves_values_for_extractors_further_in() {
-    // What must be awaited belongs in a layer; the extractor takes what it found.
+    // Code that must be awaited belongs in a layer; the extractor takes its result.
     let lookup = async |mut call: Call<'static>, next: Next| -> Result<Reply, Failure> {
         tokio::task::yield_now().await;
         let found = format!("account of {}", call.caller().id().unwrap_or("nobody"));
@@ -240,7 +240,7 @@ struct Count {
     count: u32,
 }
 
-/// A layer as a type of its own, that sees the call whole.
+/// A layer that is a type of its own, and sees the whole call.
 struct Witness(Diary);
 
 impl Layer for Witness {
@@ -295,7 +295,7 @@ async fn a_layer_sees_the_call_and_the_arguments_that_did_not_fit() {
     wire.result("resources/read", json!({ "uri": "r://7" }))
         .await;
     assert_eq!(diary.read(), r#"r://7 {"count":"7"} - 2025-11-25 ann"#);
-    // Arguments that do not fit pass the layers as a failure, and are a result in the end.
+    // Invalid arguments pass through the layers as a failure, and become a result after them.
     let refused = wire.call("t", json!({ "count": "many" })).await;
     assert_eq!(refused["isError"], true);
     let notes = diary.read();

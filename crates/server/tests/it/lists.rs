@@ -1,4 +1,4 @@
-//! Lists page by page: cursors, order, who sees what, and what may be kept how long.
+//! Lists page by page: cursors, order, visibility, and cache hints.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const LISTS: [(&str, &str); 4] = [
     ("resources/templates/list", "resourceTemplates"),
 ];
 
-/// A server with `count` of everything, named by number.
+/// A server with `count` entries of each kind, named by number.
 fn many(count: usize, page: usize) -> LiveServer {
     let mut server = Server::new("s", "1").page_size(page);
     for number in 0..count {
@@ -40,7 +40,7 @@ fn names(page: &Value, member: &str) -> Vec<String> {
         .collect()
 }
 
-/// All pages of a list, each as the names on it.
+/// All pages of a list, with the names on each.
 async fn pages(wire: &mut Wire, method: &str, member: &str) -> Vec<Vec<String>> {
     pages_from(wire, method, member, json!({})).await
 }
@@ -101,7 +101,7 @@ async fn a_modern_list_is_the_same_on_every_connection_whatever_was_called() {
         assert_eq!(fresh, after, "{method}");
         assert_eq!(fresh, elsewhere, "{method}");
     }
-    // A session on the same connection changes nothing for the modern requests beside it.
+    // A session on the same connection does not affect the modern requests.
     let before = second.result("tools/list", json!({})).await;
     second.greet(Revision::V2025_03_26).await;
     second.speak(Revision::LATEST);
@@ -154,7 +154,7 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
     }
     assert!(catalog.remove_tool("a") && catalog.remove_prompt("a"));
     assert!(catalog.remove_resource("a:{x}"));
-    // A client that was told of them may ask for them still.
+    // A client that knew of the lists may still ask for them.
     for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (method, member) in LISTS {
@@ -177,11 +177,11 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
 async fn a_cursor_stays_good_when_others_come_and_go() {
     let live = many(6, 2);
     let mut wire = Wire::open(&live);
-    wire.initialize("2025-11-25").await; // Not `initialized`: it is told nothing of the changes.
+    wire.initialize("2025-11-25").await; // Not `initialized`, so no changes are reported to it.
     let first = wire.result("tools/list", json!({})).await;
     let next = json!({ "cursor": first["nextCursor"] });
     let catalog = live.catalog();
-    // Before the cursor, at it, and behind it.
+    // Before the cursor, at it, and after it.
     for name in ["n0", "n1", "n3"] {
         assert!(catalog.remove_tool(name));
     }
@@ -195,7 +195,7 @@ async fn a_cursor_stays_good_when_others_come_and_go() {
         .await
         .concat();
     assert_eq!(seen, ["n2", "n4", "n5", "late", "n0"]);
-    // What is left of a list whose tail has gone is an empty page, not an error.
+    // If the tail of a list was removed, the next page is empty, and not an error.
     let first = wire.result("tools/list", json!({})).await;
     for name in names(&first, "tools").into_iter().chain(seen) {
         catalog.remove_tool(&name);
@@ -240,7 +240,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
                 -32602
             );
         }
-        // The cursor of one list means nothing to another.
+        // The cursor of one list is invalid for another.
         for (method, _) in LISTS.iter().skip(1) {
             assert_eq!(
                 wire.code(method, json!({ "cursor": good })).await,
@@ -248,7 +248,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
                 "{method}"
             );
         }
-        // Some clients write null where they mean none.
+        // Some clients write null for no cursor.
         wire.result("tools/list", json!({ "cursor": null })).await;
     }
 }
@@ -259,7 +259,7 @@ async fn a_list_changes_as_soon_as_the_catalog_does() {
     for &revision in Revision::ALL {
         let mut wire = Wire::open(&live);
         if !revision.is_modern() {
-            wire.initialize(revision.as_str()).await; // Not `initialized`: it is told nothing.
+            wire.initialize(revision.as_str()).await; // Not `initialized`, so nothing is reported.
         }
         let name = format!("for-{revision}");
         let before = wire.result("tools/list", json!({})).await;
@@ -299,7 +299,7 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
         Revision::V2025_11_25,
         Revision::LATEST,
     ] {
-        // Interleaved, so that neither is served what was written for the other.
+        // Interleaved, so that no caller is served a page that was written for the other.
         let mut ann = Wire::at_as(&live, revision, Caller::new("ann")).await;
         let mut boss = Wire::at_as(&live, revision, Caller::new("boss")).await;
         for (method, member) in LISTS {
@@ -309,7 +309,7 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
             assert_eq!(pages(&mut ann, method, member).await, some, "{method}");
             assert_eq!(pages(&mut boss, method, member).await, all, "{method}");
         }
-        // To others it does not exist: not even the refusal differs.
+        // For others it does not exist: even the error is the same.
         let hidden = ann.error("tools/call", json!({ "name": "n1" })).await;
         let absent = ann.error("tools/call", json!({ "name": "n9" })).await;
         assert_eq!(hidden.to_string().replace("n1", "n9"), absent.to_string());
@@ -457,7 +457,7 @@ async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
             6000,
             "private",
         ),
-        // What a read does not say is the resource's, or the server's.
+        // If a read has no hint, that of the resource is used, or the server's.
         (
             "resources/read",
             json!({ "uri": "r://read" }),
@@ -495,6 +495,6 @@ async fn what_only_some_may_see_cannot_be_shared() {
     let read = Wire::open(&live)
         .result("resources/read", json!({ "uri": "r://it" }))
         .await;
-    // Nothing is fresh for more than a year.
+    // Nothing may be cached for more than a year.
     assert_eq!(read["ttlMs"], 31_536_000_000_u64);
 }

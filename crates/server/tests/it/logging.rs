@@ -1,4 +1,4 @@
-//! Log messages: who gets them, when, and what happens to messages that are not read.
+//! Log messages: who gets them, when, and what happens if they are not read.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{LoggingLevel, Revision, error::code};
@@ -19,7 +19,7 @@ const LEVELS: [&str; 8] = [
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const MESSAGE: &str = "notifications/message";
 
-/// Says one thing at each level, mildest first.
+/// Logs one message at each level, the least severe first.
 async fn chatter(log: Log) -> &'static str {
     log.debug("debug");
     log.info("info");
@@ -38,7 +38,7 @@ fn server() -> Server {
         .tool(Tool::new("silent", async || "done"))
 }
 
-/// Asks for messages in the way of the revision: gives the params of a call to a tool.
+/// Requests log messages as the revision defines; returns the params of a call to a tool.
 async fn asking(wire: &mut Wire, revision: Revision, level: &str, tool: &str) -> Value {
     let mut params = json!({ "name": tool, "arguments": {} });
     if revision.is_modern() {
@@ -88,7 +88,7 @@ async fn clients_that_did_not_ask_get_no_log_messages() {
         assert_eq!(wire.text("chatter", json!({})).await, "done");
         wire.assert_quiet().await;
         if revision.is_modern() {
-            // Nor one on a connection where another did.
+            // Nor a request on a connection where another request had a level.
             assert_eq!(asked.text("chatter", json!({})).await, "done");
         }
     }
@@ -240,7 +240,7 @@ struct Times {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_loses_messages_and_holds_up_nothing() {
-    // Far more than the pipe and the outbox hold, said without ever waiting.
+    // Far more than the pipe and the outbox hold, logged without waiting.
     let flood = async |log: Log, Args(Times { times }): Args<Times>| {
         for number in 0..times {
             log.info(json!({ "number": number, "padding": "x".repeat(1000) }));
@@ -287,7 +287,7 @@ async fn a_client_that_reads_again_is_told_how_much_it_lost() {
         .build()
         .expect("a server");
     for &revision in Revision::ALL {
-        // A client that wants no warnings is told as severely as it listens.
+        // For a client that wants no warnings, the report has the level that it wants.
         for (wanted, told) in [
             ("info", "warning"),
             ("warning", "warning"),

@@ -1,4 +1,4 @@
-//! The server, proved from outside: each test speaks to it in lines of JSON.
+//! Tests of the server from outside: each test exchanges lines of JSON with it.
 
 mod arguments;
 mod batch;

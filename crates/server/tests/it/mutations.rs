@@ -1,4 +1,5 @@
-//! Messages damaged in every way: whatever comes, the connection lives and speaks JSON-RPC.
+//! Messages that are damaged in every way: the connection survives, and every answer is valid
+//! JSON-RPC.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use crate::{
     wire::{Wire, modern_meta},
 };
 
-/// What a client might say, before it is damaged.
+/// Messages of a client, before they are damaged.
 fn messages() -> Vec<String> {
     let meta = modern_meta();
     let arrive = json!({ "name": "arrive", "arguments": { "from": "Bern", "hours": 2 } });
@@ -60,15 +61,15 @@ enum Damage {
     Byte(prop::sample::Index, u8),
     /// Cuts the message off.
     Cut(prop::sample::Index),
-    /// Takes a piece out.
+    /// Removes a part.
     Hole(prop::sample::Index, prop::sample::Index),
-    /// Says a piece twice.
+    /// Repeats a part.
     Echo(prop::sample::Index, prop::sample::Index),
     /// Replaces a JSON token of the message by another value.
     Value(prop::sample::Index, &'static str),
 }
 
-/// Values that are valid JSON and seldom what is expected.
+/// Values that are valid JSON but rarely expected.
 const VALUES: &[&str] = &[
     "null",
     "-1",
@@ -126,7 +127,7 @@ fn damaged(message: &str, damage: &Damage) -> Vec<u8> {
     bytes
 }
 
-/// Sends it all and asserts that the connection is alive: it answers what is asked last.
+/// Sends all lines and asserts that the connection survives: it answers the last request.
 async fn survives(lines: Vec<Vec<u8>>, revision: Option<Revision>) {
     let mut wire = match revision {
         Some(revision) => Wire::at(&sample::server(), revision).await,

@@ -1,4 +1,4 @@
-//! Clients whose messages are not quite what the specification says.
+//! Clients whose messages do not quite follow the specification.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ async fn a_question_whose_answer_cannot_be_read_ends_at_once() {
                 "{revision}, {answer}: {failed}"
             );
         }
-        // One that can be read is read, whatever else the library writes.
+        // A message that can be parsed is used, whatever else the library writes.
         let id = wire
             .ask("tools/call", json!({ "name": "roots", "arguments": {} }))
             .await;
@@ -109,7 +109,7 @@ async fn a_question_whose_answer_cannot_be_read_ends_at_once() {
         let answered = hear(&mut wire).await;
         assert_eq!(answered["id"], id, "{answered}");
         assert_eq!(answered["result"]["content"][0]["text"], "1", "{revision}");
-        // An id without a waiting call belongs to a broken request.
+        // An id without a waiting call belongs to an invalid request.
         wire.send(&json!({ "jsonrpc": "2.0", "id": "mine" })).await;
         let refused = hear(&mut wire).await;
         assert_eq!(
@@ -134,7 +134,7 @@ async fn a_meta_that_is_null_is_none() {
         let error = wire.error("ping", json!({ "_meta": [] })).await;
         assert_eq!(error["code"], -32602, "{revision}");
     }
-    // A modern request says there what it speaks.
+    // A modern request has its version in `_meta`.
     let mut wire = Wire::at(&live, Revision::LATEST).await;
     wire.result("tools/list", json!({ "_meta": modern_meta() }))
         .await;

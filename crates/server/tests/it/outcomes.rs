@@ -1,4 +1,4 @@
-//! What handlers return, and what becomes of it on the wire.
+//! The return types of handlers, and the results that they become.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +23,7 @@ fn text(text: &str) -> Value {
     json!([{ "type": "text", "text": text }])
 }
 
-/// Every kind of thing that a tool may return, with its content.
+/// Every type that a tool may return, with its content.
 fn tools() -> Vec<(Tool, Value)> {
     let link = || ResourceLink::new("a://b", "b");
     let embedded = || EmbeddedResource::new(TextResourceContents::new("a://b", "hi"));
@@ -128,7 +128,7 @@ async fn a_whole_result_goes_out_as_it_is() {
         result,
         json!({ "content": text("hi"), "isError": false, "_meta": { "example.com/a": 1 } })
     );
-    // A modern result says who answered, beside what the handler said.
+    // A modern result contains the server's description beside the handler's `_meta`.
     wire.speak(Revision::LATEST);
     let result = wire.call("whole", json!({})).await;
     assert_eq!(

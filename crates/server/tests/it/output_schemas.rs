@@ -1,4 +1,4 @@
-//! Structured results that do not keep what the tool's output schema promises.
+//! Structured results that do not match the tool's output schema.
 
 use schemars::JsonSchema;
 use serde::Serialize;

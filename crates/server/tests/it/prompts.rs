@@ -1,4 +1,4 @@
-//! Prompts with typed arguments, which clients can only send as text.
+//! Prompts with typed arguments, which clients can send only as text.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ async fn song(Args(song): Args<Song>) -> String {
 }
 
 fn server() -> LiveServer {
-    let server = Server::new("s", "1").strict(); // For the arguments of tools: prompts have but text.
+    let server = Server::new("s", "1").strict(); // This is for arguments of tools: prompts have only text.
     server
         .prompt(Prompt::new("song", song))
         .build()
@@ -71,7 +71,7 @@ async fn text_is_read_as_the_type_that_is_meant() {
             json!({ "about": "a", "verses": "3", "tags": "[\"x\",\"y\"]" }),
             r#""a" 3 None None None Some(["x", "y"])"#,
         ),
-        // Clients that send more than text are understood too.
+        // Clients that send other types than text are understood, too.
         (
             json!({ "about": "a", "verses": 3, "tempo": null, "rhyming": true }),
             r#""a" 3 None Some(true) None None"#,

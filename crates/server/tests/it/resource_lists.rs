@@ -1,4 +1,4 @@
-//! Resources that a callback lists: with pages, per caller, beside those of the catalog.
+//! Resources that a callback lists: with pages, for each caller, and beside those of the catalog.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ fn owner(caller: &Caller) -> String {
     caller.id().unwrap_or("local").to_owned()
 }
 
-/// A page, as an author writes it: by the key of the last entry.
+/// A page in the way an author would write it: it begins after the key of the last entry.
 async fn list(
     State(notes): State<Notes>,
     caller: Caller,
@@ -136,7 +136,7 @@ async fn callbacks_list_after_the_catalog_and_fill_its_pages() {
             pages(&mut wire).await,
             [["help://a", "note://1", "note://2", "more://1"]]
         );
-        // Full pages at every seam.
+        // Pages that are full where one callback ends and the next begins.
         let live = server(Notes::with("local", 2), 1);
         let mut wire = Wire::at(&live, revision).await;
         assert_eq!(
@@ -205,7 +205,7 @@ async fn a_callback_refuses_a_cursor_that_it_did_not_give() {
     let (callback, _) = cursor.split_once(':').expect("the callback's cursor");
     let forged = json!({ "cursor": format!("{callback}:no number") });
     assert_eq!(wire.code("resources/list", forged).await, -32602);
-    // A callback that is gone has no pages.
+    // A callback that was removed has no pages.
     let follow = json!({ "cursor": cursor });
     wire.result("resources/list", follow.clone()).await;
     assert!(live.catalog().remove_resource("note://{id}"));
@@ -225,7 +225,7 @@ async fn a_callback_that_some_callers_may_not_see_lists_nothing_to_them() {
     let mut local = Wire::at(&live, Revision::LATEST).await;
     assert_eq!(pages(&mut local).await, [["secret://1"]]);
     let mut eve = Wire::at_as(&live, Revision::LATEST, Caller::new("eve")).await;
-    // To Eve the server has no resources at all.
+    // Eve sees no resources, so for her the server has none.
     assert_eq!(eve.code("resources/list", json!({})).await, -32601);
 }
 

@@ -1,4 +1,4 @@
-//! Roots that change: the client says so, and the server asks again.
+//! Changed roots: the client reports them, and the server asks for them again.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const CHANGED: &str = "notifications/roots/list_changed";
 
 type Seen = Result<Vec<String>, RootsError>;
 
-/// A server that asks for roots when they change, and what it then sees.
+/// A server that asks for the roots when they change, and a receiver of what it gets.
 fn server() -> (LiveServer, UnboundedReceiver<Seen>) {
     let (sender, seen) = mpsc::unbounded_channel();
     let server = Server::new("s", "1")
@@ -41,7 +41,7 @@ async fn open(live: &LiveServer, revision: Revision, capabilities: Value) -> Wir
     wire
 }
 
-/// What the server asks; `receive` knows only what it answers.
+/// Reads the server's request, because `receive` expects only answers.
 async fn asked(wire: &mut Wire) -> Value {
     let line = wire.next_line().await.expect("a request");
     serde_json::from_str(&line).expect("JSON")
@@ -75,7 +75,7 @@ async fn changes_while_the_client_is_asked_are_one() {
     for _ in 0..100 {
         wire.notify(CHANGED, Value::Null).await;
     }
-    // In order, so by now all of them have been taken in.
+    // Messages are handled in order, so all of them have been handled by now.
     wire.ask("ping", json!({})).await;
     let first = asked(&mut wire).await;
     let second = asked(&mut wire).await;
@@ -123,7 +123,7 @@ async fn a_client_that_goes_away_is_waited_for_no_longer() {
     assert_eq!(asked(&mut wire).await["method"], "roots/list");
     wire.hang_up().await;
     drop(live);
-    // The callback was dropped, and with the server the last one who could send.
+    // The callback was dropped, and with it the last sender.
     assert_eq!(seen.recv().await, None);
 }
 

@@ -1,4 +1,4 @@
-//! The server that the transcripts show: one of everything that a revision may or may not see.
+//! The server of the transcripts, which has one of everything that differs by revision.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ fn icon() -> Icon {
         .with_size("48x48")
 }
 
-/// What a modern result says of the server.
+/// The description of the server in modern results.
 pub(crate) fn info() -> Implementation {
     Implementation::new("atlas", "1.2.0")
         .with_title("Atlas")

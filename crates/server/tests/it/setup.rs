@@ -1,4 +1,4 @@
-//! Servers that cannot be served as they were written: the mistake is found, and named.
+//! Servers that are not valid: building them fails, and the error names the mistake.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

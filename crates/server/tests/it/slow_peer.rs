@@ -1,4 +1,4 @@
-//! Peers that do not read: only they wait, and the memory kept for them does not grow.
+//! Clients that do not read: only they wait, and the memory for them does not grow.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use crate::{gate::Gate, wire::Wire};
 /// More than the pipe and the outbox of these tests hold together, in bytes.
 const FLOOD: usize = 256 * 1024;
 
-/// A server whose tool `flood` says more than a peer that does not read can be sent.
+/// A server whose tool `flood` sends more than a client can be sent without reading.
 fn server(gate: &Gate) -> LiveServer {
     let limits = Limits::default().with_outbox_high_water_bytes(16 * 1024);
     let flood = async |progress: Progress| {
@@ -32,8 +32,8 @@ fn server(gate: &Gate) -> LiveServer {
         .expect("a server")
 }
 
-/// Asks for the flood and does not read it. The server has taken in all that was sent when this
-/// returns.
+/// Calls the tool `flood` without reading its messages. When it returns, the server has handled
+/// everything that was sent.
 async fn flood(wire: &mut Wire, gate: &Gate) {
     wire.ask(
         "tools/call",
@@ -43,13 +43,14 @@ async fn flood(wire: &mut Wire, gate: &Gate) {
     mark(wire, gate).await;
 }
 
-/// Waits until the server has taken in everything that was sent so far.
+/// Waits until the server has handled everything that was sent so far.
 async fn mark(wire: &mut Wire, gate: &Gate) {
     wire.ask_tool("wait", json!({})).await;
     gate.arrived(1).await;
 }
 
-/// Reads all that was held up, up to the answer of `wait`, and gives the methods of notifications.
+/// Reads everything that was queued, up to the answer of `wait`, and returns the methods of the
+/// notifications.
 async fn caught_up(wire: &mut Wire, gate: &Gate, waiting: usize) -> Vec<String> {
     gate.open(waiting);
     let (mut methods, mut answered) = (Vec::new(), 0);
@@ -111,7 +112,7 @@ async fn changes_fold_while_a_peer_does_not_read() {
         }
         mark(&mut wire, &gate).await;
         let mut told = changes(&caught_up(&mut wire, &gate, 2).await);
-        // The last change may be told behind the answers; it is told, and no multitude with it.
+        // The last change may be reported after the answers. It is reported, but only a few times.
         while told == 0 {
             told += usize::from(wire.receive().await["method"].is_string());
         }
@@ -183,7 +184,7 @@ async fn an_answer_that_waits_for_room_can_still_be_cancelled() {
     .await;
     wire.ask_tool("wait", json!({})).await;
     gate.arrived(1).await;
-    gate.open(1); // The first is through and its answer has no room.
+    gate.open(1); // The first has passed, but there is no space for its answer.
     wire.cancel(&json!(id)).await;
     mark(&mut wire, &gate).await;
     gate.open(2);
@@ -194,7 +195,7 @@ async fn an_answer_that_waits_for_room_can_still_be_cancelled() {
             answered.push(message["id"].clone());
         }
     }
-    // Cancelled or not depends on who came first; twice it is never answered.
+    // Whether it was cancelled in time varies, but it is never answered twice.
     let times = answered
         .iter()
         .filter(|answer| **answer == json!(id))
@@ -251,7 +252,7 @@ async fn a_handler_that_has_much_to_say_waits_for_its_reader() {
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
     }
-    // The pipe, the outbox, and what is on its way between them: a kilobyte each.
+    // The pipe, the outbox, and the messages between them: a kilobyte each.
     let kept = said.load(Ordering::Relaxed);
     assert!(
         (64..300).contains(&kept),
@@ -279,7 +280,7 @@ async fn a_peer_that_asks_and_does_not_read_is_not_listened_to() {
         .build();
     let mut wire = Wire::open(&live.expect("a server"));
     let mut asked = 0;
-    // With the clock stopped, a timeout means that nothing else can move.
+    // The clock is paused, so a timeout means that nothing else can continue.
     while tokio::time::timeout(Duration::from_secs(1), wire.ask_tool("large", json!({})))
         .await
         .is_ok()

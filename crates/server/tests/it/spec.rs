@@ -1,4 +1,4 @@
-//! What the server sends, held against what the specification's JSON Schemas say.
+//! Compares the server's messages with the specification's JSON Schemas.
 
 use std::{
     collections::HashMap,
@@ -11,8 +11,8 @@ use turnbuckle_protocol::Revision;
 
 use crate::facts::{Schema, Table};
 
-/// Panics if a message that the server sent does not fit the revision. `method` is that of the
-/// request a response belongs to, empty if it belongs to no request.
+/// Panics if a message of the server does not match the schema of the revision. `method` is that of
+/// the request to which a response belongs, or empty if it belongs to no request.
 pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     if message.get("method").is_some() {
@@ -24,8 +24,8 @@ pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
     }
     let newer_names = revision >= Revision::V2025_11_25;
     if message.get("error").is_some() {
-        // Before 2025-11-25 the schema has no form for an answer without an id: that of JSON-RPC is
-        // used.
+        // Before 2025-11-25 the schema has no form for an answer without an id, so that of JSON-RPC
+        // is used.
         if newer_names || !message["id"].is_null() {
             let name = if newer_names {
                 "JSONRPCErrorResponse"
@@ -45,7 +45,7 @@ pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
     check(revision, result_of(method), &message["result"]);
 }
 
-/// What the schema calls the result of a method.
+/// The name of a method's result in the schema.
 fn result_of(method: &str) -> &'static str {
     match method {
         "initialize" => "InitializeResult",

@@ -1,4 +1,4 @@
-//! A real server process on stdio: this test binary, started again by its test.
+//! A server in a process of its own on stdio: this test binary, which the test starts again.
 
 use std::process::Stdio as Piped;
 
@@ -14,10 +14,11 @@ use turnbuckle_transport::Limits;
 
 use crate::wire::TIMEOUT;
 
-/// Where the tool `hold` of the process calls to say that it runs. It ends when it is hung up on.
+/// The address to which the tool `hold` connects to report that it runs. It ends when this
+/// connection is closed.
 const HOLDER: &str = "TURNBUCKLE_TEST_HOLDER";
 
-/// More than a pipe and the buffers behind it take, and more than half of the memory.
+/// More than a pipe and its buffers hold, and more than half of the memory.
 const LARGE: usize = 600_000;
 
 async fn hold(RawArgs(_): RawArgs) -> Result<&'static str, ToolError> {
@@ -30,7 +31,7 @@ async fn hold(RawArgs(_): RawArgs) -> Result<&'static str, ToolError> {
 #[test]
 #[ignore = "the server that the other test starts"]
 fn server_process() {
-    println!(); // Ends whatever the test harness has printed on this line.
+    println!(); // Ends the line that the test harness may have begun.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -54,7 +55,7 @@ fn call(id: u32) -> String {
         + "\n"
 }
 
-/// The next message, without what the test harness prints.
+/// Returns the next message, without the output of the test harness.
 async fn message(lines: &mut Lines<BufReader<ChildStdout>>) -> Value {
     let next = async {
         loop {
@@ -93,7 +94,7 @@ async fn a_process_without_memory_for_more_stops_reading_and_refuses_nothing() {
         input.write_all(call(2).as_bytes()).await.unwrap();
         input
     });
-    // Time in which a server that reads on would have read and refused it.
+    // Enough time for a server that reads on to read and reject it.
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(
         !writing.is_finished(),

@@ -1,4 +1,5 @@
-//! Who hears that a resource has changed, at every revision, and what becomes of those who are slow.
+//! Who is notified that a resource has changed, in every revision, and what happens to slow
+//! clients.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{Revision, error::code};
@@ -26,8 +27,8 @@ fn live() -> LiveServer {
     library().build().expect("a server")
 }
 
-/// Subscribes to one resource in the way of the revision, and gives the id that changes are tagged
-/// with, if they are.
+/// Subscribes to a resource as the revision defines, and returns the id with which notifications
+/// are tagged, if they are.
 async fn subscribe(wire: &mut Wire, revision: Revision, uri: &str) -> Value {
     if !revision.is_modern() {
         let result = wire
@@ -114,7 +115,7 @@ async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
             assert_eq!(refused, code::INVALID_PARAMS);
         }
     }
-    // subscriptions: the acknowledgement omits what the server does not honour.
+    // subscriptions: the acknowledgement omits unsupported parts.
     let wish =
         json!({ "resourceSubscriptions": ["r://one", "r://three", "secret://it", "r://one"] });
     let (_, granted) = listen(&mut Wire::open(&live()), wish.clone()).await;
@@ -136,7 +137,7 @@ async fn after_unsubscribing_no_notification_comes() {
         for uri in ["r://one", "r://one", "r://two"] {
             subscribe(&mut wire, revision, uri).await;
         }
-        // What was never subscribed to, and what is not there, is left as it is.
+        // Unsubscribing without a subscription, or from an unknown resource, changes nothing.
         for uri in ["r://one", "r://one", "r://three"] {
             let params = json!({ "uri": uri });
             assert_eq!(
@@ -207,7 +208,7 @@ async fn replicas_that_share_a_fanout_hear_of_each_other() {
         assert_eq!(wire.receive().await, updated("r://one", &id));
     }
     drop(other);
-    // A server that is gone is removed: nothing of it is kept.
+    // A server that has been dropped leaves nothing behind.
     let mut wire = Wire::open(&one);
     let id = subscribe(&mut wire, Revision::LATEST, "r://one").await;
     one.changes().resource("r://one");
@@ -275,7 +276,7 @@ async fn a_slow_listener_gets_each_change_once_and_delays_no_one() {
             count += 1;
         }
         assert!(count < 50_000, "changes were folded: {count}");
-        // Nothing is lost: the last change is told however many came before.
+        // Nothing is lost: the last change is reported, however many came before.
         live.changes().resource("r://one");
         assert_eq!(slow.receive().await, updated("r://one", &first));
         slow.assert_quiet().await;
@@ -285,14 +286,15 @@ async fn a_slow_listener_gets_each_change_once_and_delays_no_one() {
 // rule: PC4, U2
 #[tokio::test]
 async fn a_subscription_that_ends_with_the_input_is_called_off_and_answered() {
-    // cancellation: a server MUST send `cancelled` for a subscription that it tears down;
-    // subscriptions: it SHOULD answer the request.
+    // cancellation: a server MUST send `cancelled` for a subscription that it ends; subscriptions:
+    // it SHOULD answer the request.
     let mut wire = Wire::open(&live());
     let (id, _) = listen(&mut wire, json!({ "toolsListChanged": true })).await;
     let (other, _) = listen(&mut wire, json!({ "promptsListChanged": true })).await;
     wire.cancel(&json!(other)).await;
     wire.result("tools/list", json!({})).await;
-    // What came to its end, by itself or by the client, is not called off: only the first is.
+    // Requests that have ended or that the client cancelled are not cancelled by the server: only
+    // the first is.
     wire.end_input().await;
     let cancelled = wire.receive().await;
     assert_eq!(cancelled["method"], "notifications/cancelled");

@@ -1,4 +1,4 @@
-//! Resource templates through the server: which one is read, with what, and what does not match.
+//! Resource templates: which one is read, with which values, and what does not match.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,7 +65,7 @@ async fn read(wire: &mut Wire, uri: &str) -> Value {
 async fn variables_arrive_decoded_and_in_their_types() {
     let segments = async |Args(Segments { path }): Args<Segments>| path.join("|");
     let live = Server::new("s", "1")
-        .strict() // Variables are always text: this is for the arguments of tools.
+        .strict() // Variables are always text: this is for arguments of tools.
         .resource(seats())
         .resource(Resource::new("file:///{+path}", path))
         .resource(Resource::new("tree:{/path*}", segments))

@@ -1,5 +1,4 @@
-//! Limits of one tool: time, and how many calls run at once. Small things that authors stumble
-//! over.
+//! Limits of one tool: time, and how many calls run at once. Also some small mistakes of authors.
 
 use std::{
     sync::{
@@ -209,6 +208,6 @@ async fn a_session_that_never_sets_a_level_gets_info_and_above_unless_set_otherw
         let silent = server().no_default_log_level();
         assert!(heard(silent, revision).await.is_empty());
     }
-    // A modern request says for itself what it wants.
+    // A modern request sets its own log level.
     assert!(heard(server(), Revision::LATEST).await.is_empty());
 }

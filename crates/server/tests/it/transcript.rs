@@ -1,8 +1,8 @@
-//! Transcripts: what goes over the wire, line by line, as data.
+//! Transcripts: the lines of a connection, as data.
 //!
-//! `>` is a line that the client sends, `<` one that it then receives, `#` a remark. `$META` is
-//! replaced by the `_meta` of a modern request, `$SERVER` by a modern result's description of the
-//! server.
+//! `>` is a line that the client sends, `<` a line that it then receives, `#` a remark. `$META` is
+//! replaced by the `_meta` of a modern request, `$SERVER` by the server's description in a modern
+//! result.
 
 use serde_json::Value;
 use turnbuckle_protocol::Revision;
@@ -12,7 +12,7 @@ use crate::{
     wire::{Wire, modern_meta},
 };
 
-/// Plays a transcript against the sample server; every line must come as written.
+/// Plays a transcript against the sample server; every line must be exactly as written.
 async fn play(transcript: &str) {
     let mut wire = Wire::open(&sample::server());
     let meta = modern_meta().to_string();
@@ -70,13 +70,13 @@ async fn every_method_at_2026_07_28() {
     play(include_str!("../data/transcripts/2026-07-28.txt")).await;
 }
 
-/// Both eras on one connection, each served in its own words.
+/// Both eras on one connection, each served in its own way.
 #[tokio::test]
 async fn both_eras_interleaved() {
     play(include_str!("../data/transcripts/both-eras.txt")).await;
 }
 
-/// The transcripts above leave no revision out.
+/// The transcripts above include every revision.
 #[test]
 fn every_revision_has_its_transcript() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/transcripts");

@@ -12,7 +12,7 @@ fn server() -> Server {
     Server::new("s", "1").tool(Tool::new("who", who))
 }
 
-/// Asks who calls, ends the input, and gives what came.
+/// Asks for the caller, ends the input, and returns what was received.
 async fn ask(mut end: Duplex) -> String {
     let params = json!({ "name": "who", "_meta": modern_meta() });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
@@ -71,7 +71,7 @@ async fn whole_messages_need_no_byte_stream() {
     let (mut inlet, mut outlet) = live.messages(Caller::new("ada"));
     let params = json!({ "name": "who", "_meta": modern_meta() });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    // A frame may contain line ends; a text that is not a message is answered with an error.
+    // A frame may contain line ends. A text that is not a message is answered with an error.
     let frame = serde_json::to_string_pretty(&request).expect("JSON");
     inlet.receive(frame).await;
     inlet.receive("{").await;

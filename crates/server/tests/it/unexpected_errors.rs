@@ -1,5 +1,5 @@
-//! Errors as people write them, returned by tools, prompts and resources; and what the peer sees of
-//! unexpected ones.
+//! Errors in the usual styles, returned by tools, prompts and resources; and what the client gets
+//! of unexpected errors.
 
 use std::{error::Error, fmt};
 
@@ -11,7 +11,7 @@ use turnbuckle_server::{
 
 use crate::wire::Wire;
 
-/// What must never leave the process by itself.
+/// An error whose text must never leave the process by default.
 #[derive(Debug)]
 struct Constraint;
 
@@ -98,7 +98,7 @@ async fn completing(_: CompletionContext) -> Result<Vec<String>, NotSaved> {
     Ok(Vec::new())
 }
 
-/// What is read of each failure: texts of tools, messages of the others.
+/// The text of each failure that the client reads: of tools the content, of the others the message.
 async fn read(live: &LiveServer, revision: Revision) -> Vec<(String, String)> {
     let mut wire = Wire::at(live, revision).await;
     let mut read = Vec::new();

@@ -1,7 +1,7 @@
-//! A client of bare JSON lines, so that these tests see what a peer sees.
+//! A client that exchanges lines of JSON, so that the tests see what a client sees.
 //!
-//! Everything that comes in is held against the specification's schema of the revision it belongs
-//! to, whatever the test at hand is about.
+//! Every message of the server is checked against the specification's schema of its revision,
+//! whatever the test is about.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,7 +16,7 @@ use turnbuckle_server::{Caller, LiveServer, ServeError, Streams};
 
 use crate::spec;
 
-/// Longer than anything here takes on a busy machine; only failing tests wait for it.
+/// Longer than anything here takes on a busy machine; only failing tests wait this long.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a server.
@@ -24,22 +24,22 @@ pub(crate) struct Wire {
     writer: WriteHalf<DuplexStream>,
     reader: BufReader<ReadHalf<DuplexStream>>,
     server: JoinHandle<Result<(), ServeError>>,
-    /// What `request` and its like speak.
+    /// The revision of requests that [`Wire::request`] and similar methods send.
     revision: Revision,
-    /// What the handshake settled, if there was one.
+    /// The revision of the session, if there was a handshake.
     session: Option<Revision>,
     last: i64,
-    /// Revision and method of each request, by its id as JSON.
+    /// The revision and the method of each request, by its id as JSON.
     asked: HashMap<String, (Revision, String)>,
 }
 
 impl Wire {
-    /// A connection on which nothing was said yet. Requests are modern.
+    /// Opens a connection without a handshake. Requests are modern.
     pub(crate) fn open(server: &LiveServer) -> Self {
         Self::open_as(server, Caller::local())
     }
 
-    /// The same, for a caller.
+    /// Opens a connection without a handshake for this caller.
     pub(crate) fn open_as(server: &LiveServer, caller: Caller) -> Self {
         let (theirs, ours) = turnbuckle_transport::duplex();
         let server = server.clone();
@@ -50,26 +50,26 @@ impl Wire {
             server: tokio::spawn(async move { server.serve(streams).await }),
             revision: Revision::LATEST,
             session: None,
-            last: 1000, // Below are the ids that tests choose.
+            last: 1000, // Lower ids are chosen by tests.
             asked: HashMap::new(),
         }
     }
 
-    /// A connection that speaks this revision, its handshake done where there is one.
+    /// Opens a connection with this revision, with a handshake if the revision has one.
     pub(crate) async fn at(server: &LiveServer, revision: Revision) -> Self {
         let mut wire = Self::open(server);
         wire.greet(revision).await;
         wire
     }
 
-    /// The same, for a caller.
+    /// Opens a connection with this revision for this caller.
     pub(crate) async fn at_as(server: &LiveServer, revision: Revision, caller: Caller) -> Self {
         let mut wire = Self::open_as(server, caller);
         wire.greet(revision).await;
         wire
     }
 
-    /// Shakes hands, if the revision has a handshake, and speaks it from now on.
+    /// Makes a handshake if the revision has one, and uses this revision from now on.
     pub(crate) async fn greet(&mut self, revision: Revision) {
         if !revision.is_modern() {
             let result = self.initialize(revision.as_str()).await;
@@ -79,7 +79,7 @@ impl Wire {
         self.revision = revision;
     }
 
-    /// Sends `initialize` alone and gives its result.
+    /// Sends only `initialize`, and returns its result.
     pub(crate) async fn initialize(&mut self, version: &str) -> Value {
         self.revision = Revision::LATEST_LEGACY;
         let client = json!({ "name": "wire", "version": "1" });
@@ -95,12 +95,12 @@ impl Wire {
         result
     }
 
-    /// What requests speak from now on: both eras may use one connection.
+    /// Sets the revision of the following requests: both eras may use one connection.
     pub(crate) fn speak(&mut self, revision: Revision) {
         self.revision = revision;
     }
 
-    /// Sends a request without waiting for its answer, and gives its id.
+    /// Sends a request without waiting for its answer, and returns its id.
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> i64 {
         self.last += 1;
         let id = self.last;
@@ -108,14 +108,14 @@ impl Wire {
         id
     }
 
-    /// The same with an id of the test's choice.
+    /// Sends a request with this id, without waiting for its answer.
     pub(crate) async fn ask_with(&mut self, id: Value, method: &str, params: Value) {
         let params = self.dressed(params);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
             .await;
     }
 
-    /// Asks for a tool without waiting, and gives the id.
+    /// Calls a tool without waiting for the answer, and returns the id.
     pub(crate) async fn ask_tool(&mut self, tool: &str, arguments: Value) -> i64 {
         self.ask(
             "tools/call",
@@ -124,7 +124,7 @@ impl Wire {
         .await
     }
 
-    /// The whole response to a request; nothing else may come before it.
+    /// Sends a request and returns the whole response, which must be the next message.
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params).await;
         let response = self.receive().await;
@@ -132,7 +132,7 @@ impl Wire {
         response
     }
 
-    /// The result of a request.
+    /// Sends a request and returns its result.
     pub(crate) async fn result(&mut self, method: &str, params: Value) -> Value {
         let mut response = self.request(method, params).await;
         assert!(
@@ -142,7 +142,7 @@ impl Wire {
         response["result"].take()
     }
 
-    /// The error object of a request.
+    /// Sends a request and returns its error object.
     pub(crate) async fn error(&mut self, method: &str, params: Value) -> Value {
         let mut response = self.request(method, params).await;
         assert!(
@@ -152,14 +152,14 @@ impl Wire {
         response["error"].take()
     }
 
-    /// The code of a request's error.
+    /// Sends a request and returns the code of its error.
     pub(crate) async fn code(&mut self, method: &str, params: Value) -> i64 {
         self.error(method, params).await["code"]
             .as_i64()
             .expect("a code is an integer")
     }
 
-    /// The result of a tool.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.result(
             "tools/call",
@@ -168,7 +168,7 @@ impl Wire {
         .await
     }
 
-    /// The text of a tool's only content block.
+    /// Calls a tool and returns the text of its only content block.
     pub(crate) async fn text(&mut self, tool: &str, arguments: Value) -> String {
         only_text(&self.call(tool, arguments).await)
     }
@@ -210,12 +210,12 @@ impl Wire {
         sent.expect("the server reads").expect("the pipe is open");
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub(crate) async fn receive(&mut self) -> Value {
         self.next().await.expect("the server had more to say")
     }
 
-    /// The next message, or `None` if the server has closed its side.
+    /// Returns the next message, or `None` if the server has closed its side.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let line = self.next_line().await?;
         let message = serde_json::from_str(&line).expect("the server sends JSON");
@@ -223,7 +223,7 @@ impl Wire {
         Some(message)
     }
 
-    /// The next line, letter by letter.
+    /// Returns the next line, unparsed.
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = timeout(TIMEOUT, self.reader.read_line(&mut line)).await;
@@ -237,7 +237,7 @@ impl Wire {
         Some(line)
     }
 
-    /// The next `count` messages.
+    /// Returns the next `count` messages.
     pub(crate) async fn receive_many(&mut self, count: usize) -> Vec<Value> {
         let mut messages = Vec::with_capacity(count);
         for _ in 0..count {
@@ -246,20 +246,20 @@ impl Wire {
         messages
     }
 
-    /// Asserts that everything the server has said was received: the answer to a fresh request is
-    /// the next message.
+    /// Asserts that every message of the server was received: the next message is the answer to a
+    /// new request.
     pub(crate) async fn assert_quiet(&mut self) {
         let revision = std::mem::replace(&mut self.revision, Revision::LATEST);
         self.result("server/discover", json!({})).await;
         self.revision = revision;
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the input.
     pub(crate) async fn end_input(&mut self) {
         self.writer.shutdown().await.expect("the pipe is open");
     }
 
-    /// Everything up to the end of the server's output.
+    /// Returns all messages up to the end of the server's output.
     pub(crate) async fn rest(&mut self) -> Vec<Value> {
         let mut messages = Vec::new();
         while let Some(message) = self.next().await {
@@ -268,7 +268,7 @@ impl Wire {
         messages
     }
 
-    /// How the connection ended on the server's side.
+    /// Returns how the connection ended on the server's side.
     pub(crate) async fn ended(self) -> Result<(), ServeError> {
         let Self { server, .. } = self;
         let ended = timeout(TIMEOUT, server)
@@ -277,7 +277,7 @@ impl Wire {
         ended.expect("the connection does not panic")
     }
 
-    /// Hangs up without waiting; the server must end in peace.
+    /// Disconnects without waiting; the server must end without an error.
     pub(crate) async fn hang_up(self) {
         let Self {
             writer,
@@ -294,8 +294,8 @@ impl Wire {
             .expect("the connection ends in peace");
     }
 
-    /// Sends all these bytes and the end of input while reading, and gives all that came and how
-    /// the connection ended.
+    /// Sends all these bytes and ends the input, while reading. Returns all messages, and how the
+    /// connection ended.
     pub(crate) async fn pour(self, bytes: Vec<u8>) -> (Vec<Value>, Result<(), ServeError>) {
         let Self {
             mut writer,
@@ -327,7 +327,7 @@ impl Wire {
         (messages, ended.expect("the connection does not panic"))
     }
 
-    /// Has the server drop the connection, as a program does that stops serving.
+    /// Lets the server drop the connection, like a program that stops serving.
     pub(crate) async fn abandon(self) {
         self.server.abort();
         let ended = timeout(TIMEOUT, self.server)
@@ -336,7 +336,7 @@ impl Wire {
         assert!(ended.is_err_and(|error| error.is_cancelled()));
     }
 
-    /// Params as this revision has them: a modern request says what it is.
+    /// Makes the params of this revision: a modern request has `_meta`.
     fn dressed(&self, params: Value) -> Value {
         let mut params = if params.is_null() { json!({}) } else { params };
         if self.revision.is_modern() {
@@ -350,9 +350,9 @@ impl Wire {
         params
     }
 
-    /// Takes note of a request, to know what its answer must be.
+    /// Records a request, to know how its answer must look.
     fn remember(&mut self, message: &str) {
-        // Read one level deep: what is beneath may be there to break readers.
+        // Parsed only one level deep: the rest may be there to break parsers.
         let Ok(members) = serde_json::from_str::<HashMap<&str, &RawValue>>(message) else {
             return;
         };
@@ -368,7 +368,7 @@ impl Wire {
         }
     }
 
-    /// Holds a message against the specification.
+    /// Compares a message with the specification.
     fn judge(&mut self, message: &Value) {
         for message in message
             .as_array()
@@ -392,7 +392,7 @@ impl Wire {
     }
 }
 
-/// What every modern request says of itself.
+/// The `_meta` of every modern request.
 pub(crate) fn modern_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -401,7 +401,7 @@ pub(crate) fn modern_meta() -> Value {
     })
 }
 
-/// The text of the only content block of a result.
+/// Returns the text of the only content block of a result.
 pub(crate) fn only_text(result: &Value) -> String {
     let content = result["content"]
         .as_array()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 
-/// A request of HTTP/1.1.
+/// An HTTP/1.1 request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     method: String,
@@ -13,7 +13,7 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    /// A request with a host and nothing else.
+    /// Creates a request with only a `Host` header.
     pub(crate) fn new(method: &str, path: &str) -> Self {
         Self {
             method: method.into(),
@@ -23,7 +23,7 @@ impl Ask {
         }
     }
 
-    /// A message, posted to the endpoint.
+    /// Creates a `POST` of a message to the endpoint.
     pub(crate) fn post(message: impl ToString) -> Self {
         Self::new("POST", "/mcp")
             .with("content-type", "application/json")
@@ -31,12 +31,12 @@ impl Ask {
             .body(message.to_string())
     }
 
-    /// A modern request, with the headers that mirror it.
+    /// Creates a modern request, with the headers that mirror its body.
     pub(crate) fn modern(method: &str, params: Value) -> Self {
         Self::modern_as(1, method, params)
     }
 
-    /// The same with an id.
+    /// Like [`Self::modern`], with an id.
     pub(crate) fn modern_as(id: impl Into<Value>, method: &str, params: Value) -> Self {
         let name = match method {
             "resources/read" => params["uri"].as_str(),
@@ -52,7 +52,7 @@ impl Ask {
         }
     }
 
-    /// A modern call of a tool.
+    /// Creates a modern call of a tool.
     pub(crate) fn call(tool: &str, arguments: Value) -> Self {
         Self::modern(
             "tools/call",
@@ -60,12 +60,12 @@ impl Ask {
         )
     }
 
-    /// Opens a session.
+    /// Creates an `initialize` request.
     pub(crate) fn initialize(revision: Revision) -> Self {
         Self::initialize_with(revision, json!({}))
     }
 
-    /// The same for a client with these capabilities.
+    /// Creates an `initialize` request of a client with these capabilities.
     pub(crate) fn initialize_with(revision: Revision, capabilities: Value) -> Self {
         Self::post(json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -77,7 +77,7 @@ impl Ask {
         }))
     }
 
-    /// The standing stream.
+    /// Creates a `GET` of the standing stream.
     pub(crate) fn get() -> Self {
         Self::new("GET", "/mcp").with("accept", "text/event-stream")
     }
@@ -87,19 +87,19 @@ impl Ask {
         self.without(name).also(name, value)
     }
 
-    /// Adds a header, even if it is there already.
+    /// Adds a header, even if the request has it already.
     pub(crate) fn also(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Takes a header away.
+    /// Removes a header.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(own, _)| own != name);
         self
     }
 
-    /// The same request as a client of another modern revision writes it.
+    /// Converts the request to another modern revision.
     pub(crate) fn at_revision(self, revision: Revision) -> Self {
         let said = |text: &str| text.replace("2026-07-28", revision.as_str());
         let headers = self.headers.into_iter();
@@ -119,7 +119,7 @@ impl Ask {
         self
     }
 
-    /// Sets the body, of which the length is told.
+    /// Sets the body and its `Content-Length`.
     pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         let length = self.body.len().to_string();
@@ -136,7 +136,7 @@ impl Ask {
     }
 }
 
-/// A modern request, as it is in the body.
+/// A modern request, in the form that it has in the body.
 pub(crate) fn modern_message(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -153,7 +153,7 @@ pub(crate) fn modern_message(id: impl Into<Value>, method: &str, mut params: Val
     request(id, method, params)
 }
 
-/// A request, as it is in the body.
+/// A request, in the form that it has in the body.
 pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }

@@ -1,4 +1,4 @@
-//! Handlers that ask, over HTTP: by requests on the call's own stream, or by rounds.
+//! Handlers that ask questions over HTTP: with requests on the stream of the call, or in rounds.
 
 use std::time::Duration;
 
@@ -202,7 +202,7 @@ async fn a_client_that_cannot_be_asked_is_told_what_is_missing() {
     assert_eq!((answer.status(), answer.code()), (400, -32021));
     let required = &answer.json()["error"]["data"]["requiredCapabilities"];
     assert!(required["elicitation"].is_object(), "{required}");
-    // What an earlier request declared, on the same connection too, does not count.
+    // Capabilities that an earlier request declared do not count, even on the same connection.
     let mut raw = Raw::connect(site.address).await;
     let able = round(json!({ "elicitation": { "form": {} } }), json!({}));
     assert_eq!(raw.ask(able).await.status(), 200);

@@ -1,5 +1,5 @@
-//! A table of requests that are wrong, each with its documented answer, while a healthy client is
-//! served.
+//! A table of invalid requests, each with its documented answer. A valid client is served
+//! meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -12,7 +12,7 @@ use super::{
     site::{Session, Site},
 };
 
-/// A request, its status, the code in its answer (0 where there is no message to answer).
+/// A request, the status of its answer, and the code in it (0 if the answer has no message).
 type Row = (Ask, u16, i64);
 
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -20,7 +20,7 @@ fn requests(session: &Session) -> Vec<Row> {
     let post = || Ask::call("now", json!({}));
     let own = |ask: Ask| session.own(ask);
     vec![
-        // Media.
+        // Media types.
         (post().with("content-type", "text/plain"), 415, -32600),
         (post().without("content-type"), 415, -32600),
         (
@@ -168,7 +168,7 @@ fn requests(session: &Session) -> Vec<Row> {
     ]
 }
 
-/// Calls until it is told to stop; how often it was served.
+/// Sends calls until it is told to stop, and counts how many were served.
 async fn healthy(site: &Site, is_over: &AtomicBool, served: &AtomicU32) {
     let mut raw = Raw::connect(site.address).await;
     while !is_over.load(Ordering::Relaxed) {
@@ -204,7 +204,7 @@ async fn each_wrong_request_has_its_answer() {
             if status == 405 {
                 assert!(answer.head.get("allow").is_some(), "{name}");
             }
-            // The healthy client is served all the while.
+            // The valid client is still served.
             while served.load(Ordering::Relaxed) == before {
                 tokio::task::yield_now().await;
             }
@@ -212,7 +212,7 @@ async fn each_wrong_request_has_its_answer() {
         is_over.store(true, Ordering::Relaxed);
     };
     tokio::join!(table, healthy(&site, &is_over, &served));
-    // After all that, the session is as it was.
+    // After all that, the session has not changed.
     assert_eq!(session.post(call(1, "now")).await.status(), 200);
 }
 

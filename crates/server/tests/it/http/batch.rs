@@ -138,13 +138,13 @@ async fn batches_are_bounded_and_must_be_whole() {
         ("[{]".to_owned(), -32700),
         ("[1".to_owned(), -32700),
         (format!("[{}1]", "1,".repeat(1024)), -32600),
-        // Too long as well, but it is not even JSON, as on a line.
+        // It is also too long, but like on a line transport it is first of all not JSON.
         (format!("[{}", "1,".repeat(20_000)), -32700),
     ] {
         let answer = session.ask(Ask::post("").body(body)).await;
         assert_eq!((answer.status(), answer.code()), (400, code));
     }
-    // More than is looked at.
+    // Longer than the part that is searched.
     let endless = format!("[{}", "1,".repeat(1_000_000));
     let answer = session.ask(Ask::post("").body(endless)).await;
     assert_eq!((answer.status(), answer.code()), (413, -32600));

@@ -1,4 +1,4 @@
-//! Sessions belong to whom a layer in front found.
+//! Sessions belong to the caller that a layer in front of the server has set.
 
 use axum::{Router, extract::Request, middleware, response::Response};
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::{
     raw::Raw,
 };
 
-/// Takes a header for proof; a real one would check a token.
+/// Trusts a header; a real layer would check a token.
 async fn believe(mut request: Request, next: middleware::Next) -> Response {
     let name = request
         .headers()
@@ -55,7 +55,7 @@ async fn a_session_is_bound_to_its_caller() {
     let own = |ask: Ask| ask.with("mcp-session-id", &id);
     let said = ask(own(Ask::post(call(1, "who"))).with("x-user", "ada")).await;
     assert_eq!(said.json()["result"]["content"][0]["text"], "ada");
-    // Another caller who knows the id learns nothing, not even that there is a session.
+    // Another caller who knows the id does not even learn that there is a session.
     let unknown = ask(Ask::post(call(1, "who")).with("mcp-session-id", "unknown")).await;
     assert_eq!(unknown.status(), 404);
     for stranger in [Some("eve"), None] {

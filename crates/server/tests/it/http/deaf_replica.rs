@@ -1,5 +1,5 @@
-//! A replica that hears nothing for a while, as when its connection to Redis is broken: what others told
-//! it meanwhile reaches it when it is back. And a store that cannot be reached at all.
+//! A replica that receives nothing for a while, as if its connection to Redis were interrupted: it
+//! gets the messages of others when it is back. And a store that cannot be reached at all.
 
 use std::{
     sync::{
@@ -27,7 +27,7 @@ use crate::gate::Gate;
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// A bus that delivers nothing while it is silent, and on which no replica seems to be gone.
+/// A bus that delivers nothing while it is silent, and on which no replica seems to have ended.
 struct SilentAtTimes {
     bus: Arc<dyn Bus>,
     is_silent: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ impl Bus for SilentAtTimes {
     }
 }
 
-/// States that cannot be looked up.
+/// A store of used states that cannot be reached.
 struct Unreachable;
 
 impl UsedStates for Unreachable {
@@ -84,7 +84,7 @@ async fn replica(stores: &ReplicaStores) -> Site {
     Site::serving(server, gate, |http| http).await
 }
 
-/// Two replicas, and whether they hear nothing of each other.
+/// Two replicas, and a flag that interrupts the messages between them.
 async fn replicas() -> (Site, Site, Arc<AtomicBool>) {
     let is_silent = Arc::new(AtomicBool::new(false));
     let mut stores = ReplicaStores::from(MemoryReplicas::default());

@@ -1,4 +1,4 @@
-//! Handlers that let their client go: the connection closes early, the client polls.
+//! Handlers that let their client disconnect: the connection closes early, and the client polls.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn the_connection_closes_and_the_answer_waits() {
     assert_eq!(events[0].retry, Some(Duration::from_millis(250)));
     let last = events[1].id.clone().expect("an id");
     site.gate.arrived(1).await;
-    // Polling too early: the stream is open and says nothing.
+    // The client polls too early: the stream is open and empty.
     let early = session.resume(&last).await;
     drop(early);
     site.gate.open(1);

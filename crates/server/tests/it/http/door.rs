@@ -1,4 +1,4 @@
-//! Whose requests are let in, and what pages of other origins may do.
+//! Which requests are accepted, and what pages of other origins may do.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
@@ -89,13 +89,13 @@ async fn names_that_are_allowed_are_let_in() {
         .with("origin", "https://app.example.com");
     let answer = site.ask(ask).await;
     assert_eq!(answer.status(), 200);
-    // CORS is off: a browser lets no page of another origin read this.
+    // CORS is disabled, so browsers do not let pages read this.
     assert_eq!(answer.head.get("access-control-allow-origin"), None);
     let preflight = Ask::new("OPTIONS", "/mcp").with("origin", "https://app.example.com");
     assert_eq!(site.ask(preflight).await.status(), 405);
 }
 
-// Whatever arguments its tools have in headers, pages may send them.
+// Pages may send headers for arguments of tools, whatever their names are.
 // rule: X6
 #[tokio::test]
 async fn pages_of_allowed_origins_may_read_where_cors_is_on() {
@@ -162,12 +162,12 @@ async fn health_needs_no_credentials() {
     );
 }
 
-/// A document with a media type of its own.
+/// Reads a document, which must have a media type of its own.
 fn read(answer: &Answer) -> Value {
     serde_json::from_str(&answer.text()).expect("JSON")
 }
 
-/// The members that the schema of server cards requires, in the form that it requires.
+/// Asserts that a card has the members that its schema requires, in the required form.
 fn assert_card(card: &Value) {
     let schema = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
     assert_eq!(card["$schema"], schema);
@@ -250,7 +250,7 @@ async fn pages_read_the_card_of_a_public_server() {
         assert_eq!(own.status(), 403, "{method}");
         assert_eq!(own.head.get("access-control-allow-origin"), None);
     }
-    // The endpoint itself stays closed to them.
+    // The endpoint itself does not accept them.
     let call = Ask::call("now", json!({})).with("host", "mcp.example.com");
     let call = call.with("origin", "https://elsewhere.example");
     assert_eq!(site.ask(call).await.status(), 403);

@@ -1,4 +1,4 @@
-//! Many bad clients at once: a healthy one is served, and memory comes back.
+//! Many bad clients at once: a good client is served, and the memory is freed.
 
 use std::{
     process::Command,
@@ -17,16 +17,17 @@ use super::{
 
 const MEBIBYTE: u64 = 1024 * 1024;
 
-/// What messages in flight may take.
+/// The memory for messages in flight.
 const BUDGET: u64 = 64 * MEBIBYTE;
 
-/// What an allocator may keep to itself.
+/// The memory that an allocator may keep.
 const SLACK: u64 = 64 * MEBIBYTE;
 
-/// Set in the process that a test has started for itself.
+/// Set in the process that a test has started to run alone.
 const ALONE: &str = "TURNBUCKLE_FLOOD_ALONE";
 
-/// Memory is measured, so each test runs in a process of its own: starts it, unless this is it.
+/// Memory is measured, so each test runs in a process of its own. Starts that process, unless this
+/// is it.
 fn is_alone(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
@@ -43,7 +44,7 @@ fn is_alone(test: &str) -> bool {
     false
 }
 
-/// The memory of this process, which is also the clients'.
+/// The memory of this process, including that of the clients.
 fn resident_bytes() -> u64 {
     const PAGE: u64 = 4096;
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -60,7 +61,7 @@ async fn is_served(site: &Site) {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
-/// Waits until memory is near to where it was.
+/// Waits until the memory is near its previous amount.
 async fn comes_back(before: u64) {
     let start = Instant::now();
     while resident_bytes() > before + SLACK {
@@ -159,7 +160,7 @@ async fn large_bodies_that_never_end() {
     }
     is_served(&site).await;
     let meanwhile = resident_bytes();
-    // 150 MiB were sent, and no more was kept than the budget has.
+    // 150 MiB were sent, but only as much was kept as the budget allows.
     assert!(
         meanwhile < before + BUDGET + SLACK,
         "from {before} to {meanwhile}"
@@ -181,7 +182,7 @@ async fn more_connections_than_there_may_be() {
     }
     let mut late = Raw::asking(site.address, Ask::call("now", json!({}))).await;
     assert_eq!(late.head().await.status, 503);
-    // Who was there before is served.
+    // The clients that were connected before are served.
     for raw in &mut first {
         assert_eq!(raw.ask(Ask::call("now", json!({}))).await.status(), 200);
     }
@@ -200,7 +201,7 @@ async fn streams_that_are_kept_do_not_pile_up() {
         session.own(Ask::post(message))
     };
     let before = resident_bytes();
-    // Answered as streams, each of which could be resumed.
+    // Each of them is answered with a stream that can be resumed.
     for id in 0..3000 {
         assert_eq!(raw.ask(call(id)).await.events().len(), 3);
     }

@@ -1,4 +1,4 @@
-//! A gateway in front of servers that sends requests on by their headers, over real sockets.
+//! A gateway that passes requests on to servers by their headers, over real sockets.
 
 use std::net::SocketAddr;
 
@@ -25,10 +25,11 @@ use super::{
     site::Site,
 };
 
-/// The longest body that is sent on, in bytes.
+/// The longest body that is passed on, in bytes.
 const LONGEST: usize = 1024 * 1024;
 
-/// Calls of `now` go to the first server, all else to the second, by the header alone.
+/// Passes calls of `now` to the first server and all other requests to the second, by the header
+/// alone.
 async fn forward(State(servers): State<[SocketAddr; 2]>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let told = |name| head.headers.get(name).and_then(|it| it.to_str().ok());
@@ -44,7 +45,7 @@ async fn forward(State(servers): State<[SocketAddr; 2]>, request: Request) -> Re
         .await
         .expect("it speaks HTTP");
     tokio::spawn(connection);
-    // With every header that came, known or not.
+    // With every header of the request, known or not.
     let request = http::Request::from_parts(head, Body::from(body));
     let response = sender.send_request(request).await.expect("it answers");
     response.map(Body::new)
@@ -68,8 +69,8 @@ async fn a_gateway_sends_on_every_argument_and_trusts_no_old_headers() {
 
     let now = ask(Ask::call("now", json!({}))).await;
     assert_eq!(now.json()["result"]["content"][0]["text"], "now");
-    // The server behind refuses the call unless the header has come with it, and does not mind
-    // one that no tool of its own asks for.
+    // The server rejects the call without the header, and ignores headers that none of its tools
+    // uses.
     let arguments = || json!({ "region": "eu" });
     let with = Ask::call("mirrored", arguments()).with("mcp-param-region", "eu");
     assert_eq!(ask(with.clone()).await.status(), 200);
@@ -77,7 +78,7 @@ async fn a_gateway_sends_on_every_argument_and_trusts_no_old_headers() {
     assert_eq!(ask(more).await.status(), 200);
     let without = ask(Ask::call("mirrored", arguments())).await;
     assert_eq!((without.status(), without.code()), (400, -32020));
-    // A header that leads to the wrong server is found out by that server.
+    // A header that leads to the wrong server is detected by that server.
     let astray = ask(with.with("mcp-name", "now")).await;
     assert_eq!((astray.status(), astray.code()), (400, -32020));
 

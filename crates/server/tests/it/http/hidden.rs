@@ -1,4 +1,5 @@
-//! What a caller may not see is not there: not for headers, not for scopes, not in a session.
+//! An entry that the caller may not see does not exist: not for headers, for scopes, or in a
+//! session.
 
 use http::{StatusCode, request::Parts};
 use serde_json::json;
@@ -14,7 +15,7 @@ use crate::{
     hidden::{requests, server},
 };
 
-/// Admits every request, as a caller without scopes.
+/// Admits every request, with a caller that has no scopes.
 struct LetsEverybodyIn;
 
 impl Protect for LetsEverybodyIn {
@@ -27,7 +28,7 @@ impl Protect for LetsEverybodyIn {
     }
 }
 
-/// A server with something hidden, and one without it.
+/// A server with a hidden entry, and one without it.
 async fn sites() -> [Site; 2] {
     let start = |has| Site::serving(server(has), Gate::new(), |http| http);
     [start(true).await, start(false).await]
@@ -90,7 +91,7 @@ async fn a_session_sees_nothing_of_what_is_hidden() {
     }
 }
 
-/// A panic in the author's rule ends one request, with or without a guard in front.
+/// A panic in the author's rule ends one request, with or without a guard.
 #[tokio::test]
 async fn a_rule_that_panics_ends_one_request() {
     let server = || {

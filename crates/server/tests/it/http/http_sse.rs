@@ -9,7 +9,7 @@ use super::{
     site::{SOON, Site},
 };
 
-/// A client: its stream, and where it posts.
+/// A client: its stream, and the URL to which it posts.
 struct Client<'a> {
     site: &'a Site,
     stream: Raw,
@@ -170,8 +170,8 @@ async fn wrong_requests_have_their_statuses() {
     }
 }
 
-/// `Mcp-Method` and `Mcp-Name` are of 2026-07-28: to a session of 2024-11-05 they mean nothing, and a
-/// modern request is held against them here as at the endpoint.
+/// `Mcp-Method` and `Mcp-Name` exist since 2026-07-28: in a session of 2024-11-05 they mean
+/// nothing. A modern request is compared with them here as it is at the endpoint.
 // rule: X2
 #[tokio::test]
 async fn headers_bind_only_requests_of_a_revision_that_has_them() {

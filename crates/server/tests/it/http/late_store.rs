@@ -22,7 +22,7 @@ const SECRET: [u8; 32] = [7; 32];
 
 const URIS: [&str; 3] = ["clock://now", "clock://then", "clock://never"];
 
-/// Sessions that can be written at any time, and read while the gate is open.
+/// Sessions that can be stored at any time, but read only while the gate is open.
 struct LateSessions {
     sessions: Arc<dyn Sessions>,
     is_open: watch::Receiver<bool>,
@@ -83,7 +83,7 @@ async fn replicas() -> (Site, Site, watch::Sender<bool>) {
     (replica().await, replica().await, gate)
 }
 
-/// A session that is opened at one replica, and its stream at the other.
+/// Opens a session on one replica, and its stream on the other.
 async fn listening(here: &Site, there: &Site) -> (Session, Raw) {
     let session = Session::open(here, Revision::V2025_06_18).await;
     let elsewhere = Session {
@@ -101,7 +101,7 @@ async fn change(session: &Session, method: &str, uri: &str) {
     assert!(answer.json().get("result").is_some(), "{}", answer.text());
 }
 
-/// The next resource of which the stream says that it changed.
+/// Returns the URI of the next resource that is reported as changed.
 async fn updated(stream: &mut Raw) -> String {
     loop {
         let event = stream.event().await.expect("the stream goes on");
@@ -109,7 +109,7 @@ async fn updated(stream: &mut Raw) -> String {
             continue;
         }
         let told: Value = serde_json::from_str(&event.data).expect("data is JSON");
-        // The lists may have changed before the session was known there.
+        // The lists may have changed before this replica knew the session.
         if told["method"] == "notifications/resources/updated" {
             let uri = told["params"]["uri"].as_str();
             return uri.expect("a URI").to_owned();
@@ -123,7 +123,7 @@ async fn a_change_that_overtakes_its_subscription_is_told() {
     let (session, mut standing) = listening(&here, &there).await;
     gate.send_replace(false);
     change(&session, "resources/subscribe", URIS[0]).await;
-    // The other replica hears of it now, and cannot know yet who wants to.
+    // The other replica receives the change now, but cannot know yet which clients are subscribed.
     here.live.changes().resource(URIS[0]);
     gate.send_replace(true);
     assert_eq!(updated(&mut standing).await, URIS[0]);
@@ -159,7 +159,7 @@ async fn who_begins_to_listen_while_the_store_is_away_hears_of_changes_later() {
     };
     let mut standing = elsewhere.listen().await;
     gate.send_replace(true);
-    // The client sends nothing, and the other replica reads in time what it is subscribed to.
+    // The client sends nothing, and the other replica reads its subscriptions in time.
     let heard = tokio::time::timeout(Duration::from_secs(10), async {
         let mut telling = tokio::time::interval(Duration::from_millis(50));
         let mut heard = std::pin::pin!(updated(&mut standing));

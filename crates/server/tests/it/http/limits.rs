@@ -1,4 +1,4 @@
-//! Bounds that a client can run into, and the status of each.
+//! Limits that a client can exceed, and the status of each.
 
 use std::time::{Duration, Instant};
 
@@ -30,13 +30,13 @@ async fn a_body_that_is_too_large_is_413() {
     let answer = site.ask(large).await;
     assert_eq!(answer.status(), 413);
     assert!(answer.text().contains("1000 bytes"), "{}", answer.text());
-    // Refused by its length, before any of it comes.
+    // Rejected by its length, before any of it arrives.
     let announced = Ask::call("now", json!({})).with("content-length", "1000000000");
     let head = announced.to_bytes();
     let mut raw = Raw::connect(site.address).await;
     raw.send(&head).await;
     assert_eq!(raw.answer().await.status(), 413);
-    // Refused when it has come, where the length is not told.
+    // Rejected after it has arrived, because its length was not announced.
     let chunked = Ask::call("now", json!({}))
         .without("content-length")
         .body("");
@@ -94,7 +94,7 @@ async fn a_body_that_drips_is_408_too() {
     raw.send(start).await;
     let began = Instant::now();
     for drop in drops.chunks(1) {
-        // Each comes in time, all of them do not.
+        // Each part arrives in time, but not all of them do.
         raw.send(drop).await;
         tokio::time::sleep(SOON / 5).await;
         if began.elapsed() > 3 * timeout {
@@ -116,14 +116,14 @@ async fn sessions_are_counted() {
     }
     let sse = Ask::new("GET", "/sse").with("accept", "text/event-stream");
     let stream = Raw::streaming(site.address, sse.clone()).await;
-    // All of them are in use.
+    // All sessions are in use.
     let full = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
     assert_eq!(full.status(), 503);
     assert!(full.text().contains("max_sessions"), "{}", full.text());
     assert!(full.head.get("retry-after").is_some());
     assert_eq!(full.head.get("mcp-session-id"), None);
     assert_eq!(site.ask(sse).await.status(), 503);
-    // Modern requests need no session, and are served.
+    // Modern requests need no session, so they are served.
     assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
     let ended = sessions.pop().expect("a session");
     ended.ask(Ask::new("DELETE", "/mcp")).await;
@@ -143,7 +143,7 @@ async fn a_caller_with_too_many_sessions_loses_the_one_that_was_silent_for_longe
     assert_eq!(second.ask(ping()).await.status(), 404);
     assert_eq!(first.ask(ping()).await.status(), 200);
     assert_eq!(third.ask(ping()).await.status(), 200);
-    // Sessions that are in use stay.
+    // Sessions that are in use are kept.
     let _reading = (first.listen().await, third.listen().await);
     let full = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
     assert_eq!(full.status(), 429);
@@ -199,7 +199,7 @@ async fn bodies_in_flight_have_a_budget_and_small_calls_go_on() {
     let site = Site::serving(server, gate, |http| http).await;
     let ask = Ask::call("now", json!({ "x": "x".repeat(100_000) }));
     let bytes = ask.to_bytes();
-    // Most of a body, and then nothing.
+    // Most of a body, and then nothing more.
     let mut held = Raw::connect(site.address).await;
     held.send(&bytes[..bytes.len() - 10]).await;
     let refused = site.until_status(ask.clone(), 429).await;
@@ -210,7 +210,7 @@ async fn bodies_in_flight_have_a_budget_and_small_calls_go_on() {
     );
     assert_eq!(refused.head.get("retry-after"), Some("1"));
     assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
-    // What was held is given back.
+    // The memory is given back.
     held.send(&bytes[bytes.len() - 10..]).await;
     assert_eq!(held.answer().await.status(), 200);
     drop(held);
@@ -247,7 +247,7 @@ async fn streams_of_a_session_are_counted() {
     assert_eq!(session.post(cancel).await.status(), 202);
     stream.rest().await;
     drop((stream, standing));
-    // The server learns of it in its own time.
+    // It takes the server a moment to notice.
     let start = Instant::now();
     while session.post(call(3, "now")).await.status() != 200 {
         assert!(start.elapsed() < Duration::from_secs(10));
@@ -255,7 +255,7 @@ async fn streams_of_a_session_are_counted() {
     }
 }
 
-/// How often a slow reader comes back before the test gives up.
+/// How many times a slow reader reconnects before the test fails.
 const MAX_RETURNS: usize = 50;
 
 #[tokio::test]
@@ -274,7 +274,7 @@ async fn a_client_that_does_not_read_is_dropped_and_the_call_goes_on() {
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     site.gate.open(1);
-    // On a busy machine this reader too is slow now and then, and comes back as clients do.
+    // On a busy machine this reader is sometimes slow, too, and reconnects like other clients.
     for _ in 0..MAX_RETURNS {
         let mut back = session.resume(&last).await;
         let events = back.rest_or_cut().await;

@@ -1,4 +1,4 @@
-//! HTTP, proved over sockets of this machine.
+//! HTTP, tested over sockets of this machine.
 
 #![expect(
     clippy::needless_pass_by_value,

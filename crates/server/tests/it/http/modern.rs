@@ -74,7 +74,7 @@ async fn a_request_without_its_meta_is_refused_with_the_field() {
 }
 
 // rule: M3
-// versioning: an unknown version MUST be a 400 with -32022 that lists what is spoken.
+// versioning: an unknown version MUST be a 400 with -32022 that lists the supported versions.
 #[tokio::test]
 async fn an_unknown_version_is_refused_with_the_supported_ones() {
     let site = Site::start().await;
@@ -94,7 +94,7 @@ async fn an_unknown_version_is_refused_with_the_supported_ones() {
 }
 
 // rule: N7
-// streamable-http: the body of an error carries the id of its request, whatever its status.
+// streamable-http: the body of an error contains the id of its request, whatever its status.
 #[tokio::test]
 async fn an_error_has_the_id_of_its_request() {
     let site = Site::start().await;
@@ -135,7 +135,7 @@ async fn methods_that_are_not_there_are_404() {
 #[tokio::test]
 async fn a_handshake_with_decorations_is_a_handshake() {
     let site = Site::start().await;
-    // A client that sends the header, or fills `_meta`, and still wants a session.
+    // A client that sends the header or the members of `_meta`, but still wants a session.
     let header = Ask::initialize(Revision::V2025_11_25).with("mcp-protocol-version", "2026-07-28");
     let answer = site.ask(header).await;
     assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");

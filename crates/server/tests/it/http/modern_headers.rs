@@ -9,7 +9,7 @@ use super::{
     site::{Session, Site},
 };
 
-/// The status and code that a request is answered with; 0 for a result.
+/// The status and the code of the answer to a request; 0 for a result.
 async fn verdict(site: &Site, ask: Ask) -> (u16, i64) {
     let answer = site.ask(ask).await;
     let code = answer.json()["error"]["code"].as_i64();
@@ -66,7 +66,7 @@ fn with_mirrored_headers() -> impl Iterator<Item = Revision> {
     all.filter(|revision| revision.rules().mirrored_headers)
 }
 
-/// Each request is checked by the rules of its own revision, whatever the newest one demands.
+/// Each request is checked by the rules of its own revision, even if the newest requires more.
 #[tokio::test]
 async fn headers_bind_by_the_rules_of_the_request_s_revision() {
     let site = Site::start().await;
@@ -103,7 +103,7 @@ async fn a_header_that_is_there_twice_is_refused() {
             assert!(site.ask(ask).await.text().contains(name), "{name}");
         }
     }
-    // These decide something before there is a request.
+    // These are used before the request is parsed.
     for name in ["host", "content-type", "last-event-id"] {
         let ask = call().with(name, "localhost").also(name, "other");
         let answer = site.ask(ask).await;
@@ -147,7 +147,7 @@ async fn a_repeated_header_is_refused_at_the_places_of_http_sse_too() {
     }
 }
 
-// An error to a message whose id cannot be read has the form that the session's revision knows.
+// The error for a message whose id cannot be read has the form of the session's revision.
 #[tokio::test]
 async fn an_unreadable_message_is_answered_in_the_form_of_its_session() {
     let site = Site::start().await;
@@ -170,7 +170,7 @@ async fn an_unreadable_message_is_answered_in_the_form_of_its_session() {
     assert_eq!(answer.get("id"), None);
 }
 
-// basic: a request that lacks a field is told which.
+// basic: the error for a request that lacks a field names the field.
 #[tokio::test]
 async fn only_what_is_missing_is_named() {
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -198,8 +198,8 @@ async fn only_what_is_missing_is_named() {
     }
 }
 
-// Only modern clients declare capabilities in each request. One that forgot its version everywhere is told so, and is
-// not sent to `initialize`.
+// Only modern clients declare capabilities in each request. If such a client sends no version
+// anywhere, the error says so, and does not tell it to send `initialize`.
 #[tokio::test]
 async fn a_request_that_forgot_its_version_everywhere_is_told_so() {
     let site = Site::start().await;

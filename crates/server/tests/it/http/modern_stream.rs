@@ -1,5 +1,4 @@
-//! Modern answers that are streams: only when something was said first, and cancelled by hanging
-//! up.
+//! Modern answers as streams: only if a message is sent first; disconnecting cancels the request.
 
 use serde_json::{Value, json};
 
@@ -30,7 +29,7 @@ async fn what_is_said_before_the_answer_makes_it_a_stream() {
     );
     for step in 1..=2 {
         let event = raw.event().await.expect("progress");
-        // streamable-http: nothing can be resumed, so events have no ids.
+        // streamable-http: streams cannot be resumed, so events have no ids.
         assert_eq!((event.id, event.event, event.retry), (None, None, None));
         let message: Value = serde_json::from_str(&event.data).unwrap();
         assert_eq!(message["params"]["progress"], f64::from(step));
@@ -51,7 +50,7 @@ async fn a_handler_that_speaks_and_ends_at_once_is_a_stream_too() {
     assert_eq!(events.len(), 2, "{events:?}");
     assert!(events[0].data.contains("notifications/progress"));
     assert!(events[1].data.contains("stepped"));
-    // Progress was not asked for: none is sent, and the answer is JSON.
+    // The client did not ask for progress, so none is sent, and the answer is JSON.
     let plain = site.ask(Ask::call("step", json!({}))).await;
     assert_eq!(plain.json()["result"]["content"][0]["text"], "stepped");
 }

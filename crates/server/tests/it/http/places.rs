@@ -1,4 +1,4 @@
-//! Where a server can be reached: HTTP/2, TLS, unix sockets, under a prefix of an axum router.
+//! Where a server can be reached: HTTP/2, TLS, unix sockets, below a prefix in an axum router.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -73,7 +73,7 @@ async fn http2_with_prior_knowledge() {
     assert_eq!(answer.version(), http::Version::HTTP_2);
     assert!(text(answer).await.contains("\"now\""));
 
-    // A stream and a call side by side on one connection.
+    // A stream and a call at the same time on one connection.
     let stream = client
         .send_request(modern("steps"))
         .await
@@ -90,7 +90,7 @@ async fn http2_with_prior_knowledge() {
     site.gate.open(1);
     assert!(text(stream).await.contains("1 steps"));
 
-    // A reset stream cancels its call, and only that.
+    // Resetting a stream cancels its call, but nothing else.
     let waiting = client
         .send_request(modern("steps"))
         .await
@@ -198,7 +198,7 @@ async fn a_unix_socket() {
         .await
         .expect("a connection");
     let mut raw = Raw::over(socket);
-    // Clients of the socket may name any host; a web page may not use it all the same.
+    // Clients of the socket may name any host; web pages still may not use it.
     let ask = || Ask::call("now", json!({})).with("host", "whatever");
     assert_eq!(raw.ask(ask()).await.status(), 200);
     assert_eq!(
@@ -213,7 +213,7 @@ async fn a_unix_socket() {
     std::fs::remove_dir_all(folder).expect("an empty folder");
 }
 
-/// A router that carries the server under a prefix, and its address.
+/// A router that serves the server below a prefix, and its address.
 async fn nested(live: &LiveServer) -> (std::net::SocketAddr, oneshot::Sender<()>) {
     let service = live.http();
     let closing = service.clone();
@@ -251,7 +251,7 @@ async fn under_a_prefix_of_a_router() {
     let mut standing = Raw::streaming(address, listen).await;
     standing.event().await.expect("the priming event");
 
-    // 2024-11-05: the place to post to is under the prefix too.
+    // 2024-11-05: the URL to which the client posts is below the prefix, too.
     let sse = Ask::new("GET", "/api/mcp/sse").with("accept", "text/event-stream");
     let mut stream = Raw::streaming(address, sse).await;
     let place = stream.event().await.expect("the endpoint").data;
@@ -305,7 +305,7 @@ async fn at_a_path_of_its_own() {
     }
 }
 
-/// The service is what tower and axum want.
+/// The service fulfils the requirements of tower and axum.
 #[test]
 fn the_service_is_a_tower_service() {
     fn is_service<S>(_: &S)

@@ -1,4 +1,4 @@
-//! A guard in front: asked about every request, whatever session it names.
+//! A guard checks every request, including requests of a session.
 
 use std::sync::{
     Arc,
@@ -20,7 +20,7 @@ use crate::gate::Gate;
 
 const DOCUMENT: &str = "/.well-known/oauth-protected-resource/mcp";
 
-/// Believes `X-User: name scope scope`; a real one would verify a token.
+/// Trusts `X-User: name scope scope`; a real guard would verify a token.
 #[derive(Default)]
 struct Believing {
     asked: AtomicUsize,
@@ -45,7 +45,7 @@ impl Protect for Believing {
                         HeaderValue::from_static("Bearer resource_metadata=\"there\""),
                     )),
             };
-        // Some guards know at once, some have to ask.
+        // Some guards decide at once, others have to ask a service.
         if asked.is_multiple_of(2) {
             AuthDecision::Now(verdict)
         } else {
@@ -104,7 +104,7 @@ async fn requests_without_a_visit_are_refused() {
         Ask::get().at("/sse"),
         Ask::post(request(1, "ping", json!({}))).at("/messages?session=1"),
         Ask::new("PUT", "/mcp"),
-        // A body that is not a message is not even read.
+        // A body that is not a message is not even parsed.
         Ask::post("garbage"),
     ];
     for attempt in tries {
@@ -134,7 +134,7 @@ async fn documents_health_and_card_are_public() {
     }
     assert_eq!(site.ask(Ask::new("GET", "/nowhere")).await.status(), 404);
     assert_eq!(guard.asked.load(Ordering::Relaxed), 0);
-    // The guard knows by which name the server goes.
+    // The guard tells the public names of the server.
     let named = Ask::call("who", json!({})).with("host", "mcp.example.com");
     assert_eq!(site.ask(named.with("x-user", "ada")).await.status(), 200);
 }
@@ -153,7 +153,7 @@ async fn a_tool_that_needs_more_is_refused_before_it_runs() {
     let served = site.ask(write("ada write read")).await;
     assert_eq!(text(&served), "ada: write,read");
     assert_eq!(served.head.get("dpop-nonce"), Some("fresh"));
-    // It is listed, so that a client can ask for what it lacks.
+    // The tool is listed, so that a client can ask for the missing scope.
     let list = Ask::modern("tools/list", json!({})).with("x-user", "ada");
     let list = site.ask(list).await;
     assert_eq!(list.json()["result"]["tools"][1]["name"], "write");

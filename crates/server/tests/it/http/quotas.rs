@@ -1,4 +1,4 @@
-//! What one caller may have kept for it: listeners, subscriptions, handshakes, used states.
+//! What is kept for one caller: listeners, subscriptions, handshakes, used states.
 
 use std::net::SocketAddr;
 
@@ -17,13 +17,13 @@ use super::{
     raw::{Answer, Raw},
 };
 
-/// A server that believes who calls, until this is dropped.
+/// A server that trusts a header with the caller. It runs until this is dropped.
 struct Believing {
     address: SocketAddr,
     _stop: oneshot::Sender<()>,
 }
 
-/// Takes a header for proof; a real one would check a token.
+/// Trusts a header; a real layer would check a token.
 async fn believe(mut request: Request, next: middleware::Next) -> Response {
     let name = request.headers().get("x-user");
     if let Some(name) = name.and_then(|name| name.to_str().ok()) {
@@ -56,7 +56,7 @@ impl Believing {
         Raw::connect(self.address).await.ask(ask).await
     }
 
-    /// A listen request that is acknowledged.
+    /// Sends a listen request, which must be acknowledged.
     async fn listen(&self, who: &str, wish: Value) -> Raw {
         let ask = listen(wish).with("x-user", who);
         let mut raw = Raw::streaming(self.address, ask).await;
@@ -65,7 +65,7 @@ impl Believing {
         raw
     }
 
-    /// Opens a session with these capabilities, and gives its id.
+    /// Opens a session with these capabilities, and returns its id.
     async fn open(&self, who: &str, capabilities: Value) -> String {
         let ask = Ask::initialize_with(Revision::V2025_11_25, capabilities);
         let answer = self.ask(who, ask).await;
@@ -98,7 +98,7 @@ fn pages(count: usize) -> Vec<String> {
         .collect()
 }
 
-/// The error says that a limit is reached, and names the setting.
+/// Asserts that a limit was reached, and that the error names its setting.
 fn assert_refused(answer: &Answer, setting: &str) {
     assert_eq!(answer.json()["error"]["code"], 429, "{}", answer.text());
     assert!(answer.text().contains(setting), "{}", answer.text());
@@ -116,7 +116,7 @@ async fn one_caller_cannot_take_all_places_of_listeners() {
     let eve = site.listen("eve", wish()).await;
     let refused = site.ask("bob", listen(wish())).await;
     assert_refused(&refused, "`ListenerLimits::total`");
-    // A client that leaves frees its share. The server learns of it in its own time.
+    // When a client disconnects, its share is freed. It takes the server a moment to notice.
     drop((ada, eve));
     let answer = |ask: Ask| async { Raw::asking(site.address, ask.with("x-user", "ada")).await };
     let listening = async {
@@ -139,7 +139,7 @@ async fn what_a_caller_listens_to_has_a_budget_on_every_revision() {
         .with_kept(400_000)
         .with_kept_per_caller(100_000);
     let site = Believing::start(library().memory_budget(budget)).await;
-    // 256 bytes for each, and its URI four times.
+    // 256 bytes for each, and four times its URI.
     let wish = |count| json!({ "resourceSubscriptions": pages(count) });
     let held = site.listen("ada", wish(100)).await;
     let refused = site.ask("ada", listen(wish(100))).await;
@@ -188,12 +188,12 @@ async fn sessions_with_large_handshakes_take_the_place_of_older_ones() {
         .with_kept_per_caller(1_000_000);
     let site = Believing::start(library().memory_budget(budget)).await;
     let other = site.open("eve", json!({})).await;
-    // Two kilobytes of text, and many times as much as values.
+    // Two kilobytes of text, but many times as much when parsed.
     let dense = json!({ "experimental": { "x": { "y": vec![json!({ "": 0 }); 300] } } });
     let first = site.open("ada", dense.clone()).await;
     let mut last = first.clone();
     for _ in 0..20 {
-        // One that was silent for no time at all is in use.
+        // A session that has been silent for no time counts as in use.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         last = site.open("ada", dense.clone()).await;
     }
@@ -201,7 +201,7 @@ async fn sessions_with_large_handshakes_take_the_place_of_older_ones() {
     assert_eq!(alive("ada", &first).await, 404);
     assert_eq!(alive("ada", &last).await, 200);
     assert_eq!(alive("eve", &other).await, 200);
-    // A value that is too large is refused even if everything else is free.
+    // A value that is too large is rejected even if nothing else is kept.
     let large = json!({ "experimental": { "x": { "y": vec![json!({ "": 0 }); 1500] } } });
     let refused = site
         .ask("ada", Ask::initialize_with(Revision::V2025_11_25, large))

@@ -1,4 +1,4 @@
-//! A client of HTTP/1.1 that sends exactly what it is told and shows exactly what it gets.
+//! An HTTP/1.1 client that sends exactly the given bytes, and returns exactly what it receives.
 
 use std::{collections::VecDeque, net::SocketAddr, time::Instant};
 
@@ -21,14 +21,14 @@ pub(crate) struct Raw<I = TcpStream> {
     events: VecDeque<Event>,
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
 }
 
-/// A whole answer.
+/// A whole response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) head: Head,
@@ -44,14 +44,14 @@ impl Raw {
         )
     }
 
-    /// A connection on which this was sent.
+    /// Opens a connection and sends this request.
     pub(crate) async fn asking(address: SocketAddr, ask: Ask) -> Self {
         let mut raw = Self::connect(address).await;
         raw.send(&ask.to_bytes()).await;
         raw
     }
 
-    /// A connection on which this was asked and answered with a stream of events.
+    /// Opens a connection and sends this request, which must be answered with a stream of events.
     pub(crate) async fn streaming(address: SocketAddr, ask: Ask) -> Self {
         let mut raw = Self::asking(address, ask).await;
         raw.expect_stream().await;
@@ -69,19 +69,19 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         }
     }
 
-    /// Sends bytes. A server that has closed already does not want them.
+    /// Sends bytes. It is no error if the server has closed the connection.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         let _ = self.io.write_all(bytes).await;
         let _ = self.io.flush().await;
     }
 
-    /// Asks, and reads the whole answer.
+    /// Sends a request, and reads the whole response.
     pub(crate) async fn ask(&mut self, ask: Ask) -> Answer {
         self.send(&ask.to_bytes()).await;
         self.answer().await
     }
 
-    /// Reads a whole answer.
+    /// Reads a whole response.
     pub(crate) async fn answer(&mut self) -> Answer {
         let head = self.head().await;
         let mut body = Vec::new();
@@ -99,7 +99,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         Answer { head, body }
     }
 
-    /// Reads the head of an answer, and finds that a stream of events follows.
+    /// Reads the head of a response, which must begin a stream of events.
     pub(crate) async fn expect_stream(&mut self) -> Head {
         let head = self.head().await;
         let kind = head.get("content-type");
@@ -108,7 +108,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         head
     }
 
-    /// Reads the head of an answer.
+    /// Reads the head of a response.
     pub(crate) async fn head(&mut self) -> Head {
         let text = self.until(b"\r\n\r\n").await;
         let text = String::from_utf8(text).expect("a head is text");
@@ -123,7 +123,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         }
     }
 
-    /// The next event of a stream; `None` when the stream ends.
+    /// Returns the next event of a stream; `None` if the stream ends.
     pub(crate) async fn event(&mut self) -> Option<Event> {
         let start = Instant::now();
         while self.events.is_empty() {
@@ -134,7 +134,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         self.events.pop_front()
     }
 
-    /// The next message of a stream, which must not end before.
+    /// Returns the next message of a stream, which must not end before.
     pub(crate) async fn message(&mut self) -> Value {
         loop {
             let event = self.event().await.expect("the stream goes on");
@@ -144,7 +144,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         }
     }
 
-    /// All that is left of a stream.
+    /// Returns all remaining events of a stream.
     pub(crate) async fn rest(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(event) = self.event().await {
@@ -153,7 +153,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         events
     }
 
-    /// All that comes of a stream before it ends, or is cut off since it is read too slowly.
+    /// Returns all events until the stream ends, or is cut off because it is read too slowly.
     pub(crate) async fn rest_or_cut(&mut self) -> Vec<Event> {
         while self.has_piece().await {
             let Some(piece) = self.piece().await else {
@@ -164,7 +164,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         self.events.drain(..).collect()
     }
 
-    /// Waits for a whole chunk; false if the connection is closed before.
+    /// Waits for a whole chunk. Returns `false` if the connection closes before.
     async fn has_piece(&mut self) -> bool {
         while !begins_with_piece(&self.read) {
             if !self.more().await {
@@ -174,7 +174,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         true
     }
 
-    /// The next chunk of a body; `None` at its end.
+    /// Returns the next chunk of a body; `None` at its end.
     pub(crate) async fn piece(&mut self) -> Option<Vec<u8>> {
         let line = self.until(b"\r\n").await;
         let length = std::str::from_utf8(&line[..line.len() - 2]).expect("a chunk's length");
@@ -187,7 +187,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         (length > 0).then_some(piece)
     }
 
-    /// Waits for the server to close the connection; what came before.
+    /// Waits until the server closes the connection, and returns what was received before.
     pub(crate) async fn closed(&mut self) -> Vec<u8> {
         while self.more().await {}
         std::mem::take(&mut self.read)
@@ -204,7 +204,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         }
     }
 
-    /// Reads what there is; whether the connection is still open.
+    /// Reads available bytes. Returns whether the connection is still open.
     async fn more(&mut self) -> bool {
         let read = timeout(TIMEOUT, self.io.read_buf(&mut self.read)).await;
         // A connection that is cut off may also be reset.
@@ -228,21 +228,21 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body, which must be one JSON message and say so.
+    /// Returns the body, which must be one JSON message with the right media type.
     pub(crate) fn json(&self) -> Value {
         let kind = self.head.get("content-type");
         assert_eq!(kind, Some("application/json"), "{}", self.text());
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
-    /// The code of the error in the body.
+    /// Returns the code of the error in the body.
     pub(crate) fn code(&self) -> i64 {
         let code = &self.json()["error"]["code"];
         code.as_i64()
             .unwrap_or_else(|| panic!("no error: {}", self.text()))
     }
 
-    /// The events of a body that was a stream.
+    /// Returns the events of a body that was a stream.
     pub(crate) fn events(&self) -> Vec<Event> {
         assert_eq!(self.head.get("content-type"), Some("text/event-stream"));
         let mut events = Vec::new();
@@ -253,7 +253,7 @@ impl Answer {
     }
 }
 
-/// Whether a whole chunk is there. Bytes that are not a chunk are left to the caller.
+/// Whether a whole chunk has been read. Other bytes are left to the caller.
 fn begins_with_piece(read: &[u8]) -> bool {
     let Some(at) = read.windows(2).position(|part| part == b"\r\n") else {
         return false;

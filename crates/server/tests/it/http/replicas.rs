@@ -1,5 +1,5 @@
-//! Several servers that share their stores, each at an address of its own: a client may send each of
-//! its requests to another one.
+//! Several servers that share their stores, each with its own address: a client may send each
+//! request to another one.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::gate::Gate;
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// Says something mild.
+/// Logs a message of low severity.
 async fn murmur(log: Log) -> &'static str {
     log.debug("a murmur");
     "murmured"
 }
 
-/// Sends the user to a page.
+/// Asks the user to visit a page.
 async fn pay(Asking(ask): Asking) -> Result<&'static str, ToolError> {
     let visit = Visit::new("Pay, please.", "https://shop.example/pay").id("payment-7");
     ask.visit("pay", visit).await?;
@@ -64,7 +64,7 @@ fn data(event: &turnbuckle_transport::http::sse::Event) -> Value {
     serde_json::from_str(&event.data).expect("data is JSON")
 }
 
-/// The next event with a message.
+/// Returns the next event that contains a message.
 async fn message(stream: &mut Raw) -> (String, Value) {
     loop {
         let event = stream.event().await.expect("the stream goes on");
@@ -101,7 +101,7 @@ async fn a_large_handshake_is_kept_elsewhere_and_the_id_stays_short() {
     let session = Session::open_with(&here, Revision::V2025_11_25, capabilities).await;
     assert!(session.id.len() <= 512, "{}", session.id.len());
     let session = moved(&session, &there);
-    // It can be asked, which its capabilities say.
+    // The client has the capability, so it can be asked.
     let mut stream = session.stream(call(1, "book")).await;
     let (_, question) = message(&mut stream).await;
     assert_eq!(question["method"], "elicitation/create");
@@ -188,7 +188,7 @@ async fn a_stream_goes_on_at_another_replica_while_its_call_runs() {
         let (_, result) = message(&mut stream).await;
         assert_eq!(result["result"]["content"][0]["text"], "3 steps");
         assert_eq!(stream.event().await, None, "the stream is at its end");
-        // It can be read again, from any event, anywhere.
+        // The stream can be read again, from any event, on any replica.
         let mut again = moved(&session, &there).resume(&last).await;
         let rest = again.rest().await;
         assert_eq!(rest.len(), 1, "{rest:?}");
@@ -210,7 +210,7 @@ async fn who_reads_a_stream_elsewhere_is_told_soon_that_its_replica_has_ended() 
     for _ in [2, 3] {
         message(&mut stream).await;
     }
-    // The other replica waits there for the next step by now, or will.
+    // At this point the other replica waits for the next step, or will soon.
     here.live.shutdown().await;
     let told = tokio::time::timeout(Duration::from_secs(5), stream.event()).await;
     let told = told.expect("it is told soon").expect("the stream goes on");
@@ -235,7 +235,7 @@ async fn the_stream_of_a_replica_that_has_ended_is_answered_with_an_error() {
     assert_eq!(error["id"], "a-b");
     let text = error["error"]["message"].as_str().expect("a text");
     assert!(text.contains("call again"), "{text}");
-    // What was never there is told apart.
+    // Something that never existed has another answer.
     let answer = moved(&session, &there)
         .ask(Ask::get().with("last-event-id", "7-1"))
         .await;
@@ -303,7 +303,7 @@ async fn subscriptions_follow_the_session() {
             assert_eq!(told["params"]["uri"], "clock://now");
             break;
         }
-        // What may have been missed before the session was known there.
+        // Changes may have been missed before that replica knew the session.
         assert!(
             told["method"]
                 .as_str()
@@ -313,7 +313,7 @@ async fn subscriptions_follow_the_session() {
     }
 }
 
-// elicitation: a client that was sent to a URL is told when that is done.
+// elicitation: a client is notified when an elicitation by URL is complete.
 #[tokio::test]
 async fn the_end_of_a_visit_reaches_the_stream_at_another_replica() {
     let (here, there) = replicas().await;
@@ -324,10 +324,10 @@ async fn the_end_of_a_visit_reaches_the_stream_at_another_replica() {
     let (_, question) = message(&mut stream).await;
     assert_eq!(question["params"]["elicitationId"], "payment-7");
     let changes = here.live.changes();
-    // The other replica may learn of the visit a moment later than the client.
+    // The other replica may learn of the elicitation a moment later than the client.
     let visiting = tokio::spawn(async move {
         loop {
-            // The client is told of no visit but its own.
+            // The client is notified only of its own elicitations.
             changes.elicitation_completed("payment-8");
             changes.elicitation_completed("payment-7");
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,5 +1,5 @@
-//! What came with a request, as handlers see it; checks of tokens and functions as guards; where
-//! a mounted service is.
+//! The HTTP parts of a request in handlers; token checks and functions as guards; the path of a
+//! mounted service.
 
 use axum::{Router, extract::Request, middleware, response::Response};
 use http::{StatusCode, request::Parts};
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::wire::Wire;
 
-/// A service that listens until the sender is dropped.
+/// A service that runs until the sender is dropped.
 struct Served {
     address: std::net::SocketAddr,
     _stop: oneshot::Sender<()>,
@@ -105,12 +105,13 @@ async fn handlers_see_what_came_with_the_request_in_both_eras() {
             .with("accept-language", "de");
         assert_eq!(text(&served.ask(legacy).await), expected);
     }
-    // Each request has its own.
+    // Each request has its own headers.
     let other = Ask::call("language", json!({})).with("accept-language", "fr");
     assert_eq!(text(&served.ask(other).await), "fr");
 }
 
-/// Each server has only a handler that can do without: no other handler asks for requests to be kept.
+/// Each server has only one handler, which takes an `Option`: no other handler requires that
+/// requests are kept.
 #[tokio::test]
 async fn handlers_that_can_do_without_see_what_came_with_the_request() {
     async fn headers(headers: Option<Headers>) -> bool {
@@ -275,7 +276,7 @@ async fn browsers_are_told_the_rules_of_the_author() {
     assert_eq!(told("access-control-max-age"), "60");
     let exposed = told("access-control-expose-headers");
     assert!(exposed.contains("mcp-session-id") && exposed.contains("x-request-id"));
-    // Where any page may call, none acts with the user's credentials.
+    // If any page may call, no page may act with the user's credentials.
     let served = Served::new(Router::new().fallback_service(live.http_with(any))).await;
     let answer = served.ask(preflight()).await;
     assert_eq!(answer.head.get("access-control-allow-credentials"), None);

@@ -1,4 +1,4 @@
-//! Streams that break and go on: event ids, priming, replay and its bounds.
+//! Streams that are interrupted and resumed: event ids, priming, replay and its limits.
 
 use std::collections::HashSet;
 
@@ -76,7 +76,7 @@ async fn a_call_goes_on_without_its_client_and_is_replayed() {
         assert_eq!(rest[0], events[events.len() - 1], "replayed as it was");
         assert_eq!(data(&rest[2])["result"]["content"][0]["text"], "3 steps");
         assert_eq!(site.gate.count_dropped(), 0);
-        // It can be replayed once more.
+        // It can be replayed again.
         let again = session.resume(id(seen)).await.rest().await;
         assert_eq!(again, rest);
         assert_eq!(session.resume(id(&rest[2])).await.rest().await, []);
@@ -98,7 +98,7 @@ async fn a_client_may_come_back_while_the_call_runs() {
     let site = Site::start().await;
     let (session, events) = broken_call(&site, Revision::V2025_11_25).await;
     let mut first = session.resume(id(&events[3])).await;
-    // One that comes back has left its old connection, dead or not.
+    // A client that reconnects has left its old connection, even if that is still open.
     let mut second = session.resume(id(&events[3])).await;
     assert_eq!(first.rest().await, []);
     site.gate.open(1);
@@ -145,7 +145,7 @@ async fn places_that_are_not_there_are_refused() {
         assert_eq!(answer.status(), 400, "{last}");
         assert!(answer.text().contains("Last-Event-ID"), "{}", answer.text());
     }
-    // Another session's stream is not there either.
+    // The stream of another session is not found either.
     let (other, events) = broken_call(&site, Revision::V2025_11_25).await;
     let ask = Ask::get().with("last-event-id", id(&events[1]));
     assert_eq!(session.ask(ask).await.status(), 400);
@@ -159,7 +159,7 @@ async fn replay_is_bounded_by_number() {
     let (session, events) = broken_call(&site, Revision::V2025_11_25).await;
     site.gate.open(1);
     session.resume(id(&events[3])).await.rest().await;
-    // Of four steps and the answer, the newest two.
+    // The newest two of four steps and the answer.
     let rest = session.resume(id(&events[0])).await.rest().await;
     assert_eq!(rest.len(), 2);
     assert_eq!(data(&rest[0])["params"]["progress"].as_f64(), Some(4.0));
@@ -182,7 +182,7 @@ async fn a_stream_that_is_not_resumed_is_forgotten() {
     let site = Site::set(|settings| settings.replay_age = SOON).await;
     let (session, events) = broken_call(&site, Revision::V2025_11_25).await;
     tokio::time::sleep(2 * SOON).await;
-    // It still runs, so it is still there.
+    // It is still running, so it is kept.
     let stream = session.resume(id(&events[3])).await;
     drop(stream);
     site.gate.open(1);
@@ -202,7 +202,7 @@ async fn a_session_keeps_only_so_many_streams() {
         let answer = session.post(watched(number, "step", json!({}))).await;
         firsts.push(answer.events().remove(0));
     }
-    // The third opened when two were kept, the fourth when three were: the newest stay.
+    // The third was opened when two were kept, the fourth when three were kept: the newest stay.
     let mut statuses = Vec::new();
     for first in &firsts {
         let ask = session.own(Ask::get().with("last-event-id", id(first)));
@@ -230,7 +230,7 @@ async fn a_client_that_hangs_up_before_anything_came_cancels_nothing() {
     drop(raw);
     site.gate.open(2);
     loop {
-        // Both ids are free as soon as both calls are done.
+        // Both ids can be used again as soon as both calls have ended.
         let done = session.post(call(2, "now")).await;
         if done.json().get("result").is_some() {
             break;

@@ -19,7 +19,7 @@ async fn ids_are_visible_long_and_never_the_same() {
     for _ in 0..100 {
         let session = Session::open(&site, Revision::V2025_06_18).await;
         assert!(session.id.bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
-        // Hexadecimal: four bits a letter.
+        // Hexadecimal: four bits per digit.
         assert!(session.id.bytes().all(|byte| byte.is_ascii_hexdigit()));
         assert!(session.id.len() * 4 >= 128, "{}", session.id);
         assert!(seen.insert(session.id));
@@ -180,7 +180,7 @@ async fn a_cancelled_call_ends_without_an_answer() {
             .await;
         speaking.message().await;
         site.gate.arrived(1).await;
-        // cancellation: what else is wrong with it does not matter.
+        // cancellation: other mistakes in the notification do not matter.
         for (id, reason) in [(1, json!("late")), (2, json!({ "why": 7 }))] {
             let params = json!({ "requestId": id, "reason": reason });
             let answer = session
@@ -191,7 +191,7 @@ async fn a_cancelled_call_ends_without_an_answer() {
         site.gate.dropped(2).await;
         assert_eq!(silent.answer().await.events(), []);
         assert_eq!(speaking.rest().await, []);
-        // The ids are free again.
+        // The ids can be used again.
         assert_eq!(session.post(call(1, "now")).await.status(), 200);
     }
 }
@@ -221,7 +221,7 @@ async fn a_silent_session_ends() {
     assert_eq!(session.post(call(1, "now")).await.status(), 404);
 }
 
-/// The client lost its connection, so it could not cancel the call. Nobody will read the answer.
+/// The client lost its connection, so it could not cancel the call. No client will read the answer.
 #[tokio::test]
 async fn a_call_that_never_ends_does_not_keep_the_session_of_a_client_that_is_gone() {
     let site = Site::set(|settings| {
@@ -233,7 +233,7 @@ async fn a_call_that_never_ends_does_not_keep_the_session_of_a_client_that_is_go
     let waiting = session.send(call(1, "wait")).await;
     site.gate.arrived(1).await;
     drop(waiting);
-    // Silent sessions are looked for when other clients come.
+    // Silent sessions are searched for when other clients send requests.
     let coming = async {
         loop {
             tokio::time::sleep(IDLE / 4).await;
@@ -272,7 +272,7 @@ async fn an_open_stream_keeps_a_session_and_its_end_starts_the_clock() {
     tokio::time::sleep(2 * IDLE).await;
     stream.event().await.expect("the first event");
     drop(stream);
-    // It was open for longer than a session may be silent, and yet was not silent.
+    // The stream was open for longer than a session may be silent, but the session was not silent.
     tokio::time::sleep(SOON).await;
     let back = session.post(call(1, "now")).await;
     assert_eq!(back.status(), 200, "{}", back.text());
@@ -290,7 +290,7 @@ async fn the_oldest_revision_may_open_a_session_too() {
     );
 }
 
-/// What is wrong is the version in the body, whatever the headers are.
+/// The mistake is the version in the body, whatever the headers are.
 #[tokio::test]
 async fn a_version_that_is_not_a_string_is_called_that() {
     let site = Site::start().await;

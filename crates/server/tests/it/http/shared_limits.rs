@@ -26,13 +26,13 @@ const CALLS: u32 = 40;
 /// How many sessions a caller may have.
 const SESSIONS: usize = 20;
 
-/// A replica that believes who calls, until this is dropped.
+/// A replica that trusts a header with the caller. It runs until this is dropped.
 struct Replica {
     address: SocketAddr,
     _stop: oneshot::Sender<()>,
 }
 
-/// Takes a header for proof; a real one would check a token.
+/// Trusts a header; a real layer would check a token.
 async fn believe(mut request: Request, next: middleware::Next) -> Response {
     let name = request.headers().get("x-user");
     if let Some(name) = name.and_then(|name| name.to_str().ok()) {
@@ -73,7 +73,7 @@ impl Replica {
         Raw::connect(self.address).await.ask(ask).await
     }
 
-    /// Whether a call is let in.
+    /// Whether a call is allowed.
     async fn is_let_in(&self, who: &str) -> bool {
         let answer = self.ask(who, Ask::call("now", json!({}))).await;
         let answer = answer.json();
@@ -102,12 +102,12 @@ impl Replica {
     }
 }
 
-/// How many of so many calls at all replicas in turn are let in.
+/// Returns how many of this many calls are allowed. They go to all replicas in turn.
 async fn let_in(replicas: &[&Replica], who: &str, calls: u32) -> u32 {
     let mut count = 0;
     for replica in replicas.iter().cycle().take(calls as usize) {
         count += u32::from(replica.is_let_in(who).await);
-        // The others are told behind a call.
+        // The other replicas learn of a call after it.
         tokio::task::yield_now().await;
     }
     count
@@ -121,14 +121,14 @@ async fn a_rate_counts_for_all_replicas_together() {
         Replica::start(stores).await,
     );
     let begun = std::time::Instant::now();
-    // Calls that came back while they were made, on a machine that may be busy.
+    // Calls that became available in the meantime, on a machine that may be busy.
     let more = || 5 + 2 * u32::try_from(begun.elapsed().as_secs()).expect("a short time");
-    // Each of them alone would let in as many.
+    // Each of them alone would allow as many.
     let count = let_in(&[&one, &other], "ada", 4 * CALLS).await;
     assert!(count >= CALLS, "a caller gets its limit: {count}");
-    // Half as much is given without asking.
+    // Half of the limit is given without asking.
     assert!(count <= CALLS * 3 / 2 + more(), "and little more: {count}");
-    // One that sends everything to one replica gets its limit too.
+    // A caller that sends everything to one replica gets its whole limit, too.
     let count = let_in(&[&one], "bob", 4 * CALLS).await;
     assert!((CALLS..=CALLS * 3 / 2 + more()).contains(&count), "{count}");
     // Others are not affected.
@@ -160,12 +160,12 @@ async fn sessions_count_for_all_replicas_together() {
     let (replicas, mut sessions) = ([&one, &other], Vec::new());
     for replica in replicas.iter().cycle().take(3 * SESSIONS) {
         sessions.push(replica.open("ada").await);
-        // So that one of them has been silent for longest.
+        // So that one of them has been silent for the longest time.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let mut left = Vec::new();
     for (number, session) in sessions.iter().enumerate() {
-        // Another replica than the one where it was opened.
+        // Another replica than the one that opened it.
         if replicas[(number + 1) % 2].has("ada", session).await {
             left.push(number);
         }
@@ -179,7 +179,7 @@ async fn sessions_count_for_all_replicas_together() {
     assert!(other.has("eve", &session).await, "others are not affected");
 }
 
-/// Serves as another server does that knows nothing of [`Peer`], until the sender is dropped.
+/// Serves like another HTTP server that knows nothing of [`Peer`], until the sender is dropped.
 async fn start_elsewhere(settings: HttpSettings) -> (SocketAddr, oneshot::Sender<()>) {
     async fn forget_peer(mut request: Request, next: middleware::Next) -> Response {
         request.extensions_mut().remove::<Peer>();
@@ -201,7 +201,8 @@ async fn start_elsewhere(settings: HttpSettings) -> (SocketAddr, oneshot::Sender
     (address, stop)
 }
 
-/// Calls until a call is refused, at most so often. Gives how many were let in, and the error.
+/// Sends calls until one is rejected, but at most this many. Returns how many were allowed, and the
+/// error.
 async fn until_refused(at: SocketAddr, from: &str, calls: u32) -> (u32, String) {
     let mut raw = Raw::connect(at).await;
     for count in 0..calls {
@@ -225,7 +226,7 @@ async fn callers_of_unknown_address_have_a_rate_together() {
         message.contains("`HttpSettings::address_from`"),
         "{message}"
     );
-    // Another address does not help, because the server does not know it.
+    // Another address changes nothing, because the server does not know it.
     let (count, _) = until_refused(at, "192.0.2.2:1", 10 * CALLS).await;
     assert!(count < CALLS, "{count}");
 }
@@ -243,7 +244,7 @@ async fn callers_are_told_apart_by_the_address_that_the_program_knows() {
         assert!((CALLS..10 * CALLS).contains(&count), "{from}: {count}");
         assert!(message.contains("of this caller"), "{message}");
     }
-    // Callers on this machine are not counted, as at our own listener.
+    // Callers on this machine are not counted, as with the server's own listener.
     let (count, _) = until_refused(at, "127.0.0.1:1", 3 * CALLS).await;
     assert_eq!(count, 3 * CALLS);
 }

@@ -1,5 +1,4 @@
-//! The end of a server: what runs is finished, open streams are told, and it does not take for
-//! ever.
+//! The shutdown of a server: running calls finish, open streams end, and it does not take forever.
 
 use std::time::{Duration, Instant};
 
@@ -84,7 +83,7 @@ async fn clients_of_the_first_revision_get_their_answers() {
     site.stopped().await.expect("an orderly end");
 }
 
-/// The stream of HTTP+SSE is all that there is of its session: no other replica can hear the answer.
+/// The session of HTTP+SSE is its stream, so no other replica can receive the answer.
 #[tokio::test]
 async fn clients_of_the_first_revision_are_told_to_call_again() {
     async fn guess(Asking(ask): Asking) -> Result<String, ToolError> {
@@ -117,7 +116,7 @@ async fn clients_of_the_first_revision_are_told_to_call_again() {
     site.stop();
     let mut answer = stream.message().await;
     while answer["id"] != 1 {
-        // The question is called off.
+        // The question is cancelled.
         assert_eq!(answer["method"], "notifications/cancelled");
         answer = stream.message().await;
     }
@@ -146,7 +145,7 @@ async fn what_does_not_finish_is_cut_off() {
     assert!(start.elapsed() < Duration::from_secs(5));
     modern.closed().await;
     legacy.closed().await;
-    // Nothing of it lives on.
+    // Both calls have been dropped.
     gate.dropped(2).await;
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{gate::Gate, wire::TIMEOUT};
 
-/// A server that listens.
+/// A server that listens on a socket.
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) live: LiveServer,
@@ -26,26 +26,26 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The sample server with default settings.
+    /// Starts the sample server with default settings.
     pub(crate) async fn start() -> Self {
         Self::with(|http| http).await
     }
 
-    /// The sample server with settings for HTTP.
+    /// Starts the sample server with these settings for HTTP.
     pub(crate) async fn set(change: impl FnOnce(&mut HttpSettings)) -> Self {
         let mut settings = HttpSettings::default();
         change(&mut settings);
         Self::with(|http| http.settings(settings)).await
     }
 
-    /// The sample server, listening as told.
+    /// Starts the sample server with this change to its listener.
     pub(crate) async fn with(listen: impl FnOnce(Http) -> Http) -> Self {
         let gate = Gate::new();
         let server = sample(&gate);
         Self::serving(server, gate, listen).await
     }
 
-    /// A server of the test's own.
+    /// Starts a server of the test.
     pub(crate) async fn serving(
         server: Server,
         gate: Gate,
@@ -59,7 +59,7 @@ impl Site {
                 let _ = announce.send(address);
             })
             .until(async {
-                // A site that is dropped stops too.
+                // The site stops when it is dropped, too.
                 let _ = stopped.await;
             });
         let serving = tokio::spawn({
@@ -78,12 +78,13 @@ impl Site {
         }
     }
 
-    /// Asks on a connection of its own.
+    /// Sends a request on a connection of its own.
     pub(crate) async fn ask(&self, ask: Ask) -> Answer {
         Raw::connect(self.address).await.ask(ask).await
     }
 
-    /// Asks until the answer has this status: what happens on another connection takes its time.
+    /// Sends a request until the answer has this status, because events on other connections take
+    /// time.
     pub(crate) async fn until_status(&self, ask: Ask, status: u16) -> Answer {
         let asking = async {
             loop {
@@ -119,12 +120,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Opens a session and says that it is ready.
+    /// Opens a session and sends `notifications/initialized`.
     pub(crate) async fn open(site: &Site, revision: Revision) -> Self {
         Self::open_with(site, revision, json!({})).await
     }
 
-    /// The same for a client with these capabilities.
+    /// Opens a session for a client with these capabilities.
     pub(crate) async fn open_with(site: &Site, revision: Revision, capabilities: Value) -> Self {
         let answer = site.ask(Ask::initialize_with(revision, capabilities)).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -143,7 +144,7 @@ impl Session {
         session
     }
 
-    /// A request of the session: its headers on top.
+    /// Adds the headers of the session to a request.
     pub(crate) fn own(&self, ask: Ask) -> Ask {
         let ask = ask.with("mcp-session-id", &self.id);
         // transports: clients send the version since 2025-06-18.
@@ -167,7 +168,7 @@ impl Session {
         Raw::streaming(self.address, self.own(Ask::post(message))).await
     }
 
-    /// Posts a message and does not wait for the answer.
+    /// Posts a message without waiting for the answer.
     pub(crate) async fn send(&self, message: Value) -> Raw {
         Raw::asking(self.address, self.own(Ask::post(message))).await
     }
@@ -177,7 +178,7 @@ impl Session {
         Raw::streaming(self.address, self.own(Ask::get())).await
     }
 
-    /// Comes back to a stream.
+    /// Resumes a stream.
     pub(crate) async fn resume(&self, last: &str) -> Raw {
         Raw::streaming(
             self.address,
@@ -194,7 +195,7 @@ pub(crate) const SESSIONS: [Revision; 3] = [
     Revision::V2025_11_25,
 ];
 
-/// A call that wants progress.
+/// A call with a progress token.
 pub(crate) fn watched(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     super::ask::request(
         id,
@@ -203,7 +204,7 @@ pub(crate) fn watched(id: impl Into<Value>, tool: &str, arguments: Value) -> Val
     )
 }
 
-/// Short enough that tests can wait for it.
+/// Short enough for tests to wait for it.
 pub(crate) const SOON: Duration = Duration::from_millis(50);
 
 /// Long enough to open a session on a busy machine, and short enough to wait for its end.
@@ -214,7 +215,7 @@ pub(crate) struct Count {
     count: u32,
 }
 
-/// Reports so many steps, then waits at the gate, then reports one more.
+/// Reports this many steps, waits at the gate, and reports one more.
 pub(crate) async fn steps(
     progress: Progress,
     State(gate): State<Gate>,
@@ -228,13 +229,13 @@ pub(crate) async fn steps(
     format!("{} steps", all.count)
 }
 
-/// Reports a step and is done with it at once.
+/// Reports a step and ends at once.
 async fn step(progress: Progress) -> &'static str {
     progress.at(1.0).await;
     "stepped"
 }
 
-/// Lets the client go, then waits at the gate.
+/// Lets the client disconnect, then waits at the gate.
 async fn leave(progress: Progress, detach: Detach, State(gate): State<Gate>) -> String {
     progress.at(1.0).await;
     detach.now().await;
@@ -243,7 +244,7 @@ async fn leave(progress: Progress, detach: Detach, State(gate): State<Gate>) -> 
     format!("left: {}", detach.is_possible())
 }
 
-/// Text of so many letters.
+/// Returns a text of this many letters.
 async fn letters(Args(all): Args<Count>) -> String {
     "x".repeat(all.count as usize)
 }

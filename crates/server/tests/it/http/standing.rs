@@ -43,7 +43,7 @@ async fn changes_are_told_to_every_session_on_its_standing_stream() {
         let message = stream.message().await;
         assert_eq!(message["method"], CHANGED);
         assert_eq!(message.get("id"), None);
-        // Sessions know no subscription ids.
+        // Sessions have no subscription ids.
         assert!(!message.to_string().contains("subscriptionId"));
     }
 }
@@ -70,13 +70,13 @@ async fn of_two_streams_one_gets_each_message() {
     let second = newer.event().await.expect("a change");
     assert!(is_change(&first) && is_change(&second));
     assert_ne!(first.id, second.id);
-    // The older one lives, and is silent.
+    // The older one is still open, and silent.
     assert_eq!(older.piece().await.as_deref(), Some(&b":\n\n"[..]));
-    // When the newer goes, the older takes over.
+    // When the newer one closes, the older one continues.
     drop(newer);
     let mut third = None;
     for number in 0..100 {
-        // The server learns in its own time that it is gone.
+        // It takes the server a moment to notice that it closed.
         add(&site, &format!("three.{number}"));
         if let Ok(event) = timeout(SOON, older.event()).await {
             third = event;
@@ -115,7 +115,7 @@ async fn a_standing_stream_that_broke_is_resumed() {
     drop(resumed);
     let mut resumed = session.resume(prime.id.as_deref().expect("an id")).await;
     assert_eq!(resumed.event().await, Some(one));
-    // A new stream begins where the session is now, and repeats nothing.
+    // A new stream begins with the current state of the session, and repeats nothing.
     let mut fresh = session.listen().await;
     let prime_of_fresh = fresh.event().await.expect("the priming event");
     assert_ne!(prime.id, prime_of_fresh.id);

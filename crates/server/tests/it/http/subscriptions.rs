@@ -31,7 +31,7 @@ async fn changes_come_after_the_acknowledgement_to_those_who_asked() {
         assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(subscription(&first), id);
         let accepted = &first["params"]["notifications"];
-        // No prompts are served, so nothing is promised of them.
+        // The server has no prompts, so it does not acknowledge changes of them.
         assert_eq!(accepted.get("promptsListChanged"), None);
         assert_eq!(accepted.get("toolsListChanged").is_some(), id != "c");
     }

@@ -34,7 +34,7 @@ async fn polling_a_task_opens_no_stream() {
     let task = json!({ "taskId": created["result"]["task"]["taskId"] });
     site.gate.arrived(1).await;
     for (id, status) in [(2, "working"), (3, "completed")] {
-        // It is asserted there that the answer is JSON, and not a stream.
+        // That function asserts that the answer is JSON, and not a stream.
         let polled = session
             .post(request(id, "tasks/get", task.clone()))
             .await

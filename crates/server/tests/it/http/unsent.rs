@@ -1,4 +1,4 @@
-//! Answers that their clients do not read: they have a budget on every way out.
+//! Answers that their clients do not read have a budget, however they are sent.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{gate::Gate, wire::TIMEOUT};
 
-/// 24 MiB: more than the system keeps of a connection that is not read.
+/// 24 MiB: more than the system buffers for a connection that is not read.
 const LARGE: usize = 24 * 1024 * 1024;
 
 /// 16 MiB: an answer of more than half of it counts as half, so that two of them fit.
@@ -24,18 +24,18 @@ const UNSENT: usize = 16 * 1024 * 1024;
 
 const SETTING: &str = "`MemoryBudget::unsent_per_caller`";
 
-/// Is done at once.
+/// Ends at once.
 async fn large() -> String {
     "x".repeat(LARGE)
 }
 
-/// Is done later.
+/// Ends later.
 async fn late() -> String {
     tokio::task::yield_now().await;
     large().await
 }
 
-/// Says something first.
+/// Reports progress first.
 async fn told(progress: Progress) -> String {
     progress.at(1.0).await;
     large().await
@@ -61,7 +61,8 @@ async fn site() -> Site {
     Site::serving(server, gate, |http| http).await
 }
 
-/// Two answers are left unread, the third is refused; when they are given up, answers come again.
+/// Two answers are not read, and the third is rejected; when they are dropped, answers are sent
+/// again.
 async fn has_a_budget(site: &Site, ask: Ask) {
     let unread = async || {
         let mut raw = Raw::asking(site.address, ask.clone()).await;
@@ -71,7 +72,7 @@ async fn has_a_budget(site: &Site, ask: Ask) {
     let held = (unread().await, unread().await);
     let refused = text_of(site, &ask).await;
     assert!(refused.contains(SETTING), "{refused:.300}");
-    // What is small is served.
+    // Small answers are sent.
     assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
     drop(held);
     let served = async { while text_of(site, &ask).await.len() < LARGE {} };
@@ -88,7 +89,7 @@ fn watching(tool: &str) -> Value {
     json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": "t" } })
 }
 
-/// Messages that wait behind each other are dropped, but a few, while answers take all of the budget.
+/// Queued messages are dropped, except for a few, while answers take the whole budget.
 #[tokio::test]
 async fn log_messages() {
     let site = site().await;
@@ -176,7 +177,7 @@ async fn answers_over_http_and_sse() {
         .await;
         streams.push((stream, place));
     }
-    // The first is with the connection, the second in the queue.
+    // The first answer is in the connection, the second in the queue.
     post(&site, &streams[0].1, call(1, "large")).await;
     post(&site, &streams[0].1, call(2, "large")).await;
     post(&site, &streams[1].1, call(3, "large")).await;

@@ -30,7 +30,7 @@ async fn site() -> Site {
     Site::serving(server, Gate::new(), |http| http).await
 }
 
-/// The standing stream of a session, its priming event taken.
+/// Opens the standing stream of a session, and takes its priming event.
 async fn standing(session: &Session, revision: Revision) -> Raw {
     let mut stream = session.listen().await;
     if revision == Revision::V2025_11_25 {
@@ -75,7 +75,7 @@ async fn a_session_that_does_not_listen_yet_hears_later() {
     session
         .post(request(1, "resources/subscribe", params))
         .await;
-    // Many more than wait for a session whose client does not listen.
+    // Many more than are kept for a session whose client does not listen.
     for _ in 0..5000 {
         site.live.changes().resource("r://one");
         site.live.changes().resources();
@@ -111,7 +111,7 @@ async fn a_listen_stream_hears_of_its_resources_until_it_hangs_up() {
         site.live.changes().resource("r://two");
         site.live.changes().resource("r://one");
     }
-    // However often it changed, the stream that was not read hears of it at least once.
+    // However often it changed, the stream that was not read gets at least one notification.
     assert_eq!(one.message().await["params"]["uri"], "r://one");
 }
 
@@ -142,7 +142,7 @@ async fn log_messages_come_on_the_stream_of_the_request_alone() {
     let mut raw = Raw::streaming(site.address, Ask::modern("tools/call", ask.clone())).await;
     assert!(says(&raw.message().await));
     assert_eq!(raw.message().await["result"]["content"][0]["text"], "done");
-    // Without a level, or for too mild a message, the answer is plain JSON.
+    // Without a level, or if the message is not severe enough, the answer is plain JSON.
     ask["_meta"][LEVEL] = json!("error");
     for silent in [ask, json!({ "name": "say", "arguments": {} })] {
         let answer = site.ask(Ask::modern("tools/call", silent)).await;

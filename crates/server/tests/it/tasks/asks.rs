@@ -1,4 +1,4 @@
-//! Tasks of the extension that ask, and say how far they are.
+//! Tasks of the extension that ask questions and report progress.
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -41,7 +41,7 @@ async fn questions_are_asked_on_the_task_and_answered_one_by_one() {
         .keys()
         .collect();
     assert_eq!(keys, ["second"]);
-    // An answer that comes twice is passed over.
+    // A second answer to the same question is ignored.
     let rest = update(json!({ "first": accept("Eve"), "second": accept("Bob") }));
     result(&mut wire, "tasks/update", rest).await;
     let done = until(&mut wire, id, "completed").await;

@@ -1,4 +1,4 @@
-//! The tools whose calls become tasks, and how the tests talk to them.
+//! Tools whose calls become tasks, and functions with which the tests call them.
 
 use std::{
     sync::{
@@ -18,12 +18,12 @@ use turnbuckle_server::{
 
 use crate::wire::{TIMEOUT, Wire};
 
-/// What the tests and the handlers share.
+/// The state that the tests and the handlers share.
 #[derive(Clone)]
 pub(super) struct Lab {
-    /// A permit lets one `slow` go on.
+    /// A permit lets one `slow` continue.
     pub(super) gate: Arc<Semaphore>,
-    /// How many `slow` are alive.
+    /// How many `slow` are running.
     pub(super) alive: Arc<AtomicUsize>,
 }
 
@@ -43,7 +43,8 @@ pub(super) async fn slow(State(lab): State<Lab>, progress: Progress) -> &'static
     "done"
 }
 
-/// A step for each of two permits, and one more for the third, when the call has long been over.
+/// Reports a step for each of two permits, and one more for the third, when the call has ended long
+/// ago.
 pub(super) async fn steps(State(lab): State<Lab>, progress: Progress) -> &'static str {
     for step in 1..=2 {
         lab.gate.acquire().await.expect("the gate stays").forget();
@@ -122,7 +123,8 @@ pub(super) fn with_settings(settings: TaskSettings) -> (Lab, LiveServer) {
     (lab, server)
 }
 
-/// A message, not held against the core's schema, which has no tasks extension.
+/// Returns the next message. It is not compared with the core's schema, which has no tasks
+/// extension.
 pub(super) async fn next(wire: &mut Wire) -> Value {
     let line = wire.next_line().await.expect("the server had more to say");
     serde_json::from_str(&line).expect("the server sends JSON")
@@ -151,7 +153,7 @@ pub(super) async fn error(wire: &mut Wire, method: &str, params: Value) -> Value
     response["error"].take()
 }
 
-/// Params of a client that declares tasks, and forms.
+/// Adds the capabilities of a client that declares tasks and forms.
 pub(super) fn declaring(mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({
         "elicitation": { "form": {} },

@@ -32,7 +32,7 @@ async fn a_session_creates_looks_waits_lists_and_cancels() {
     assert_eq!(first["ttl"], 60_000);
     assert!(created.get("resultType").is_none());
     let id = &first["taskId"];
-    // tasks: the parameter wins over what `_meta` says.
+    // tasks: the parameter takes precedence over `_meta`.
     let meta = json!({ "io.modelcontextprotocol/related-task": { "taskId": "another" } });
     let seen = result(
         &mut wire,
@@ -49,7 +49,7 @@ async fn a_session_creates_looks_waits_lists_and_cancels() {
         assert_eq!(task["ttl"], 60_000);
     }
 
-    // Blocks until the task has ended.
+    // Waits until the task has ended.
     let waiting = wire.ask("tasks/result", json!({ "taskId": id })).await;
     until_alive(&lab, 1).await;
     lab.gate.add_permits(1);
@@ -105,7 +105,7 @@ async fn tools_and_calls_must_agree_on_tasks_in_a_session() {
     lab.gate.add_permits(1);
     assert_eq!(wire.text("slow", json!({})).await, "done");
 
-    // A server that declares no tasks ignores the wish for one.
+    // A server that declares no tasks ignores the request for a task.
     let server = Server::new("plain", "1").tool(Tool::new("plain", quick));
     let server = server.build().expect("in order");
     let mut wire = Wire::at(&server, Revision::V2025_11_25).await;
@@ -134,7 +134,8 @@ async fn older_sessions_have_no_tasks() {
     }
 }
 
-// tasks: whatever can be got is listed, by its caller alone; a page that is not the last says so.
+// tasks: every task that can be read is listed, but only to its caller; every page but the last has
+// a cursor.
 // rule: D6, D8
 #[tokio::test]
 async fn a_session_lists_the_tasks_of_its_caller_and_no_others() {
@@ -254,7 +255,7 @@ async fn a_task_is_gone_and_its_work_stopped_when_its_time_is_over() {
         "no client gets less than a second"
     );
     until_alive(&lab, 1).await;
-    // Waits for the end of the task, which is that of its time.
+    // Waits for the end of the task, which is when it expires.
     let gone = error(&mut wire, "tasks/result", json!({ "taskId": id })).await;
     assert_eq!(gone["code"], -32_602);
     until_alive(&lab, 0).await;
@@ -334,7 +335,7 @@ async fn a_session_with_tasks_of_its_own_is_asked_by_them_if_the_server_wants_it
     assert_eq!(done["id"], call);
     assert_eq!(done["result"]["content"][0]["text"], "\"Ada\"");
 
-    // Giving the call up gives the client's task up.
+    // Cancelling the call also cancels the client's task.
     let call = wire.ask_tool("curious", json!({})).await;
     let asked = next(&mut wire).await;
     let mut task = task;
