@@ -91,6 +91,9 @@ impl Next {
     ///
     /// # Errors
     /// The failure of the handler, of one of its extractors, or of an inner layer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the inner layers and the handler.
     pub async fn run(mut self, call: Call<'static>) -> Result<Reply, Failure> {
         match self.layers.next() {
             Some(layer) => layer.call(call, self).await,

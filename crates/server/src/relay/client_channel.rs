@@ -63,6 +63,9 @@ impl ClientChannel {
 
     /// Sends a notification on the stream of the request. Waits while too many messages for the
     /// client are queued. Does nothing if the client has disconnected.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
     pub async fn notify(&self, method: &str, params: Option<Raw<'_>>) {
         let mut message = Vec::new();
         envelope::write_raw_notification(&mut message, method, params);

@@ -81,6 +81,10 @@ impl LiveServer {
     ///
     /// Connections are not touched. Call it after they have ended and before the process ends;
     /// [`Server::serve`](crate::Server::serve) calls it by itself. It takes at most ten seconds.
+    ///
+    /// # Cancel safety
+    /// Dropping the future while it waits does not stop the shutdown of the tasks, but other
+    /// replicas may learn only later that this one has ended.
     pub async fn shutdown(&self) {
         let handed_over = self.0.tasks.close().await;
         #[cfg(feature = "http")]

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(hub.len(), 2);
         drop(one);
         assert_eq!(hub.len(), 1);
-        // Marked, but not told: what is kept of it goes with the listener.
+        // The change was noted but not reported; the note is dropped with the listener.
         hub.hear(&Change::Resource("a://b".into()));
         other.remove_resource("a://b");
         assert_eq!(hub.len(), 0);

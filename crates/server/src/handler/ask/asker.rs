@@ -148,6 +148,11 @@ impl Asker {
     ///
     /// # Errors
     /// The error of the effect, or [`AskFailed`] if the value cannot be stored.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the effect; unless the effect has ended, no value is stored. While
+    /// the effect runs, the handler is not dropped because of a question, but it is if the call is
+    /// cancelled.
     pub async fn memo<T, E>(
         &self,
         key: &str,

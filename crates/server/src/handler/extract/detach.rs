@@ -32,6 +32,9 @@ impl Detach {
 
     /// Closes the connection after everything that was sent so far. The call continues, and its
     /// messages are stored until the client fetches them.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready leaves the connection open.
     pub async fn now(&self) {
         if let Some(peer) = &self.0 {
             peer.detach().await;

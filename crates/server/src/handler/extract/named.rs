@@ -57,13 +57,13 @@ impl<T> TypeOf<T> {
     }
 }
 
-/// Tells that a plain type has no patterns.
+/// Implemented for types whose schema has no patterns.
 pub trait PlainPatterns {
     /// Returns [`Patterns::NONE`].
     fn patterns(&self) -> Patterns;
 }
 
-/// Tells that any type may have patterns.
+/// Implemented for every type, whose schema may have patterns.
 pub trait AnyPatterns {
     /// Returns [`Patterns::SOME`].
     fn patterns(&self) -> Patterns;

@@ -146,6 +146,9 @@ impl Progress {
     ///
     /// A value that does not exceed the last one is not sent, because the protocol requires
     /// progress to increase.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready may lose this report.
     pub async fn report(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         // progress: notifications MUST stop after completion, also those of work that outlives it.
         let Some(recipient) = self.0.as_ref().filter(|recipient| recipient.call.is_open()) else {
