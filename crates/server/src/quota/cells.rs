@@ -41,7 +41,7 @@ impl CallerCells<AtomicUsize> {
         }
     }
 
-    /// The amount that a caller has taken. It is too high if others share cells with it.
+    /// The amount that a caller has taken. It may be too high if others share its cells.
     pub(crate) fn used(&self, caller: CallerKey) -> usize {
         let used = self.of(caller).map(|cell| cell.load(Ordering::Relaxed));
         used[0].min(used[1])

@@ -10,8 +10,8 @@ use std::{
 
 use super::{CallerCells, CallerKey};
 
-/// One caller may take at most this fraction of its quota at once, if others have to make room for
-/// it.
+/// A quarter of its quota is the most that one caller may take at once if others have to make room
+/// for it.
 #[cfg(feature = "http")]
 const LARGEST_PART: usize = 4;
 

@@ -87,7 +87,7 @@ impl EventStream {
         matches!(self.state().reading, ReadBy::Reader(_))
     }
 
-    /// How long it has had no reader.
+    /// How long no client has read it.
     pub(super) fn left_for(&self) -> Duration {
         match self.state().reading {
             ReadBy::Reader(_) => Duration::ZERO,
