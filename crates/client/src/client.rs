@@ -1,5 +1,5 @@
-//! The client: who it is, what it answers, how patient it is. Made once, connected as often as
-//! there are servers.
+//! `Client`: the name, handlers and settings of a client. One client can open any number of
+//! connections.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -47,23 +47,23 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with this name and version, which servers are told. Use
+    /// Creates a client with this name and version, which are sent to servers. Use
     /// `Client::from(Implementation)` to add a title, a description or icons.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from(Implementation::new(name, version))
     }
 
     /// Sets the handlers for requests of servers (elicitation, sampling, roots), and replaces those
-    /// that were set before. The methods `on_form`, `on_url`, `on_sample` and `roots` add single
-    /// handlers.
+    /// that were set before. To add single handlers, use [`on_form`](Self::on_form),
+    /// [`on_url`](Self::on_url), [`on_sample`](Self::on_sample) or [`roots`](Self::roots).
     pub fn answering(self, answers: impl Into<Answers>) -> Self {
         self.with(|profile| profile.answers = answers.into())
     }
 
     /// Calls `show` with every message that is sent or received: for logs, recordings and tests.
     ///
-    /// It is called where the message is sent or read, and must not block. Secrets in messages are
-    /// not masked; HTTP headers are not included.
+    /// `show` runs where the message is sent or read, so it must not block. Secrets in messages are not
+    /// masked; HTTP headers are not included.
     ///
     /// ```
     /// use turnbuckle_client::{Client, Direction};
@@ -109,9 +109,9 @@ impl Client {
         self.answered(|answers| answers.on_url(handler))
     }
 
-    /// Sets the handler for sampling, by which servers ask the client's model, and declares the
+    /// Sets the handler for sampling, which lets servers use the client's model, and declares the
     /// capability. Requests with tools are refused;
-    /// [`on_sample_with_tools`](Self::on_sample_with_tools) takes them. See [`Answers::on_sample`].
+    /// [`on_sample_with_tools`](Self::on_sample_with_tools) accepts them. See [`Answers::on_sample`].
     pub fn on_sample<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -120,8 +120,8 @@ impl Client {
         self.answered(|answers| answers.on_sample(handler))
     }
 
-    /// Sets the handler for sampling with tools, in place of that of
-    /// [`on_sample`](Self::on_sample). See [`Answers::on_sample_with_tools`].
+    /// Sets the handler for sampling with tools, and replaces that of [`on_sample`](Self::on_sample).
+    /// See [`Answers::on_sample_with_tools`].
     pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -130,14 +130,15 @@ impl Client {
         self.answered(|answers| answers.on_sample_with_tools(handler))
     }
 
-    /// Declares that sampling can include context of servers. It needs a handler for sampling. See
+    /// Declares that sampling can include context of servers. It requires a handler for sampling. See
     /// [`Answers::sampling_context`].
     pub fn sampling_context(self) -> Self {
         self.answered(Answers::sampling_context)
     }
 
-    /// Sets the roots that servers see. Keep a clone of [`Roots`] to change them later; servers are
-    /// notified. Use [`on_roots`](Self::on_roots) if servers should see different roots.
+    /// Sets the roots that servers see. To change the roots later, keep a clone of the [`Roots`];
+    /// servers are then notified. Use [`on_roots`](Self::on_roots) if servers should see different
+    /// roots.
     pub fn roots(self, roots: impl Into<Roots>) -> Self {
         self.answered(|answers| answers.roots(roots))
     }
@@ -164,8 +165,8 @@ impl Client {
         self.answered(|answers| answers.on_roots(handler))
     }
 
-    /// Calls `listener` with every notification of every server, from the first message on. It runs
-    /// where messages are read, so it must not block; for longer work use the stream of
+    /// Calls `listener` with every notification of every server, from the first message on. The
+    /// listener runs where messages are read, so it must not block; for longer work use the stream of
     /// [`Connection::notifications`](crate::Connection::notifications).
     pub fn on_notification(
         self,
@@ -174,8 +175,8 @@ impl Client {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
     }
 
-    /// Uses this cache for results in place of the client's own. Give clones of one [`Cache`] to
-    /// several clients to share it, or set other limits and lifetimes.
+    /// Uses this cache for results instead of the client's own. Pass clones of one [`Cache`] to several
+    /// clients to share it, or set other limits and lifetimes.
     pub fn cache(self, cache: Cache) -> Self {
         self.with(|profile| profile.cache = Some(cache))
     }
@@ -186,15 +187,14 @@ impl Client {
         self.with(|profile| profile.cache = None)
     }
 
-    /// Asks every server for log messages of this severity and above: sessions once when they are
-    /// opened, modern servers with each request. Servers without the logging capability are not
-    /// asked.
+    /// Asks every server for log messages of this severity and above: a session once when it is opened,
+    /// a modern server with each request. Servers without the logging capability are not asked.
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.with(|profile| profile.settings.log_level = Some(level))
     }
 
-    /// Calls `listener` with every log message of every server and the server's name. It runs where
-    /// messages are read, so it must not block; for longer work use the stream of
+    /// Calls `listener` with every log message of every server and the server's name. The listener runs
+    /// where messages are read, so it must not block; for longer work use the stream of
     /// [`Connection::logs`](crate::Connection::logs).
     ///
     /// ```
@@ -255,15 +255,15 @@ impl Client {
         self.with(|profile| profile.settings.deadline = deadline)
     }
 
-    /// Sets the longest time of a call, regardless of progress. Defaults to one hour. A call whose
-    /// own deadline is longer may take that long. For longer work, use [tasks](crate::ClientCall::task).
+    /// Sets the longest time of a call, regardless of progress. Defaults to one hour. A call with a
+    /// longer deadline of its own may take that long. For longer work, use
+    /// [tasks](crate::ClientCall::task).
     pub fn longest_call(self, longest: Duration) -> Self {
         self.with(|profile| profile.settings.longest = longest)
     }
 
-    /// Sets how often a server may ask in the middle of one call. Defaults to 32. When the server
-    /// asks once more, the call ends with
-    /// [`CallError::TooManyRounds`](crate::CallError::TooManyRounds).
+    /// Sets how often a server may ask in the middle of one call. Defaults to 32. If the server asks
+    /// once more, the call fails with [`CallError::TooManyRounds`](crate::CallError::TooManyRounds).
     pub fn max_rounds(self, rounds: usize) -> Self {
         self.with(|profile| profile.settings.max_rounds = rounds)
     }
@@ -274,15 +274,16 @@ impl Client {
         self.with(|profile| profile.settings.ask_rates = rates)
     }
 
-    /// Does not declare tasks. Servers then answer when they are done, however long that takes, and
-    /// ask by requests that wait. Use it for programs that prefer an open connection to polling,
-    /// and for servers with broken tasks.
+    /// Does not declare tasks. Servers then answer calls when they are done, however long that takes,
+    /// and send their questions as requests. Use it for programs that prefer an open connection to
+    /// polling, and for servers whose tasks are broken.
     pub fn without_tasks(self) -> Self {
         self.with(|profile| profile.settings.tasks = TaskSupport::Off)
     }
 
-    /// Sets how long a server may take to answer the probe before it is also tried with a
-    /// handshake. Defaults to 5 seconds. Programs that were connected to before are not probed.
+    /// Sets how long a server may take to answer the probe before the handshake is tried as well.
+    /// Defaults to 5 seconds. Programs whose revision is known from an earlier connection are not
+    /// probed.
     pub fn probe_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.probe_timeout = timeout)
     }
@@ -293,21 +294,21 @@ impl Client {
         self.with(|profile| profile.settings.handshake_timeout = timeout)
     }
 
-    /// Sets how long the process of a server gets for each step of its shutdown: to end by itself
-    /// after its input is closed, and again after it was asked to terminate. Defaults to 2 seconds.
-    /// After that it is killed.
+    /// Sets how long the process of a server gets for each step of its shutdown: to exit by itself
+    /// after its input is closed, and again after it was asked to terminate. After that it is killed.
+    /// Defaults to 2 seconds.
     pub fn grace(self, grace: Duration) -> Self {
         self.with(|profile| profile.settings.grace = grace)
     }
 
-    /// Sets how long messages may be and how much may be queued for sending. A result beyond the
-    /// limit fails its call with [`CallError::Oversized`](crate::CallError::Oversized); the
-    /// connection goes on.
+    /// Sets how long messages may be and how much may be queued for sending. A call whose result
+    /// exceeds the limit fails with [`CallError::Oversized`](crate::CallError::Oversized); the
+    /// connection stays open.
     pub fn limits(self, limits: Limits) -> Self {
         self.with(|profile| profile.settings.limits = limits)
     }
 
-    /// Accepts structured content that does not match the tool's output schema. It is
+    /// Accepts structured content that does not match the tool's output schema. This is
     /// [`output_check`](Self::output_check) with [`OutputCheck::Skip`].
     pub fn trust_output(self) -> Self {
         self.output_check(OutputCheck::Skip)
@@ -319,19 +320,19 @@ impl Client {
         self.with(|profile| profile.settings.output = check)
     }
 
-    /// Pings servers at intervals. After several pings in a row without an answer the server has
-    /// failed, which is logged: a session at a URL is opened again and its calls fail,
-    /// [`Connection::is_closed`](crate::Connection::is_closed) is true until the server is back,
-    /// and the connection to a process ends. Off by default.
+    /// Pings servers at intervals. After several pings in a row without an answer the server is
+    /// considered failed, which is logged. A session at a URL is then opened again and its calls fail;
+    /// [`Connection::is_closed`](crate::Connection::is_closed) is true until the server answers again.
+    /// The connection to a process ends. Off by default.
     pub fn keep_alive(self, pings: KeepAlive) -> Self {
         self.with(|profile| profile.settings.keep_alive = Some(pings))
     }
 
-    /// Passes requests and notifications of servers on in place of handling them, for gateways and
-    /// bridges. Declares exactly these capabilities, as far as the revision has them, and caches no
+    /// Passes requests and notifications of servers on instead of handling them, for gateways and
+    /// bridges. Declares exactly these capabilities, as far as the revision defines them, and caches no
     /// results. Messages that belong to a call are events of
-    /// [`Connection::relay`](crate::Connection::relay); all others go to `sink`. The client answers
-    /// only `ping` itself.
+    /// [`Connection::relay`](crate::Connection::relay); all others go to `sink`. The client itself
+    /// answers only `ping`.
     pub fn relaying(self, capabilities: ClientCapabilities, sink: Arc<dyn RelaySink>) -> Self {
         self.with(|profile| {
             profile.relay = Some(RelayProfile { capabilities, sink });
@@ -349,9 +350,9 @@ impl Client {
     /// further connections at the same time.
     ///
     /// # Errors
-    /// [`ConnectError`](crate::ConnectError) says what was tried and what to do: the program cannot
-    /// be started, the URL cannot be reached or is invalid, the server wants authorization, does
-    /// not answer, or supports no revision that is allowed.
+    /// [`ConnectError`](crate::ConnectError) says what was tried and what to do: the program cannot be
+    /// started, the URL cannot be reached or is invalid, the server requires authorization, does not
+    /// answer, or supports none of the allowed revisions.
     pub fn connect(&self, target: impl Into<Target>) -> Connect {
         Connect::new(self.profile.clone(), target.into())
     }
@@ -367,7 +368,7 @@ impl Client {
 }
 
 impl From<Implementation> for Client {
-    /// A client with more to show than a name and a version.
+    /// Creates a client from a complete description, with a title, icons or a website.
     fn from(client: Implementation) -> Self {
         Self {
             profile: Arc::new(client.into()),

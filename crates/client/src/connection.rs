@@ -21,11 +21,11 @@ use crate::{
 ///
 /// Its methods send requests: [`tools`](Self::tools) and [`call`](Self::call),
 /// [`resources`](Self::resources) and [`read`](Self::read), [`prompts`](Self::prompts) and
-/// [`get`](Self::get). When the last clone is dropped the connection is closed, and the server's
-/// process ended, without waiting; [`close`](Self::close) waits and returns how it ended.
+/// [`get`](Self::get). When the last clone is dropped, the connection is closed and the server's
+/// process ended without waiting; [`close`](Self::close) waits and returns how it ended.
 ///
 /// A connection to a process ends with the process; connect again. A connection to a URL survives
-/// failures of the network: later calls try again, and an expired session is replaced by a new one.
+/// network failures: later calls try again, and an expired session is replaced by a new one.
 #[derive(Clone)]
 pub struct Connection {
     opened: Arc<Opened>,
@@ -42,19 +42,19 @@ impl Connection {
         }
     }
 
-    /// The server: its name, its revision and its capabilities. They do not change while the
-    /// connection is open.
+    /// Returns the server's name, revision and capabilities. They do not change while the connection is
+    /// open.
     pub fn server(&self) -> &Peer {
         &self.peer
     }
 
-    /// The result of the search for the revision of the server. Give it to
+    /// Returns the detected revision of the server. Pass it to
     /// [`Connect::known_revision`](crate::Connect::known_revision) the next time to skip the probe.
     pub fn detected_revision(&self) -> DetectedRevision {
         self.detected
     }
 
-    /// A stream of the server's notifications, beginning now.
+    /// Returns a stream of the server's notifications, beginning now.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Connection, ServerNotification};
@@ -72,17 +72,16 @@ impl Connection {
         self.link().feed.listen(Interest::Everything)
     }
 
-    /// A stream of the server's log messages, beginning now. Ask for messages with
+    /// Returns a stream of the server's log messages, beginning now. Ask for messages with
     /// [`set_log_level`](Self::set_log_level), [`Client::log_level`](crate::Client::log_level) or
     /// [`ClientCall::log_level`](crate::ClientCall::log_level).
     pub fn logs(&self) -> LogStream {
         LogStream::new(&self.link().feed)
     }
 
-    /// Warnings about messages of the server that break the specification: entries of lists and
-    /// parts of results that were left out, so that the rest could be read. Each warning is
-    /// returned once, oldest first; at most the newest 256 are kept until then. They are logged
-    /// too.
+    /// Returns warnings about messages of the server that break the specification: entries of lists and
+    /// parts of results that were left out, so that the rest could be read. Each warning is returned
+    /// once, oldest first; at most the newest 256 are kept until then. Warnings are logged too.
     ///
     /// ```no_run
     /// # async fn example(connection: turnbuckle_client::Connection)
@@ -99,8 +98,8 @@ impl Connection {
         self.link().warnings.take()
     }
 
-    /// The standard error of the server's process, if it is captured. Servers write their logs to
-    /// it; output is not a sign of failure.
+    /// Returns the standard error of the server's process, if it is captured. Servers write their logs
+    /// to it, so output does not mean that something failed.
     pub fn stderr(&self) -> Option<&StderrLog> {
         self.opened.stderr.as_ref()
     }
@@ -113,14 +112,13 @@ impl Connection {
         self.link().is_closed() || is_down
     }
 
-    /// Whether the connection has ended for good. One to a URL has not while its server is away: the
-    /// next call tries to reach the server again.
+    /// Whether the connection has ended for good. A connection to a URL has not ended while its server
+    /// is unreachable: the next call tries again.
     pub fn has_ended(&self) -> bool {
         self.link().is_closed()
     }
 
-    /// Whether both are clones of one connection. Two connections to the same server are not the
-    /// same.
+    /// Whether both are clones of one connection. Two connections to the same server are different.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.opened, &other.opened)
     }
@@ -143,9 +141,9 @@ impl Connection {
         self.opened.close().await
     }
 
-    /// Closes the connection like [`close`](Self::close), but within this time: a process that has
-    /// not ended after half of it is terminated, and killed before the time is over. `None` if the
-    /// process is still there then.
+    /// Closes the connection like [`close`](Self::close), but within this time: a process that still
+    /// runs after half of it is terminated, and killed before the time is over. Returns `None` if the
+    /// process still runs then.
     ///
     /// # Cancel safety
     /// Dropping the future does not stop the closing.
@@ -161,8 +159,8 @@ impl Connection {
         http.is_some_and(|http| http.uses_http_sse())
     }
 
-    /// The tools that the last list contained and that were left out, because their header
-    /// annotations are invalid. Only servers at a URL have such tools.
+    /// Returns the tools of the last list that were left out because their header annotations are
+    /// invalid. Only servers at a URL have such tools.
     #[cfg(feature = "http")]
     pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
         self.link().tools.excluded()
@@ -179,14 +177,14 @@ impl Connection {
         self.link().lifecycle.keep_session();
     }
 
-    /// Notifies the server that its list of roots has changed, as
-    /// [`Client::on_roots`](crate::Client::on_roots) would return it now. Modern servers ask when
-    /// they need the list, and are not notified.
+    /// Notifies the server that its list of roots has changed. Call it when
+    /// [`Client::on_roots`](crate::Client::on_roots) would now return other roots. Modern servers ask
+    /// whenever they need the list, and are not notified.
     pub fn roots_changed(&self) {
         self.link().announce_roots();
     }
 
-    /// Asks the server for signs of life, if the client wants them.
+    /// Starts to ping the server, if the client is set to do so.
     pub(crate) fn keep_alive(&self) {
         if let Some(settings) = self.link().profile().settings.keep_alive {
             let link = self.shared_link();
@@ -194,7 +192,7 @@ impl Connection {
         }
     }
 
-    /// Watches the roots that a handler gives to this server, if there is one.
+    /// Watches the roots that a handler returned to this server, if there is such a handler.
     pub(crate) fn watch_given_roots(&self) {
         if self.link().profile().answers.has_roots_by_server() {
             let (link, roots) = (self.shared_link(), self.peer.roots().clone());
@@ -202,17 +200,17 @@ impl Connection {
         }
     }
 
-    /// The same for what outlives a borrow.
+    /// Returns a shared link, for tasks that outlive a borrow.
     pub(crate) fn shared_link(&self) -> Arc<Link> {
         self.opened.link.clone()
     }
 
-    /// Lets something be said before the connection is closed, which waits for it a moment.
+    /// Runs a task that sends a last message. Closing the connection waits for it for a moment.
     pub(crate) fn run_parting(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.opened.spawn_parting(task);
     }
 
-    /// Lets something run for as long as the connection is there.
+    /// Runs a task for as long as the connection is open.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.opened.spawn(task)
     }

@@ -13,9 +13,9 @@ use crate::{
 /// The two ends of one connection.
 #[derive(Debug)]
 pub(crate) struct Ends {
-    /// The client's identity and capabilities.
+    /// The client's name, capabilities and settings.
     pub(crate) profile: Arc<Profile>,
-    /// The server's name in messages until it has told its own.
+    /// The server's name in errors and logs until the server has reported its own.
     label: Arc<str>,
     peer: OnceLock<Arc<Peer>>,
 }
@@ -29,30 +29,30 @@ impl Ends {
         }
     }
 
-    /// The server's name in messages.
+    /// The server's name in errors and logs.
     pub(crate) fn server(&self) -> &Arc<str> {
         self.peer().map_or(&self.label, |peer| peer.label())
     }
 
-    /// The server, once it has been found out who it is.
+    /// The server, once its revision has been detected.
     pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
         self.peer.get()
     }
 
-    /// The server, also before it has been found out who it is.
+    /// The server, or a placeholder while its revision is being detected.
     pub(crate) fn peer_or_unknown(&self) -> Arc<Peer> {
         let unknown = || Arc::new(Peer::new(self.server(), self.revision()));
         self.peer().cloned().unwrap_or_else(unknown)
     }
 
-    /// The revision to speak. While it is being found out, the newest that has a handshake: a
-    /// server that speaks up before it has answered is a legacy one.
+    /// The revision in use. While it is being detected, this is the newest with a handshake: a server
+    /// that sends a message before it has answered is a legacy server.
     pub(crate) fn revision(&self) -> Revision {
         self.peer()
             .map_or(Revision::LATEST_LEGACY, |peer| peer.revision())
     }
 
-    /// Settles who the server is.
+    /// Records the server once its revision has been detected.
     pub(crate) fn meet(&self, peer: Peer) -> &Arc<Peer> {
         self.peer.get_or_init(|| Arc::new(peer))
     }

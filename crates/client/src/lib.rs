@@ -1,8 +1,9 @@
 //! A client for any server of the Model Context Protocol.
 //!
-//! A [`Client`] says who you are and what you answer when servers ask. [`Client::connect`] reaches
-//! a server, finds out by itself which revision it speaks, and gives a [`Connection`], on which
-//! tools are called, resources read and prompts got, the same way whatever the revision.
+//! A [`Client`] holds the name of your application and the handlers for requests of servers.
+//! [`Client::connect`] reaches a server, detects the revision that it speaks, and returns a
+//! [`Connection`]. A connection calls tools, reads resources and gets prompts in the same way at every
+//! revision.
 //!
 //! | to | use |
 //! |---|---|
@@ -15,15 +16,15 @@
 //! | receive the log messages of a server | [`Connection::logs`], [`Client::log_level`], [`Client::on_log`] |
 //! | receive all notifications | [`Connection::notifications`], [`Client::on_notification`] |
 //! | keep results for a while | [`Cache`] |
-//! | answer what servers ask | [`Answers`] |
-//! | hand requests and answers on as they are, as gateways do | [`Client::relaying`], [`Connection::relay`] |
-//! | answer it by hand, later, in another process | [`Connection::by_hand`], [`Connection::resume`] |
+//! | answer requests of servers: elicitation, sampling, roots | [`Answers`] |
+//! | pass requests and answers on unchanged, as gateways do | [`Client::relaying`], [`Connection::relay`] |
+//! | answer a server's questions later, or in another process | [`Connection::by_hand`], [`Connection::resume`] |
 //!
 //! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
-//! `HttpTarget` with headers, credentials, a proxy or certificates. Which transport and which era it
-//! speaks is found out. Feature `tls` is for `https`.
+//! `HttpTarget` with headers, credentials, a proxy or certificates. The client detects which transport
+//! and which era the server speaks. `https` needs feature `tls`.
 //!
-//! Dropping the future of a call cancels the call, and says so to the server.
+//! Dropping the future of a call cancels the call and tells the server.
 
 mod answer;
 mod by_hand;

@@ -47,7 +47,7 @@ pub struct Answers {
     by_hand: OfferedByHand,
 }
 
-/// Capabilities that are declared without a handler.
+/// Capabilities that are declared without a handler, because the application answers by hand.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -60,7 +60,7 @@ struct OfferedByHand {
     roots: bool,
 }
 
-/// Whether the model that is asked may call tools.
+/// Which kind of sampling requests the handler accepts: with tools or without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sampling {
     #[default]
@@ -68,7 +68,7 @@ enum Sampling {
     WithTools,
 }
 
-/// Whether the handler of sampling adds the context that servers ask for.
+/// Whether the sampling handler adds the context that servers request with `includeContext`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ContextSupport {
     #[default]
@@ -77,7 +77,8 @@ enum ContextSupport {
 }
 
 impl Answers {
-    /// No handlers: no capability is declared, and servers cannot ask for anything.
+    /// Creates an empty set of handlers. With it no capability is declared, and servers cannot send any
+    /// request to the client.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,8 +87,8 @@ impl Answers {
     /// in, which is checked against the form's schema, or that they declined. Returning
     /// [`Refusal::Declined`] and returning a declined result mean the same.
     ///
-    /// Say which server asks, and let the user decline. The deadline of the call is paused
-    /// meanwhile.
+    /// Show the user which server asks, and let the user decline. The deadline of the call is paused
+    /// while the handler runs.
     pub fn on_form<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
@@ -97,11 +98,12 @@ impl Answers {
         self
     }
 
-    /// Sets the handler that asks the user to visit a URL. Accepting means that the user agreed to
-    /// the visit, not that it is over. The handler must not open the URL without asking.
+    /// Sets the handler that asks the user to visit a URL. Accepting means that the user agreed to the
+    /// visit, not that the visit is over. The handler must not open the URL without asking.
     ///
-    /// Where a call has to wait for the visit (-32042 of 2025-11-25), it is made again when the
-    /// server reports its end or the handler has called [`ServerAsk::finish`].
+    /// A server of 2025-11-25 can refuse a call until the user has visited a URL (-32042). The call is
+    /// then sent again when the server reports that the visit is done, or when [`ServerAsk::finish`] is
+    /// called.
     pub fn on_url<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
@@ -111,8 +113,9 @@ impl Answers {
         self
     }
 
-    /// Sets the handler that asks a model. Requests with tools are refused before the handler sees
-    /// them.
+    /// Sets the handler for sampling: it asks a model for a completion. Requests with tools are refused
+    /// before they reach the handler; set [`on_sample_with_tools`](Self::on_sample_with_tools) to
+    /// accept them.
     pub fn on_sample<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -123,8 +126,8 @@ impl Answers {
         self
     }
 
-    /// Sets the handler that asks a model which may call tools. The handler passes the tools on to
-    /// the model.
+    /// Sets the handler for sampling with a model that may call tools. The handler passes the tools of
+    /// the request on to the model. It also receives requests without tools.
     pub fn on_sample_with_tools<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
@@ -142,7 +145,7 @@ impl Answers {
         self
     }
 
-    /// Sets the roots that servers see, the same for all servers. Only `file://` URIs are sent.
+    /// Sets the roots that every server sees. Only `file://` URIs are sent.
     pub fn roots(mut self, roots: impl Into<Roots>) -> Self {
         self.roots = Some(roots.into());
         self
@@ -153,10 +156,10 @@ impl Answers {
     /// [`Connection::roots_changed`](crate::Connection::roots_changed) when a server would get
     /// another answer.
     ///
-    /// The handler returns a list of roots, or [`Roots`]. Those of [`Roots::folders`] are watched
-    /// until the handler returns others to this server: the server is notified when one of the
-    /// folders is gone or is back, and when [`Roots::replace`] changes them. A list of roots is sent
-    /// as it is; the handler sees to it that they exist and can be read.
+    /// The handler returns a list of roots, or [`Roots`]. The folders of [`Roots::folders`] are watched
+    /// until the handler returns other roots to this server: the server is notified when one of the
+    /// folders disappears or reappears, and when [`Roots::replace`] changes them. A list of roots is
+    /// sent unchanged; the handler makes sure that the roots exist and can be read.
     pub fn on_roots<F, A, R>(mut self, handler: F) -> Self
     where
         F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
@@ -170,36 +173,36 @@ impl Answers {
         self
     }
 
-    /// Declares forms without a handler: calls made with [`by_hand`](crate::Connection::by_hand)
-    /// return them as data.
+    /// Declares forms without a handler. Calls made with [`by_hand`](crate::Connection::by_hand) return
+    /// the forms as data.
     pub fn forms_by_hand(mut self) -> Self {
         self.by_hand.forms = true;
         self
     }
 
-    /// Declares visits to URLs without a handler: calls made with
-    /// [`by_hand`](crate::Connection::by_hand) return them as data.
+    /// Declares visits to URLs without a handler. Calls made with
+    /// [`by_hand`](crate::Connection::by_hand) return the visits as data.
     pub fn urls_by_hand(mut self) -> Self {
         self.by_hand.urls = true;
         self
     }
 
-    /// Declares sampling, with tools, without a handler: calls made with `by_hand` return the
-    /// requests as data.
+    /// Declares sampling, with tools, without a handler. Calls made with
+    /// [`by_hand`](crate::Connection::by_hand) return the requests as data.
     pub fn samples_by_hand(mut self) -> Self {
         self.by_hand.sampling = true;
         self
     }
 
-    /// Declares roots without a handler: calls made with [`by_hand`](crate::Connection::by_hand)
-    /// return the requests as data.
+    /// Declares roots without a handler. Calls made with [`by_hand`](crate::Connection::by_hand) return
+    /// the requests as data.
     pub fn roots_by_hand(mut self) -> Self {
         self.by_hand.roots = true;
         self
     }
 
-    /// The capabilities that these handlers allow, in the form of the newest revision. Older
-    /// servers get the part that their revision has.
+    /// Returns the capabilities that these handlers allow, in the form of the newest revision. Older
+    /// servers get the part that their revision defines.
     pub fn capabilities(&self) -> ClientCapabilities {
         let mut offered = ClientCapabilities::new();
         if self.form.is_some() || self.by_hand.forms {
@@ -231,13 +234,13 @@ impl Answers {
         offered
     }
 
-    /// Whether there is anything that a server could ask for.
+    /// Whether servers can send any request to this client.
     #[cfg(feature = "http")]
     pub(crate) fn has_any(&self) -> bool {
         self.capabilities() != ClientCapabilities::default()
     }
 
-    /// The places that are listed, if they are the same for all servers.
+    /// The roots, if they are the same for all servers.
     pub(crate) fn listed_roots(&self) -> Option<&Roots> {
         self.roots.as_ref().filter(|_| self.roots_of.is_none())
     }
@@ -247,8 +250,9 @@ impl Answers {
         self.roots_of.is_some()
     }
 
-    /// Answers one question, which the client has [offered](turnbuckle_session::round::check_offered) to answer.
-    /// What no handler answers is for calls by hand.
+    /// Answers one question of a kind that the client has
+    /// [declared](turnbuckle_session::round::check_offered). Without a handler for it, the question is
+    /// left to calls by hand.
     pub(crate) async fn answer(
         &self,
         server: Arc<Peer>,
@@ -259,7 +263,7 @@ impl Answers {
         match request {
             InputRequest::Elicit(request) => {
                 let answered = self.elicit(server, progress, *request, tag).await;
-                // Saying no is an answer to a form.
+                // A user who declines has answered the form: this is not an error.
                 match answered {
                     Err(Unanswered::Refused(Refusal::Declined)) => Ok(ElicitResult::decline()),
                     answered => answered,
@@ -314,7 +318,7 @@ impl Answers {
         tag: Option<u64>,
     ) -> Result<CreateMessageResult, Unanswered> {
         let handler = self.sample.as_ref().ok_or(Unanswered::ByHand)?;
-        // What is offered by hand may be more than the handler takes.
+        // Calls by hand may declare sampling with tools although the handler does not accept them.
         let has_tools = request.tools.is_some() || request.tool_choice.is_some();
         if has_tools && self.sampling == Sampling::Plain {
             return Err(NotOffered::Part("tools for the model").into());

@@ -9,21 +9,21 @@ use turnbuckle_transport::Rate;
 use super::AskProgress;
 use crate::peer::Peer;
 
-/// A request of a server to this client, and the server that sent it. Show both to the user.
-/// Handlers of [`Answers`](crate::Answers) get it; the fields of the request can be read directly,
-/// as in `ask.message`.
+/// A request of a server to this client, with the server that sent it. Show both to the user. Handlers
+/// of [`Answers`](crate::Answers) get it; the fields of the request can be read directly, as in
+/// `ask.message`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerAsk<P> {
-    /// The server that asks. Its [`name`](Peer::name) is for the user.
+    /// The server that sent the request. Its [`name`](Peer::name) can be shown to the user.
     pub server: Arc<Peer>,
     /// The request, as the server sent it.
     pub request: P,
-    /// Reports to the server how far the answer is, if the server asked for that.
+    /// Reports the progress of the answer to the server, if the server asked for it.
     pub progress: AskProgress,
-    /// The [tag](crate::ClientCall::tag) of the call that it belongs to, if the call is known: over
-    /// Streamable HTTP by the stream that the request came on, and in 2026-07-28 because the
-    /// request is part of the call's result.
+    /// The [tag](crate::ClientCall::tag) of the call that the request belongs to, if that call is
+    /// known: over Streamable HTTP from the stream that the request came on, and in 2026-07-28 because
+    /// the request is part of the call's result.
     pub tag: Option<u64>,
 }
 
@@ -63,16 +63,16 @@ impl ServerAsk<ElicitRequestUrlParams> {
         self.server.visits().expect(&self.request)
     }
 
-    /// Whether a call waits for this visit: a server of 2025-11-25 refused it until the visit is over
-    /// (-32042).
+    /// Whether a call waits for this visit: a server of 2025-11-25 refused the call until the visit is
+    /// over (-32042).
     ///
-    /// Then let the user say when they are done, and call [`finish`](Self::finish).
+    /// If it does, let the user say when they are done, and call [`finish`](Self::finish).
     pub fn is_needed_first(&self) -> bool {
         let id = self.request.elicitation_id.as_deref();
         id.is_some_and(|id| self.server.visits().is_needed_first(id))
     }
 
-    /// Reports that the user is done at the URL, as the server itself may do.
+    /// Reports that the user is done at the URL. The server can report the same.
     ///
     /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). After the
     /// handler has accepted, the client waits for the end of the visit and then makes the call
@@ -93,17 +93,16 @@ pub enum Refusal {
     /// The user declined. The server gets the answer that its revision defines for this. The call
     /// does not fail.
     Declined,
-    /// The handler failed. The server is told that something failed, but not what; the reason is
-    /// logged.
+    /// The handler failed. The server is told that something failed, but not why; the reason is logged.
     Failed(Box<dyn Error + Send + Sync>),
-    /// The request cannot be answered, and the server is told why: with this code and message. Use
-    /// it where the server can do something about it.
+    /// The request cannot be answered, and the server gets this error with its code and message. Use it
+    /// when the server can do something about the problem.
     Error(ErrorObject),
 }
 
 impl Refusal {
-    /// The request could not be handled, for this reason. It is logged; the server is only told
-    /// that it failed.
+    /// Creates a [`Refusal::Failed`] with this reason. The reason is logged; the server is told only
+    /// that the handler failed.
     pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed(reason.into())
     }
@@ -125,7 +124,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
     }
 }
 
-/// Why something a server asked has no answer.
+/// Why a question of a server was not answered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unanswered {
     /// The client did not declare that it can answer this, or not in this mode.
@@ -134,9 +133,9 @@ pub(crate) enum Unanswered {
     /// The server asks too often.
     #[error("the server asks too often ({rate}): wait a second, or raise `AskRates::{setting}`")]
     TooOften {
-        /// How often it may.
+        /// The limit.
         rate: Rate,
-        /// The setting that says so.
+        /// The setting of the limit.
         setting: &'static str,
     },
     /// The question is invalid and cannot be answered.
@@ -164,7 +163,7 @@ impl Unanswered {
             Self::Refused(Refusal::Declined) | Self::ByHand => {
                 ErrorObject::new(code::USER_REJECTED, "the user declined")
             }
-            // The reason is only logged; it may contain details that the server must not see.
+            // The reason is only logged, because it may contain details that the server must not see.
             Self::Refused(Refusal::Failed(_)) => {
                 ErrorObject::internal("the client failed to answer")
             }

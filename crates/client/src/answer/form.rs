@@ -5,8 +5,8 @@ use turnbuckle_schema::Schema;
 
 use super::Refusal;
 
-/// elicitation: clients SHOULD validate what they send against the schema they were given. A
-/// schema that cannot be used checks nothing; the server will.
+/// elicitation: clients SHOULD validate their answer against the schema of the form. With a schema that
+/// cannot be compiled the answer is sent unchecked, and the server will check it.
 pub(crate) fn check(schema: &ElicitSchema, answer: ElicitResult) -> Result<ElicitResult, Refusal> {
     let compiled = serde_json::to_value(schema)
         .ok()

@@ -1,7 +1,7 @@
 //! The calls of a session whose questions are answered by hand.
 //!
-//! Nothing in a session says which call a question belongs to, so it goes to the call by hand that
-//! has been under way for the longest.
+//! A session does not say which call a question belongs to, so every question goes to the call by hand
+//! that was started first.
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
@@ -16,14 +16,14 @@ use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputRespo
 use super::parked::{ParkedCall, ParkedCalls};
 use crate::future::race;
 
-/// How long a call of a session may wait for answers: an hour. After that the user will not come
-/// back, and the server is told that there is no answer.
+/// How long a question of a session may wait for its answer: an hour. After that the user is not
+/// expected to answer any more, and the call ends.
 pub(crate) const MAX_WAIT: Duration = Duration::from_hours(1);
 
 /// All the calls by hand of a session.
 #[derive(Default)]
 pub(crate) struct ManualCalls {
-    /// Those under way, the oldest first.
+    /// The calls that are running, the oldest first.
     calls: Mutex<Vec<Arc<ManualCall>>>,
     /// Calls that wait for answers while no future awaits them.
     parked: Mutex<ParkedCalls>,
@@ -33,9 +33,9 @@ pub(crate) struct ManualCalls {
 #[derive(Debug, Default)]
 pub(crate) struct ManualCall {
     questions: Mutex<OpenQuestions>,
-    /// Tells of questions that came, and of those that were answered.
+    /// Notified when a question arrives or is answered.
     turned: Notify,
-    /// The same for the one who watches over the time.
+    /// The same, for the future that watches the time limit.
     timed: Notify,
     /// Whether the server has answered the call.
     is_over: watch::Sender<bool>,
@@ -44,13 +44,14 @@ pub(crate) struct ManualCall {
 #[derive(Debug, Default)]
 struct OpenQuestions {
     count: usize,
-    /// Each with the sender of its answer. Dropping the sender means that there is no answer.
+    /// Each open question with the sender of its answer. Dropping the sender means that there is no
+    /// answer.
     open: BTreeMap<usize, (InputRequest, oneshot::Sender<InputResponse>)>,
     open_since: Option<Instant>,
 }
 
 impl ManualCalls {
-    /// Gives a question to a call by hand, if there is one.
+    /// Gives a question to the oldest call by hand. Returns `None` if no call by hand is running.
     pub(crate) fn ask(&self, request: &InputRequest) -> Option<oneshot::Receiver<InputResponse>> {
         let call = self.calls.lock().first()?.clone();
         let (asker, answer) = oneshot::channel();
@@ -64,15 +65,15 @@ impl ManualCalls {
         Some(answer)
     }
 
-    /// A call by hand begins.
+    /// Registers a new call by hand.
     pub(crate) fn begin(&self) -> Arc<ManualCall> {
         let call = Arc::new(ManualCall::default());
         self.calls.lock().push(call.clone());
         call
     }
 
-    /// A call by hand is given up. What it was asked and did not answer has no answer; its task has
-    /// still to say that it is over.
+    /// Gives up a call by hand. Its open questions get no answer, and its task is aborted; until the
+    /// task has ended it may still have to send a cancellation.
     pub(super) fn end(&self, call: &Arc<ManualCall>, task: &AbortHandle) {
         self.calls.lock().retain(|other| !Arc::ptr_eq(other, call));
         let unanswered = std::mem::take(&mut call.questions.lock().open);
@@ -81,38 +82,39 @@ impl ManualCalls {
         self.parked.lock().leave(task);
     }
 
-    /// Parks a call that waits for answers, and gives the ticket for it.
+    /// Parks a call that waits for answers, and returns the ticket for it.
     pub(crate) fn park(&self, call: ParkedCall) -> String {
         let (ticket, oldest) = self.parked.lock().park(call);
-        // Giving it up says so to the server: not under the lock.
+        // Dropping the evicted call sends a cancellation to the server, which must not happen under the
+        // lock.
         drop(oldest);
         ticket
     }
 
-    /// Takes the parked call of a ticket out.
+    /// Removes the parked call of a ticket and returns it.
     pub(crate) fn fetch(&self, ticket: &str) -> Option<ParkedCall> {
         self.parked.lock().fetch(ticket)
     }
 
-    /// The call of a ticket, which stays parked.
+    /// Returns the call of a ticket and leaves it parked.
     pub(crate) fn look_up(&self, ticket: &str) -> Option<Arc<ManualCall>> {
         self.parked.lock().look_up(ticket)
     }
 
-    /// Gives up all parked calls: the connection is over.
+    /// Gives up all parked calls, because the connection has ended.
     pub(crate) fn clear(&self) {
         let calls = self.parked.lock().take();
         drop(calls);
     }
 
-    /// Whether a call that was given up has still to say so.
+    /// Whether a call that was given up has still to tell the server.
     pub(crate) fn is_anyone_leaving(&self) -> bool {
         self.parked.lock().is_anyone_leaving()
     }
 }
 
 impl ManualCall {
-    /// Waits until something is asked.
+    /// Waits until the server has asked something.
     pub(crate) async fn asked(&self) {
         while self.questions.lock().open.is_empty() {
             self.turned.notified().await;
@@ -128,7 +130,7 @@ impl ManualCall {
             .collect()
     }
 
-    /// Hands answers over.
+    /// Passes answers to the questions that they belong to.
     pub(crate) fn answer(&self, answers: InputResponses) {
         let mut questions = self.questions.lock();
         let mut ready = Vec::new();
@@ -150,18 +152,19 @@ impl ManualCall {
         self.notify();
     }
 
-    /// The server has answered the call.
+    /// Records that the server has answered the call.
     pub(crate) fn finish(&self) {
         self.is_over.send_replace(true);
     }
 
-    /// Ready when an answer has no use any more: the server has withdrawn all questions, or answered
-    /// the call.
+    /// Completes when answers are not needed any more: the server has withdrawn all questions, or
+    /// answered the call.
     pub(crate) async fn withdrawn(&self) {
         let withdrawn = poll_fn(|cx| {
             let mut questions = self.questions.lock();
             let mut open = questions.open.values_mut();
-            // The first that is open wakes this. Until it is withdrawn, the others do not matter.
+            // The first open question wakes this future. Until it is withdrawn, the others do not
+            // matter.
             if open.any(|(_, asker)| asker.poll_closed(cx).is_pending()) {
                 return Poll::Pending;
             }
@@ -171,7 +174,7 @@ impl ManualCall {
         race(withdrawn, is_over.wait_for(|is_over| *is_over)).await;
     }
 
-    /// Ready when a question has been open for too long.
+    /// Completes when a question has been open for longer than [`MAX_WAIT`].
     pub(crate) async fn neglected(&self) {
         loop {
             let since = self.questions.lock().open_since;
@@ -192,7 +195,7 @@ impl ManualCall {
     }
 }
 
-/// The key of a question. Questions of a session have no key of their own.
+/// Makes the key of a question, because questions of a session have no keys.
 fn key(number: usize) -> String {
     format!("ask-{number}")
 }

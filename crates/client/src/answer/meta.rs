@@ -2,9 +2,9 @@
 
 use turnbuckle_protocol::{InputResponse, Meta};
 
-/// The first key in the `_meta` of an answer that is not valid.
+/// Returns the first key in the `_meta` of an answer that is not valid.
 ///
-/// basic, `_meta`: keys have a grammar, for both sides.
+/// basic, `_meta`: the grammar of keys is the same for clients and servers.
 pub(crate) fn invalid_key(answer: &InputResponse) -> Option<&str> {
     let meta = match answer {
         InputResponse::CreateMessage(result) => result.meta.as_ref(),

@@ -1,5 +1,5 @@
-//! What servers may ask of a client, and who answers: forms and URLs for a user, a completion of
-//! a model, the roots. What no handler answers may be answered by hand ([`manual_calls`]).
+//! Requests of servers to the client, and their handlers: forms and URLs for a user, sampling for a
+//! model, and roots. Requests without a handler may be answered by hand ([`manual_calls`]).
 
 mod answers;
 mod ask;

@@ -15,22 +15,23 @@ use turnbuckle_protocol::ProgressNotificationParams;
 use super::manual_calls::{ManualCall, ManualCalls};
 use crate::error::CallError;
 
-/// How many calls of one session may wait for answers. Each holds a request open on the server; when
-/// there are more, the one that has waited for the longest is given up.
+/// How many calls of one session may wait for answers. Each holds a request open on the server. When
+/// the limit is reached, the call that has waited for the longest is given up.
 const MAX_PARKED: usize = 64;
 
-/// The calls of a session that wait.
+/// The calls of a session that wait for answers.
 #[derive(Default)]
 pub(super) struct ParkedCalls {
-    /// Tells this session's calls from those of others, of other processes too.
+    /// A random number that distinguishes the tickets of this session from those of other sessions and
+    /// processes.
     name: Option<u64>,
     count: u64,
     calls: Vec<(String, ParkedCall)>,
-    /// Those that were given up and have still to say so.
+    /// Tasks of calls that were given up, which may still have to tell the server.
     leaving: Vec<AbortHandle>,
 }
 
-/// A call of a session that is under way. Dropping it gives it up.
+/// A running call of a session. Dropping it gives up the call.
 pub(crate) struct ParkedCall {
     pub(crate) all: Arc<ManualCalls>,
     pub(crate) call: Arc<ManualCall>,
@@ -40,7 +41,7 @@ pub(crate) struct ParkedCall {
 }
 
 impl ParkedCalls {
-    /// Parks a call. Returns its ticket, and the call that was evicted for it.
+    /// Parks a call. Returns its ticket, and the call that was evicted to make room for it.
     pub(super) fn park(&mut self, call: ParkedCall) -> (String, Option<(String, ParkedCall)>) {
         self.count += 1;
         let name = *self
@@ -52,30 +53,30 @@ impl ParkedCalls {
         (ticket, oldest)
     }
 
-    /// Takes the call of a ticket out.
+    /// Removes the call of a ticket and returns it.
     pub(super) fn fetch(&mut self, ticket: &str) -> Option<ParkedCall> {
         let at = self.calls.iter().position(|(other, _)| other == ticket)?;
         Some(self.calls.remove(at).1)
     }
 
-    /// The call of a ticket, which stays here.
+    /// Returns the call of a ticket and leaves it parked.
     pub(super) fn look_up(&self, ticket: &str) -> Option<Arc<ManualCall>> {
         let parked = self.calls.iter().find(|(other, _)| other == ticket)?;
         Some(parked.1.call.clone())
     }
 
-    /// Takes all of them out.
+    /// Removes and returns all calls.
     pub(super) fn take(&mut self) -> Vec<(String, ParkedCall)> {
         std::mem::take(&mut self.calls)
     }
 
-    /// Whether a call that was given up has still to say so.
+    /// Whether a call that was given up has still to tell the server.
     pub(super) fn is_anyone_leaving(&mut self) -> bool {
         self.leaving.retain(|task| !task.is_finished());
         !self.leaving.is_empty()
     }
 
-    /// A call was given up, and its task has still to say so.
+    /// Records that a call was given up and that its task has still to tell the server.
     pub(super) fn leave(&mut self, task: &AbortHandle) {
         self.leaving.retain(|task| !task.is_finished());
         self.leaving.push(task.clone());

@@ -14,15 +14,16 @@ use turnbuckle_protocol::{
 use turnbuckle_session::progress::{Coalesced, Pace};
 use turnbuckle_transport::{Pacer, Rate};
 
-/// How long a report that came too soon waits for a newer one: too short for a user to notice.
+/// How long a report waits for a newer one if it came too soon after the last: too short for a user to
+/// notice.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Tells a server how far the answer to its question is, if it wants to know.
+/// Reports the progress of an answer to the server, if the server asked for it.
 ///
-/// Servers can ask for it in sessions, which exist up to 2025-11-25. Report as often as you like:
-/// beyond [`AskRates::progress`](crate::AskRates::progress) only the newest is sent, a moment
-/// later, and the last one always is. Reports that do not grow, and those after the answer, are not
-/// sent.
+/// Servers can ask for it in sessions, which exist up to 2025-11-25. Report as often as you like: above
+/// the rate of [`AskRates::progress`](crate::AskRates::progress) only the newest report is sent, a
+/// moment later, and the last one is always sent. Reports whose progress does not grow are not sent,
+/// nor are reports after the answer.
 ///
 /// ```
 /// use turnbuckle_client::{Client, protocol::CreateMessageResult};
@@ -48,27 +49,27 @@ struct Reporter {
 #[derive(Default)]
 struct ProgressState {
     reports: Coalesced<ProgressNotificationParams>,
-    /// Whether a report has said that all is done.
+    /// Whether a report has said that everything is done.
     has_told_end: bool,
     is_over: bool,
 }
 
 impl AskProgress {
-    /// Whether the server wants progress notifications. If not, reports are ignored, so this need
-    /// not be checked.
+    /// Whether the server asked for progress notifications. If it did not, reports are ignored, so
+    /// handlers need not check this.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Reports how far the answer is, of how much in all if that is known, with a line for people.
-    /// It never waits. `progress` must grow from report to report.
+    /// Reports the progress so far, the total if it is known, and a message for the user. This never
+    /// blocks. `progress` must grow from report to report.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         if let Some(reporter) = &self.0 {
             reporter.report(progress, total, message);
         }
     }
 
-    /// Reports go to `send`, no oftener than the rate.
+    /// Creates a reporter that passes reports to `send`, at most at this rate.
     pub(crate) fn new(
         token: ProgressToken,
         rate: Rate,
@@ -82,7 +83,7 @@ impl AskProgress {
         })))
     }
 
-    /// Sends what waits, and nothing after that.
+    /// Sends the report that waits, if any, and ignores all later reports.
     // progress: notifications MUST stop after completion.
     pub(crate) fn end(&self) {
         if let Some(reporter) = &self.0 {
@@ -92,7 +93,7 @@ impl AskProgress {
     }
 }
 
-/// The token that a question asks to be told of progress by.
+/// Returns the progress token of a question, if the server asked for progress.
 pub(crate) fn token_of(request: &InputRequest) -> Option<ProgressToken> {
     let meta = match request {
         InputRequest::CreateMessage(params) => params.meta.as_ref(),
@@ -108,7 +109,7 @@ pub(crate) fn token_of(request: &InputRequest) -> Option<ProgressToken> {
 
 impl Reporter {
     fn report(self: &Arc<Self>, progress: f64, total: Option<f64>, message: Option<&str>) {
-        // JSON has no form for a total that is not finite.
+        // JSON cannot express a total that is not finite.
         let total = total.filter(|total| total.is_finite());
         let mut report = ProgressNotificationParams::new(self.token.clone(), progress);
         report.total = total;
@@ -118,7 +119,8 @@ impl Reporter {
             return;
         }
         let is_done = total.is_some_and(|total| progress >= total);
-        // Said once: whatever comes later waits for its turn, or for the answer.
+        // Only the first report of the end is sent at once: later ones wait for the rate limit or the
+        // answer.
         let is_last = is_done && !state.has_told_end;
         state.has_told_end |= is_done;
         let pace = if is_last || self.pacer.take(Instant::now()) {
@@ -128,7 +130,7 @@ impl Reporter {
         };
         let was_waiting = state.reports.is_waiting();
         if let Some(report) = state.reports.offer(progress, report, pace) {
-            // Under the lock, so that they leave in order.
+            // Sent under the lock, so that the reports keep their order.
             (self.send)(&report);
         }
         if state.reports.is_waiting() && !was_waiting && Self::has_runtime() {
@@ -144,13 +146,14 @@ impl Reporter {
         }
     }
 
-    /// Reports may come from a thread of the application.
+    /// Whether a task can be spawned: reports may come from a thread of the application without a
+    /// runtime.
     fn has_runtime() -> bool {
         tokio::runtime::Handle::try_current().is_ok()
     }
 }
 
-/// Sends what waits, unless the answer is given by then.
+/// Sends the report that waits, unless the question has been answered by then.
 async fn send_later(reporter: Weak<Reporter>) {
     tokio::time::sleep(WAIT).await;
     if let Some(reporter) = reporter.upgrade() {

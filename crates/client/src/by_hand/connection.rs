@@ -18,7 +18,8 @@ use crate::{
     task,
 };
 
-/// A call whose questions are answered by hand, or the rest of one. It is sent when it is awaited.
+/// A call whose questions are answered by hand, or the continuation of such a call. Made by
+/// [`Connection::by_hand`] and [`Connection::resume`]. It is sent when it is awaited.
 ///
 /// # Cancel safety
 /// Dropping the future cancels the call and tells the server.
@@ -36,8 +37,8 @@ enum Start<'a, R> {
 }
 
 impl Connection {
-    /// Makes a call that returns the server's questions as data, in place of calling the client's
-    /// [`Answers`](crate::Answers). They can be answered later, or by another process.
+    /// Makes a call that returns the server's questions as data instead of calling the client's
+    /// [`Answers`](crate::Answers). The questions can be answered later, or by another process.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Answers, Client, Round, protocol::ElicitResult};
@@ -55,14 +56,14 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// In 2026-07-28 the request has ended when the server asks, and any process can resume the
-    /// call. In a session the request stays open for as long as this connection, for an hour at the
-    /// most, and every question goes to the oldest call by hand, because a session does not say
-    /// which call a question belongs to.
+    /// In 2026-07-28 the request ends when the server asks, and any process can resume the call. In a
+    /// session the request stays open for as long as this connection, for an hour at the most, and
+    /// every question goes to the oldest call by hand, because a session does not say which call a
+    /// question belongs to.
     ///
-    /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). The
-    /// visits are then returned as questions. Answer them once the visits have been made: the call
-    /// is sent again.
+    /// A server of 2025-11-25 may refuse a call until the user has visited a URL (-32042). The visits
+    /// are then returned as questions. Answer them once the user has visited the URLs; the call is then
+    /// sent again.
     ///
     /// The capabilities must still be declared with [`Answers`](crate::Answers), as in the example.
     pub fn by_hand<'a, R: Answerable>(&'a self, call: ClientCall<'a, R>) -> ByHand<'a, R> {
@@ -94,10 +95,10 @@ impl Connection {
     }
 
     /// Waits until the questions of a call need no answer any more, because the server has withdrawn
-    /// all of them or has answered the call. [`resume`](Self::resume) the call then, without answers,
-    /// for its result.
+    /// all of them or has answered the call. Then [`resume`](Self::resume) the call without answers to
+    /// get its result.
     ///
-    /// A person who is being asked should not go on typing after that, so wait for both:
+    /// Use it to dismiss the dialog of a user who is still typing, by waiting for both:
     ///
     /// ```no_run
     /// # use turnbuckle_client::{Connection, Pending, ToolOutput, protocol::InputResponses};
@@ -111,7 +112,8 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// Only calls in sessions can lose their questions. For all other calls this future never completes.
+    /// Only calls in sessions can have their questions withdrawn. For all other calls this future never
+    /// completes.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -123,8 +125,8 @@ impl Connection {
         }
     }
 
-    /// Cancels a call that waits for answers. A call of a session ends, and a task is cancelled;
-    /// any other modern call has already ended at the server, so nothing is sent.
+    /// Cancels a call that waits for answers. A call of a session is cancelled at the server, and so is
+    /// a task. Any other modern call has already ended at the server, so nothing is sent.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
         if let Some(ticket) = &pending.call.parked {
             drop(self.link().manual.fetch(ticket));
@@ -137,7 +139,7 @@ impl Connection {
 
 impl<'a, R: Answerable> ByHand<'a, R> {
     /// Asks for progress notifications of the resumed call, as [`ClientCall::progress`] does for a new
-    /// one. In a session only a call that asked for them at its beginning has progress.
+    /// one. In a session, progress is only reported if the call asked for it when it was first sent.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
@@ -146,9 +148,9 @@ impl<'a, R: Answerable> ByHand<'a, R> {
         self
     }
 
-    /// Lets another task cancel the resumed call with a reason, as [`ClientCall::cancel_with`] does for a
-    /// new one. In a session the server is told the reason of the canceller that the call was made
-    /// with.
+    /// Lets another task cancel the resumed call with a reason, as [`ClientCall::cancel_with`] does for
+    /// a new one. In a session the server gets the reason of the canceller that was set on the original
+    /// call.
     pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
         self.canceller = Some(canceller.clone());
         self
@@ -264,7 +266,7 @@ impl<'a, R: Answerable> IntoFuture for ByHand<'a, R> {
     }
 }
 
-/// elicitation: clients SHOULD validate what they send against the schema they were given.
+/// elicitation: clients SHOULD validate their answer against the schema of the form.
 fn check<R>(pending: &Pending<R>, key: &str, answer: &InputResponse) -> Result<(), CallError> {
     let Some(InputRequest::Elicit(asked)) = pending.call.input_requests.get(key) else {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Calls whose questions are answered by hand: what a server asks comes back as plain data, and the
-//! call goes on when the answers are there.
+//! Calls whose questions are answered by hand: the server's questions are returned as plain data, and
+//! the call is resumed with the answers.
 //!
-//! A modern call is paused on the server's side, so what is [`Pending`] is all there is to it: it can
-//! be written down and resumed by another process. A session asks in the middle of a call that
-//! stays open, so its call is parked and can be resumed for as long as the connection is there.
+//! A modern call is not open at the server while it waits for answers, so [`Pending`] contains all of
+//! it: it can be stored, and resumed by another process. A server in a session asks in the middle of a
+//! call that stays open, so such a call is parked, and can be resumed while the connection is open.
 
 mod connection;
 mod pending;

@@ -8,28 +8,29 @@ use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadRe
 
 use crate::{call::ClientCall, connection::Connection, task::TaskTicket, tool::ToolOutput};
 
-/// The result of a call by hand, or of resuming one.
+/// The result of a call by hand, or of resuming one: either the call is done, or the server has
+/// questions.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one for a call, taken apart where it is made"
 )]
 pub enum Round<R> {
-    /// The result.
+    /// The result of the call.
     Done(R),
-    /// The server wants answers first. Give them to
+    /// The server has questions. Resume the call with the answers, with
     /// [`Connection::resume`](crate::Connection::resume).
     Asked(Pending<R>),
 }
 
-/// A call that waits for answers. Give it to [`Connection::resume`] with the answers.
+/// A call that waits for answers. Pass it to [`Connection::resume`] with the answers.
 ///
-/// It is plain data: the request with its arguments, the server's questions, and the opaque state
-/// that the server wants back. Serialised, a call to a modern server can be resumed by another
+/// It is plain data: the request with its arguments, the server's questions, and the opaque state that
+/// the server expects back. Once serialised, a call to a modern server can be resumed by another
 /// process. A call in a session can only be resumed on its connection;
-/// [`is_portable`](Self::is_portable) tells which it is.
+/// [`is_portable`](Self::is_portable) says which kind it is.
 ///
-/// The state and the arguments may be secrets: keep it as you would keep those.
+/// The state and the arguments may be secret: protect a stored `Pending` accordingly.
 ///
 /// [`Connection::resume`]: crate::Connection::resume
 #[derive(Serialize)]
@@ -40,7 +41,7 @@ pub struct Pending<R> {
     result: PhantomData<fn() -> R>,
 }
 
-/// The same without the type of the result.
+/// The data of a [`Pending`], without the type of its result.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PendingCall {
@@ -56,13 +57,13 @@ pub(super) struct PendingCall {
     pub(super) request_state: Option<String>,
     /// How often the server has asked so far.
     pub(super) rounds: usize,
-    /// The ticket of a call of a session that is parked.
+    /// The ticket of the parked call, for a call of a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parked: Option<String>,
-    /// The task that asks, of a call that has become one.
+    /// The task that asks, if the call has become a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) task: Option<TaskTicket>,
-    /// Whether the call was refused until visits have been made (-32042).
+    /// Whether the server refused the call until the user has visited URLs (-32042).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_visit_first: bool,
 }
@@ -76,13 +77,13 @@ impl<R> From<PendingCall> for Pending<R> {
     }
 }
 
-/// The results of calls in whose middle a server may ask: those of tools, prompts and resources. It
-/// is implemented for these three only.
+/// The results of calls during which a server may ask: tool calls, prompts and resources. The trait is
+/// sealed and implemented for these three only.
 pub trait Answerable: sealed::Sealed + Send + 'static {
     /// The method of the call.
     const METHOD: &'static str;
 
-    /// The same call once more.
+    /// Makes the same call again.
     #[doc(hidden)]
     fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> ClientCall<'a, Self>
     where
@@ -114,13 +115,13 @@ impl Answerable for ReadResourceResult {
 }
 
 impl<R> Pending<R> {
-    /// The server's questions by their keys. Answers go under the same keys. They may be
-    /// elicitation, sampling or roots.
+    /// Returns the server's questions by key: elicitation, sampling or roots. Use the same keys for the
+    /// answers.
     pub fn asks(&self) -> &InputRequests {
         &self.call.input_requests
     }
 
-    /// The name of the tool or prompt, or the URI of the resource.
+    /// Returns the name of the tool or prompt, or the URI of the resource.
     pub fn subject(&self) -> &str {
         let Self { call, .. } = self;
         call.name
@@ -129,13 +130,13 @@ impl<R> Pending<R> {
             .unwrap_or_default()
     }
 
-    /// How often the server has asked so far, including this time.
+    /// Returns how often the server has asked so far, including this time.
     pub fn rounds(&self) -> usize {
         self.call.rounds
     }
 
-    /// Whether another process can resume it, after it was serialised. Calls in sessions need their
-    /// connection.
+    /// Whether another process can resume the call after it was serialised. Calls in sessions can only
+    /// be resumed on their connection.
     pub fn is_portable(&self) -> bool {
         self.call.parked.is_none()
     }
@@ -146,7 +147,7 @@ impl<R> Pending<R> {
         self.call.is_visit_first
     }
 
-    /// The answers that something was asked for; mrtr: servers ignore the rest.
+    /// Keeps only answers to questions that were asked; mrtr: servers ignore the others.
     pub(crate) fn only_asked(&self, mut answers: InputResponses) -> InputResponses {
         answers.retain(|key, _| self.call.input_requests.contains_key(key));
         answers
@@ -184,7 +185,7 @@ impl<'de, R: Answerable> Deserialize<'de> for Pending<R> {
 }
 
 mod sealed {
-    //! Keeps the results to those of the three methods in whose middle a server may ask.
+    //! Seals the trait for the results of the three methods during which a server may ask.
 
     pub trait Sealed {}
     impl Sealed for super::ToolOutput {}

@@ -21,21 +21,21 @@ use crate::{
     task::{self, Followed, TaskTicket},
 };
 
-/// How many reports of progress are queued while they are not read.
+/// How many progress reports are queued until the application reads them.
 const MAX_WAITING_PROGRESS: usize = 16;
 
-/// How long to wait for more questions after the first: a handler that joins several asks them one
-/// right after the other. Those that come later are asked in the next round.
+/// How long to wait for more questions after the first. A handler that asks several questions
+/// concurrently sends them one right after the other. Later questions come in the next round.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// The questions of a call of a session so far, or its result.
+/// What a call of a session waited for: its result, or a question.
 enum Waited {
     Outcome(Result<Box<RawValue>, CallError>),
     Asked,
 }
 
 impl<R: Answerable> ClientCall<'_, R> {
-    /// Sends it to a modern server, with answers if there are any.
+    /// Sends the call to a modern server, with answers if there are any.
     pub(crate) async fn run_by_hand(
         mut self,
         responses: Option<InputResponses>,
@@ -75,21 +75,21 @@ impl<R: Answerable> ClientCall<'_, R> {
                     pending.request_state = asked.request_state;
                     return Ok(Round::Asked(pending.into()));
                 }
-                // The server only put it off.
+                // The server asked nothing: the call is repeated later.
                 None => retry = call::answer(&reader, asked, round, None).await?,
             }
         }
         Err(self.too_many_rounds())
     }
 
-    /// Follows the task that the call has become, until it asks or has ended.
+    /// Follows the task that the call has become, until the task asks or ends.
     async fn run_task(
         self,
         subject: &Subject,
         mut ticket: TaskTicket,
         rounds: usize,
     ) -> Result<Round<R>, CallError> {
-        // tasks: nothing but a tool's call can become one.
+        // tasks: only a tool call can become a task.
         let Some(connection) = self.connection else {
             return Err(self.reader(subject).malformed("this cannot become a task"));
         };
@@ -110,7 +110,7 @@ impl<R: Answerable> ClientCall<'_, R> {
         }
     }
 
-    /// Answers what its task asked, and follows it further.
+    /// Sends answers to the task of this call, and follows the task further.
     pub(crate) async fn resume_task(
         mut self,
         connection: &Connection,
@@ -125,7 +125,7 @@ impl<R: Answerable> ClientCall<'_, R> {
         self.run_task(&subject, ticket, rounds).await
     }
 
-    /// Sends it in a session, where it goes on while it is answered.
+    /// Sends the call in a session, where it keeps running while its questions are answered.
     pub(crate) async fn run_in_session(
         mut self,
         connection: &Connection,
@@ -171,7 +171,7 @@ impl<R: Answerable> ClientCall<'_, R> {
         self.wait(parked, &subject, rounds).await
     }
 
-    /// Goes on with one that waited.
+    /// Continues a call that was parked.
     pub(crate) async fn go_on(
         mut self,
         parked: ParkedCall,
@@ -213,7 +213,7 @@ impl<R: Answerable> ClientCall<'_, R> {
         }
     }
 
-    /// Waits for the outcome or a question, and tells of progress.
+    /// Waits for the outcome or a question, and passes progress reports to the listener.
     async fn next(&mut self, parked: &mut ParkedCall) -> Waited {
         let ParkedCall {
             call,
@@ -238,7 +238,8 @@ impl<R: Answerable> ClientCall<'_, R> {
         }
     }
 
-    /// The result; or, where the server wants visits to be made first (-32042), those as questions.
+    /// Returns the result, or the visits as questions if the server first wants the user to visit URLs
+    /// (-32042).
     fn finish_or_visit(
         &self,
         subject: &Subject,
@@ -282,14 +283,14 @@ impl<R: Answerable> ClientCall<'_, R> {
     }
 }
 
-/// A call of a session, apart from the future of its caller.
+/// A call of a session. It runs on a task of its own, independent of the future of the caller.
 struct SessionCall {
     method: String,
     subject: Subject,
     meta: Option<Meta>,
     deadline: Option<Duration>,
     report: Option<mpsc::Sender<ProgressNotificationParams>>,
-    /// Has the reason, if the call is cancelled.
+    /// Holds the reason for the server if the call is cancelled.
     canceller: Option<Canceller>,
 }
 
@@ -307,7 +308,7 @@ impl SessionCall {
         let request = link.prepare(&outgoing, deadline, OnDrop::Cancel, &params)?;
         let mut tell = |report| {
             if let Some(told) = &self.report {
-                // A caller that does not look sees the next one.
+                // If the queue is full the report is dropped: the caller will get a later one.
                 let _ = told.try_send(report);
             }
         };
@@ -315,7 +316,7 @@ impl SessionCall {
     }
 }
 
-/// `None` when something was asked.
+/// Waits for a progress report or a question; returns `None` for a question.
 async fn asked_or_told(
     call: &ManualCall,
     progress: &mut mpsc::Receiver<ProgressNotificationParams>,
@@ -332,7 +333,7 @@ async fn asked_or_told(
     }
 }
 
-/// Sees to it that the tool's promise is known before its result is read.
+/// Fetches the tool's output schema, if it is not known yet, before the result is read.
 async fn learn(link: &Link, method: &str, outcome: &Result<Box<RawValue>, CallError>) {
     if let ("tools/call", Ok(raw)) = (method, outcome) {
         call::learn_promises(link, raw, None).await;

@@ -16,40 +16,40 @@ use turnbuckle_protocol::{CacheScope, ClientCapabilities, Revision};
 use super::Cache;
 use crate::notifications::ServerNotification;
 
-/// Tells connections apart that nothing else does.
+/// Numbers the connections, to tell those to processes apart.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Identifies credentials without keeping them. The key is random, so that other credentials with
-/// the same digest cannot be searched for.
+/// Hashes credentials, so that they need not be stored. The key is random, so that nobody can search
+/// for other credentials with the same digest.
 #[cfg(feature = "http")]
 static DIGEST: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// The cache of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionCache {
-    /// `None` if nothing is kept.
+    /// `None` if nothing is cached.
     pub(super) cache: Option<Cache>,
-    /// The server, whose notifications count for all its results.
+    /// The server. Its notifications invalidate all its results, whatever their scope.
     pub(super) server: Arc<str>,
     number: u64,
     caller: OnceLock<Arc<str>>,
     credentials: Mutex<Credentials>,
-    /// The scope of results that are shared by all callers of the same server.
+    /// The scope of results that all callers of the same server share.
     public: OnceLock<Arc<str>>,
 }
 
-/// With what requests are authorized.
+/// The credentials that authorize the requests of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Credentials {
-    /// How often they have changed; 0 before the first request with credentials.
+    /// How often the credentials have changed; 0 before the first request with credentials.
     changes: u64,
     digest: u64,
 }
 
 impl Credentials {
-    /// Whether what was asked for while these held was asked for with `now`.
+    /// Whether a request that was made under these credentials was authorized by `now`.
     pub(super) fn are_those_of(self, now: Self) -> bool {
-        // The first are found while the first request is on its way.
+        // The first credentials are found while the first request is already being sent.
         self == now || (self.changes == 0 && now.changes == 1)
     }
 }
@@ -61,10 +61,10 @@ pub(super) struct Scopes {
 }
 
 impl ConnectionCache {
-    /// The part of a cache for a connection to this URL, or to a process of its own.
+    /// Creates the part of a cache for a connection to this URL, or without a URL to a process.
     pub(crate) fn new(cache: Option<Cache>, url: Option<String>) -> Self {
         let number = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
-        // A process is a server of its own, also where another was started the same way.
+        // Each process is a server of its own, even if another was started by the same command.
         let server = url.unwrap_or_else(|| format!("connection {number}"));
         Self {
             cache,
@@ -76,21 +76,21 @@ impl ConnectionCache {
         }
     }
 
-    /// Settles what is spoken, before anything is kept. What a client can do is a part of each
-    /// modern request, and may change the answer.
+    /// Records the revision and the client's capabilities, before anything is cached. The capabilities
+    /// are part of each modern request and may change the answer.
     pub(crate) fn meet(&self, revision: Revision, offered: &ClientCapabilities) {
         let offered = serde_json::to_string(offered).unwrap_or_default();
         let public = format!("{}\n{revision}\n{offered}", self.server);
         let _ = self.public.set(public.into());
     }
 
-    /// Names who calls, before anything is kept.
+    /// Sets the name of the caller, before anything is cached.
     pub(crate) fn set_caller(&self, caller: Arc<str>) {
-        // The first to say it is who opens the connection.
+        // The first name is that of the caller who opens the connection; it is kept.
         let _ = self.caller.set(caller);
     }
 
-    /// A request is sent with these credentials.
+    /// Records the credentials of a request that is being sent.
     #[cfg(feature = "http")]
     pub(crate) fn set_credentials(&self, credentials: &[u8]) {
         let digest = DIGEST.hash_one(credentials);
@@ -101,15 +101,15 @@ impl ConnectionCache {
         }
     }
 
-    /// With what the last request was authorized.
+    /// The credentials of the last request.
     pub(super) fn credentials(&self) -> Credentials {
         *self.credentials.lock()
     }
 
-    /// The scopes for who calls now.
+    /// The scopes of the current caller.
     ///
-    /// caching: what is private MUST NOT be shared across authorization contexts: another token,
-    /// another cache. Who calls by name vouches for being one, whatever the tokens.
+    /// caching: private results MUST NOT be shared across authorization contexts, so each token has its
+    /// own scope. A caller with a name declares to be one authorization context, whatever its tokens.
     pub(super) fn scopes(&self) -> Scopes {
         let public = self.public.get().unwrap_or(&self.server);
         let private = match (self.caller.get(), self.credentials()) {
@@ -125,7 +125,7 @@ impl ConnectionCache {
         }
     }
 
-    /// caching: a notification makes what it tells of stale at once.
+    /// caching: a notification makes the results that it names stale at once.
     pub(crate) fn forget_changed(&self, news: &ServerNotification) {
         match news {
             ServerNotification::ToolsChanged => self.forget(|method, _| method == "tools/list"),
@@ -133,7 +133,8 @@ impl ConnectionCache {
             ServerNotification::ResourcesChanged => self.forget(|method, _| {
                 matches!(method, "resources/list" | "resources/templates/list")
             }),
-            // An update may name a part of a resource, or a whole of which a part was read.
+            // An update may name a part of a resource that was read, or a resource of which a part was
+            // read.
             ServerNotification::ResourceUpdated { uri, .. } => self.forget(|method, params| {
                 let read = params.split('\n').next().unwrap_or_default();
                 method == "resources/read" && (read.starts_with(&**uri) || uri.starts_with(read))
@@ -142,12 +143,13 @@ impl ConnectionCache {
         };
     }
 
-    /// Notifications may have been lost, so that none came says nothing any more.
+    /// Forgets all results of this server. Notifications may have been lost, so any result may be
+    /// stale.
     pub(crate) fn forget_unheard(&self) {
         self.forget(|_, _| true);
     }
 
-    /// Forgets results of this server by their method and params, and says how many there were.
+    /// Removes results of this server by their method and params, and returns how many were removed.
     pub(crate) fn forget(&self, is_meant: impl Fn(&str, &str) -> bool) -> usize {
         let Some(cache) = &self.cache else {
             return 0;
@@ -160,12 +162,12 @@ impl ConnectionCache {
 }
 
 impl Scopes {
-    /// Where a result is looked for: among one's own first.
+    /// The scopes to look for a result in: first the private one.
     pub(super) fn both(&self) -> [&Arc<str>; 2] {
         [&self.private, &self.public]
     }
 
-    /// Where a result is kept.
+    /// The scope to store a result in.
     pub(super) fn named(&self, scope: CacheScope) -> Arc<str> {
         match scope {
             CacheScope::Public => self.public.clone(),

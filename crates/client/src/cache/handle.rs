@@ -6,10 +6,11 @@ use turnbuckle_base::lock::Mutex;
 
 use super::store::Store;
 
-/// How many results are kept. A host has tens of servers with some lists and resources each.
+/// The default limit on the number of results. A host has tens of servers with some lists and resources
+/// each.
 const MAX_ENTRIES: usize = 1024;
 
-/// How many bytes of results are kept: what a handful of large resources take.
+/// The default limit on the bytes of all results: the size of a handful of large resources.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A cache of results that servers allow to be kept: lists, resources and `server/discover`.
@@ -44,12 +45,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache with the default limits: 1024 results, 16 MiB in all.
+    /// Creates an empty cache with the default limits: 1024 results, 16 MiB in all.
     pub fn new() -> Self {
         Self::bounded(MAX_ENTRIES, MAX_BYTES)
     }
 
-    /// An empty cache with these limits on the number of results and their total bytes. When a
+    /// Creates an empty cache with these limits on the number of results and their total bytes. When a
     /// limit is reached, the results that were not used for the longest time are removed.
     pub fn bounded(entries: usize, bytes: usize) -> Self {
         Self {
@@ -59,15 +60,16 @@ impl Cache {
         }
     }
 
-    /// Sets how long results are fresh if the server does not say, as servers with sessions never
-    /// do. By default such results are not kept. Other clones are not affected.
+    /// Sets how long results are fresh if the server does not say, as servers of revisions with
+    /// sessions never do. By default such results are not cached. Other clones are not affected.
     pub fn default_ttl(mut self, ttl: Duration) -> Self {
         self.default_ttl = Some(ttl);
         self
     }
 
     /// Returns a result that expired at most this long ago if the server does not answer or has an
-    /// internal error. A rejection is still returned as an error. Other clones are not affected.
+    /// internal error. If the server rejects the request, that error is still returned. Other clones
+    /// are not affected.
     pub fn stale_on_error(mut self, at_most: Duration) -> Self {
         self.stale_on_error = at_most;
         self
@@ -78,8 +80,8 @@ impl Cache {
         self.store.lock().clear();
     }
 
-    /// The number of results, fresh and stale. Stale ones stay until they are replaced or make room
-    /// for others.
+    /// Returns the number of results, fresh and stale. Stale results stay until they are replaced or
+    /// removed to make room for others.
     pub fn len(&self) -> usize {
         self.store.lock().len()
     }

@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::{Number, value::RawValue};
 use turnbuckle_protocol::{CacheScope, ResultType};
 
-/// The longest that anything is taken for fresh, whatever the server says: a day. A process that runs
-/// for longer should see for itself now and then.
+/// The longest time that a result is fresh, whatever the server says: a day. A process that runs for
+/// longer should ask the server again now and then.
 const MAX_TTL: Duration = Duration::from_hours(24);
 
-/// For how long a result is fresh, and for whom.
+/// How long a result is fresh, and which callers may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hint {
     pub(super) ttl: Duration,
@@ -18,8 +18,8 @@ pub(super) struct Hint {
 }
 
 impl Hint {
-    /// Reads the hint of a result; `None` if it is not to be kept. Where the server says nothing,
-    /// `default` counts, and only for the caller.
+    /// Reads the hint of a result. Returns `None` if the result must not be cached. If the server gives
+    /// no hint, the result is fresh for `default` and private.
     pub(super) fn of(result: &RawValue, default: Option<Duration>) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -33,7 +33,7 @@ impl Hint {
             return None;
         }
         let peek: HintFields = serde_json::from_str(result.get()).ok()?;
-        // caching: a question is not to be kept.
+        // caching: a result that asks for input must not be cached.
         if peek.result_type.unwrap_or_default() != ResultType::Complete {
             return None;
         }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     // rule: K3
-    // caching: absent, zero and negative mean stale at once; private unless it says otherwise.
+    // caching: absent, zero and negative times mean stale at once; the scope is private by default.
     #[test]
     fn only_what_may_be_kept_is() {
         let public = CacheScope::Public;

@@ -25,7 +25,7 @@ const INDIFFERENT: [&str; 5] = [
     key::PROGRESS_TOKEN,
 ];
 
-/// How old a result may be.
+/// Whether a result may come from the cache, and how old it may be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Freshness {
     /// The result is never cached.
@@ -40,7 +40,7 @@ pub(crate) enum Freshness {
 }
 
 impl Freshness {
-    /// The server is to be asked.
+    /// The same, but the server is always asked.
     pub(crate) fn fresh(self) -> Self {
         match self {
             Self::Uncached => Self::Uncached,
@@ -48,7 +48,7 @@ impl Freshness {
         }
     }
 
-    /// A result so old serves when it cannot be.
+    /// The same, but a result up to this much older is used if the server cannot be reached.
     pub(crate) fn stale_on_error(self, at_most: Duration) -> Self {
         match self {
             Self::Uncached => Self::Uncached,
@@ -58,7 +58,7 @@ impl Freshness {
     }
 }
 
-/// One result that may be kept.
+/// The request of one result that may be cached.
 pub(crate) struct Lookup<'a> {
     connection: &'a ConnectionCache,
     cache: &'a Cache,
@@ -69,7 +69,7 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    /// Looks for the answer to a request; `None` if it is not to be kept.
+    /// Prepares a lookup for a request. Returns `None` if its result must not be cached.
     pub(crate) fn new(
         connection: &'a ConnectionCache,
         method: &str,
@@ -101,7 +101,7 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// A copy that serves as the answer.
+    /// Returns a cached result that is fresh, unless the server is to be asked.
     pub(crate) fn found(&self) -> Option<Box<RawValue>> {
         if matches!(self.freshness, Freshness::Fresh(_)) {
             return None;
@@ -109,12 +109,12 @@ impl<'a> Lookup<'a> {
         self.copy(|kept| kept.is_fresh)
     }
 
-    /// Keeps an answer, if it may be.
+    /// Stores an answer, if its hint allows that.
     pub(crate) fn keep(self, result: &RawValue) {
         let Some(hint) = Hint::of(result, self.cache.default_ttl) else {
             return;
         };
-        // Another user may have signed in meanwhile; then it is unknown whose answer this is.
+        // Another user may have signed in meanwhile; then it is unknown for whom the answer was made.
         if !self.asked_with.are_those_of(self.connection.credentials()) {
             return;
         }
@@ -130,7 +130,7 @@ impl<'a> Lookup<'a> {
             .keep(key, server, result, hint, asked);
     }
 
-    /// A copy that serves although the server could not be asked.
+    /// Returns a cached result, fresh or stale, for a request that failed with a temporary error.
     pub(crate) fn instead_of(&self, error: &CallError, server: &str) -> Option<Box<RawValue>> {
         if !error.is_passing() {
             return None;
@@ -165,7 +165,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// The time by the runtime's clock, which tests can stop.
+/// The current time by the runtime's clock, which tests can pause.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }

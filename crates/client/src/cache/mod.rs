@@ -1,9 +1,9 @@
 //! A cache of results that servers allow to be kept: lists, resources and `server/discover`.
 //!
-//! [`Cache`] is the handle that applications have, [`store`] the bounded table behind it, [`hint`]
-//! what a server says about keeping a result. [`ConnectionCache`] is the part of one connection and
-//! knows for whom its results are, and [`lookup`] is how a call uses it. Time is an argument of all
-//! but the last.
+//! [`Cache`] is the handle that applications have, [`store`] is the bounded table behind it, and
+//! [`hint`] reads a server's caching hint. [`ConnectionCache`] is the part of one connection; it knows
+//! which callers may use a result. [`lookup`] is the interface for calls. All modules but the last take
+//! the time as an argument.
 
 mod connection;
 mod handle;

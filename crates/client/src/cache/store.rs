@@ -1,5 +1,5 @@
-//! The table behind a cache: bounded in entries and bytes; what was not used for the longest time goes
-//! first.
+//! The table behind a cache, with limits on entries and bytes. The results that were not used for the
+//! longest time are removed first.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,11 +15,11 @@ use super::hint::Hint;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CachedRequest {
     pub(super) method: Box<str>,
-    /// All that makes a difference to the answer, as JSON; the address alone of a resource.
+    /// Everything that affects the answer, as JSON; for a resource, its URI.
     pub(super) params: Box<str>,
 }
 
-/// A request, for those who share a scope.
+/// A request, and the scope of the callers that share its result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) scope: Arc<str>,
@@ -28,7 +28,7 @@ pub(super) struct Key {
 
 #[derive(Debug)]
 struct CacheEntry {
-    /// Whose it is: notifications of this server make it go.
+    /// The server of the result: its notifications remove the entry.
     server: Arc<str>,
     result: Arc<RawValue>,
     fresh_until: Instant,
@@ -37,7 +37,7 @@ struct CacheEntry {
     bytes: usize,
 }
 
-/// The table.
+/// The table of cached results.
 #[derive(Debug)]
 pub(super) struct Store {
     entries: HashMap<Arc<Key>, CacheEntry>,
@@ -46,15 +46,15 @@ pub(super) struct Store {
     bytes: usize,
     max_entries: usize,
     max_bytes: usize,
-    /// How often something was made to go. What was asked for before is not kept after.
+    /// How often results were invalidated. The answer to a request from an earlier epoch is not stored.
     epoch: u64,
 }
 
-/// A copy that was found.
+/// A result that was found.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) result: Arc<RawValue>,
-    /// How long it has not been fresh any more; zero while it is.
+    /// How long ago the result expired; zero while it is fresh.
     pub(super) stale_for: Duration,
     pub(super) is_fresh: bool,
 }
@@ -80,7 +80,7 @@ impl Store {
         self.entries.len()
     }
 
-    /// The copy under a key, fresh or not.
+    /// Finds the result of a key, fresh or not.
     pub(super) fn find(&mut self, key: &Key, now: Instant) -> Option<Kept> {
         let (owned, _) = self.entries.get_key_value(key)?;
         let owned = owned.clone();
@@ -96,7 +96,7 @@ impl Store {
         })
     }
 
-    /// Keeps a result that was asked for in this epoch and came now.
+    /// Stores a result that was received now, if nothing was invalidated since it was requested.
     pub(super) fn keep(
         &mut self,
         key: Key,
@@ -134,7 +134,7 @@ impl Store {
         self.entries.insert(key, entry);
     }
 
-    /// Removes what a server has said is out of date, and says how many that were.
+    /// Removes results that a server has declared out of date, and returns how many were removed.
     pub(super) fn forget(
         &mut self,
         server: &str,

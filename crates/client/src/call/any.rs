@@ -74,7 +74,7 @@ impl Connection {
     }
 }
 
-/// What the caller put into `_meta` goes with what the connection says there.
+/// Separates the `_meta` of the caller from the params: the connection adds its own members to it.
 pub(super) fn split(
     method: &str,
     params: Result<Option<Box<RawValue>>, CallError>,

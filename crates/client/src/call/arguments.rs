@@ -1,4 +1,4 @@
-//! Arguments as callers write them: a struct, a map, pairs of names and values, JSON, or one plain
+//! Arguments as callers write them: a struct, a map, pairs of names and values, JSON, or a single plain
 //! value.
 
 use std::collections::HashSet;
@@ -14,18 +14,18 @@ use crate::error::CallError;
 pub enum Arguments {
     /// `()` or `None`: nothing is sent.
     Absent,
-    /// An object, or pairs that became one.
+    /// An object, or pairs that were converted to one.
     Object(Box<RawValue>),
-    /// A string, a number or a boolean, which is the only argument of its tool.
+    /// A string, a number or a boolean: the only argument of its tool.
     Plain(Box<RawValue>),
 }
 
 impl Arguments {
-    /// Serialises what the caller gave.
+    /// Serialises the caller's value.
     ///
     /// # Errors
-    /// If it cannot be serialised, or is a list of something else than pairs, or if two pairs have
-    /// one name.
+    /// Fails if the value cannot be serialised, if it is a list of anything but pairs, or if two pairs
+    /// have the same name.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         let raw = serde_json::value::to_raw_value(value)?;
         match raw.get().as_bytes().first() {
@@ -36,10 +36,10 @@ impl Arguments {
         }
     }
 
-    /// The object that is sent to this tool; `None` if there are no arguments.
+    /// Returns the object that is sent to this tool; `None` if there are no arguments.
     ///
     /// # Errors
-    /// If there is a plain value, and the tool takes no argument, or several.
+    /// Fails if the value is plain and the tool does not take exactly one argument.
     pub fn for_tool(self, tool: &Tool) -> Result<Option<Box<RawValue>>, serde_json::Error> {
         match self {
             Self::Absent => Ok(None),
@@ -53,7 +53,7 @@ impl Arguments {
     }
 }
 
-/// Serialises what the caller gave as an object; nothing at all for `()` and `None`.
+/// Serialises the caller's value as an object; `()` and `None` give `None`.
 pub(super) fn object<T: Serialize + ?Sized>(
     method: &str,
     value: &T,
@@ -67,7 +67,7 @@ pub(super) fn object<T: Serialize + ?Sized>(
     object.map_err(|source| CallError::unwritable(method, source))
 }
 
-/// Pairs of names and values as an object.
+/// Converts pairs of names and values to an object.
 fn pairs(list: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     let pairs: Vec<(String, &RawValue)> =
         serde_json::from_str(list.get()).map_err(|_| without_pairs(list))?;
@@ -89,7 +89,8 @@ fn pairs(list: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     RawValue::from_string(object)
 }
 
-/// Says which entry of a list is not a pair. `("name", "Ada")` is a list of two strings for serde.
+/// The error for a list with an entry that is not a pair. To serde, `("name", "Ada")` is a list of two
+/// strings.
 fn without_pairs(list: &RawValue) -> serde_json::Error {
     let entries: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
     let is_pair =
@@ -108,7 +109,7 @@ fn no_object(found: &str) -> serde_json::Error {
     ))
 }
 
-/// The only argument that a tool takes, or the only one that it needs.
+/// The name of the only argument of a tool, or of its only required argument.
 fn only_argument(tool: &Tool) -> Result<String, String> {
     let properties = tool
         .input_schema

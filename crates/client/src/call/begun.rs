@@ -15,29 +15,29 @@ use super::{
 };
 use crate::{connection::Connection, error::CallError, link::Link, task};
 
-/// The result of a call.
+/// The first answer to a call: the result, or a task.
 pub(super) enum Begun<R> {
-    /// The result.
+    /// The result of the call.
     Done(R),
-    /// A task of this tool.
+    /// A task, and the name of its tool.
     Task(String, Box<CreateTaskResult>),
 }
 
 impl<'a, R> ClientCall<'a, R> {
-    /// Runs the call, and waits for its task if it becomes one. A call that is dropped, or not
-    /// done in its time, gives its task up.
+    /// Runs the call, and waits for its task if it becomes one. If the future is dropped, or the
+    /// deadline is over, the task is given up.
     pub(super) async fn run_to_the_end(mut self, subject: &Subject) -> Result<R, CallError> {
         let (tool, begun) = match self.run_rounds(subject, None).await? {
             Begun::Done(result) => return Ok(result),
             Begun::Task(tool, begun) => (tool, begun),
         };
-        // tasks: nothing but a tool's call can become one.
+        // tasks: only a tool call can become a task.
         let Some(connection) = self.connection else {
             return Err(self.reader(subject).malformed("this cannot become a task"));
         };
         let waiting = task::wait(connection, &tool, &begun, self.options.deadline);
         let raw = match (&self.options.late_progress, &mut self.options.progress) {
-            // tasks: the token of the call is that of its task, until the task has ended.
+            // tasks: the progress token of the call stays valid for its task, until the task has ended.
             (Some(late), Some(listener)) => late.listen(waiting, listener).await?,
             _ => waiting.await?,
         };
@@ -46,7 +46,7 @@ impl<'a, R> ClientCall<'a, R> {
         (self.read)(&reader, raw)?.done(&reader)
     }
 
-    /// Starts the call, as a task where the server has them.
+    /// Starts the call, as a task if the server supports that.
     pub(super) async fn begin_as_task(
         &mut self,
         ttl: Option<Duration>,
@@ -79,25 +79,25 @@ impl<'a, R> ClientCall<'a, R> {
         }
     }
 
-    /// Whether a session was told that the tool runs only as a task.
+    /// Whether a server of a session answered that the tool runs only as a task.
     pub(super) fn is_only_a_task(&self, error: &CallError) -> bool {
         self.connection.is_some() && is_not_found(error) && has_tasks(self.link)
     }
 
-    /// The connection that the call was made of.
+    /// The connection on which the call was made.
     pub(super) fn connection(&self) -> Option<&'a Connection> {
         self.connection
     }
 }
 
-/// tasks: -32601 is the answer where tool and call do not agree on tasks.
+/// tasks: -32601 is the error for a call that does not fit the tool's support for tasks.
 fn is_not_found(error: &CallError) -> bool {
     error
         .rejection()
         .is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
 }
 
-/// Whether a session may ask this server for tasks of its tools.
+/// Whether a session may ask this server to run tool calls as tasks.
 fn has_tasks(link: &Link) -> bool {
     let Some(peer) = link.peer() else {
         return false;

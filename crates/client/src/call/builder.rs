@@ -14,7 +14,7 @@ use crate::{
     link::{Canceller, LateProgress, Link, in_span, span},
 };
 
-/// A request to a server. It is sent when it is awaited, and gives the result `R`.
+/// A request to a server. It is sent when it is awaited, and returns the result `R`.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -31,28 +31,29 @@ use crate::{
 ///
 /// The deadline is one minute unless it is set here or with
 /// [`Client::deadline`](crate::Client::deadline). If the server asks for input in the middle of the
-/// call, the client's [`Answers`](crate::Answers) answer.
+/// call, the handlers in the client's [`Answers`](crate::Answers) answer.
 ///
 /// # Errors
-/// Awaiting it fails with [`CallError`], which tells whether the request was sent.
+/// Awaiting it fails with [`CallError`], which says whether the request was sent.
 ///
 /// # Cancel safety
-/// Dropping the future cancels the call and tells the server. Effects that the call had until then
-/// are not undone.
+/// Dropping the future cancels the call and tells the server. Effects that the call already had are not
+/// undone.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct ClientCall<'a, R> {
     pub(crate) link: &'a Link,
-    /// Set where a call can become a task, which outlives it.
+    /// Set for calls that can become a task, because the task outlives the call.
     pub(crate) connection: Option<&'a Connection>,
     pub(crate) method: Cow<'static, str>,
-    /// An error waits until the call is awaited, where all the others are met too.
+    /// The params, or an error in them. The error is returned when the call is awaited, as all others
+    /// are.
     pub(super) body: Result<Body, CallError>,
     pub(crate) read: Reader<R>,
     pub(super) check: Check,
     pub(crate) options: CallOptions<'a>,
 }
 
-/// How a call is made.
+/// The options of a call.
 #[derive(Default)]
 pub(crate) struct CallOptions<'a> {
     pub(crate) deadline: Option<Duration>,
@@ -62,25 +63,25 @@ pub(crate) struct CallOptions<'a> {
     pub(super) freshness: Freshness,
     /// The canceller, if any.
     pub(crate) canceller: Option<Canceller>,
-    /// Tells the questions of this call from those of other calls.
+    /// Distinguishes the questions of this call from those of other calls.
     pub(super) tag: Option<u64>,
-    /// Whether reports may still come when the call has become a task.
+    /// Whether progress reports may still come after the call has become a task.
     pub(super) keeps_token: bool,
-    /// Where they arrive.
+    /// The receiver of these later reports.
     pub(super) late_progress: Option<Box<LateProgress>>,
 }
 
-/// How an answer becomes a value.
+/// Converts an answer to a value.
 pub(crate) type Reader<R> = fn(&AnswerReader<'_>, Box<RawValue>) -> Result<Parsed<R>, CallError>;
 
 pub(crate) type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
 
-/// The checks before anything is sent.
+/// The checks that are made before anything is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
     /// Whether the server offers the method.
     Offered,
-    /// Nothing.
+    /// No check.
     Skip,
 }
 
@@ -88,7 +89,7 @@ pub(super) enum Check {
 pub(crate) enum Body {
     /// Params that are sent once, as they are.
     Plain(Option<Box<RawValue>>),
-    /// A request in whose middle the server may ask.
+    /// A request during which the server may ask.
     Subject(Subject),
 }
 
@@ -98,12 +99,12 @@ pub(crate) struct Subject {
     pub(crate) name: Option<String>,
     pub(crate) uri: Option<String>,
     pub(crate) arguments: Option<Box<RawValue>>,
-    /// A value that is the only argument, by whatever name.
+    /// A value that is the only argument, whose name is looked up in the tool's schema.
     pub(super) plain: Option<Box<RawValue>>,
 }
 
 impl Body {
-    /// The subject; empty for a request without one.
+    /// Returns the subject, or an empty one for a request without a subject.
     pub(crate) fn into_subject(self) -> Subject {
         match self {
             Self::Subject(subject) => subject,
@@ -113,7 +114,7 @@ impl Body {
 }
 
 impl Subject {
-    /// A tool or a prompt, with its arguments.
+    /// Creates the subject of a tool or a prompt with its arguments.
     pub(super) fn named(name: String, arguments: Option<Box<RawValue>>) -> Self {
         Self {
             name: Some(name),
@@ -122,7 +123,7 @@ impl Subject {
         }
     }
 
-    /// A tool with its only argument.
+    /// Creates the subject of a tool with its only argument.
     pub(super) fn with_plain(name: String, plain: Box<RawValue>) -> Self {
         Self {
             name: Some(name),
@@ -158,7 +159,7 @@ impl<'a, R> ClientCall<'a, R> {
         }
     }
 
-    /// Takes out what it carries.
+    /// Takes the content out of the call.
     pub(crate) fn take_body(&mut self) -> Result<Body, CallError> {
         std::mem::replace(&mut self.body, Ok(Body::Plain(None)))
     }
@@ -171,7 +172,7 @@ impl<'a, R> ClientCall<'a, R> {
         span(self.link.revision(), &self.method, subject)
     }
 
-    /// Attaches what the caller has put into `_meta`.
+    /// Sets the caller's members of `_meta`, and checks their keys.
     pub(super) fn with_meta(mut self, meta: Option<Meta>) -> Self {
         if let Err(error) = CallError::check_meta(&self.method, meta.as_ref()) {
             self.body = Err(error);
@@ -179,27 +180,27 @@ impl<'a, R> ClientCall<'a, R> {
         self.with_meta_as_it_is(meta)
     }
 
-    /// The same for a request that is sent as it was written.
+    /// Sets the caller's members of `_meta` without checks, for a request that is sent as it was
+    /// written.
     pub(super) fn with_meta_as_it_is(mut self, meta: Option<Meta>) -> Self {
         self.options.meta = meta;
         self
     }
 
-    /// Leaves it to the server to say whether it offers the method.
+    /// Skips the check whether the server offers the method; the server will answer that itself.
     pub(super) fn unchecked(mut self) -> Self {
         self.check = Check::Skip;
         self
     }
 
-    /// The answer may be kept for as long as the server allows.
+    /// Allows the answer to be cached for as long as the server allows.
     pub(super) fn cached(mut self) -> Self {
         self.options.freshness = Freshness::Allowed(None);
         self
     }
 
-    /// Asks for progress notifications, and calls `listener` with each, on the caller's own task
-    /// and before the result. If the listener is slower than the server, it sees the newest
-    /// reports.
+    /// Asks for progress notifications, and calls `listener` with each, on the caller's own task and
+    /// before the result. A listener that is slower than the server gets only the newest reports.
     ///
     /// Each report renews the deadline.
     pub fn progress(
@@ -210,10 +211,10 @@ impl<'a, R> ClientCall<'a, R> {
         self
     }
 
-    /// Sets the deadline. When it is over the call fails with [`CallError::Deadline`], and is
-    /// cancelled at the server. Progress notifications that were asked for renew it, up to the
-    /// [longest time](crate::Client::longest_call) of a call; it is paused while the server waits
-    /// for an answer from the client.
+    /// Sets the deadline. When it passes, the call fails with [`CallError::Deadline`] and is cancelled
+    /// at the server. Progress notifications that were asked for renew it, up to the [longest
+    /// time](crate::Client::longest_call) of a call. It is paused while the server waits for an answer
+    /// from the client.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.options.deadline = Some(deadline);
         self
@@ -250,8 +251,8 @@ impl<'a, R> ClientCall<'a, R> {
     /// Asks for log messages of this severity and above while the call runs. [`Connection::logs`]
     /// receives them.
     ///
-    /// A session has one level for everything: it is lowered to this one, and stays there. A server
-    /// without the logging capability is not asked.
+    /// A session has one level for all calls: it is lowered to this one, and stays there after the
+    /// call. Nothing is asked of a server without the logging capability.
     ///
     /// [`Connection::logs`]: crate::Connection::logs
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
@@ -284,7 +285,8 @@ impl<'a, R: Send + 'a> IntoFuture for ClientCall<'a, R> {
 
     fn into_future(self) -> Self::IntoFuture {
         if turnbuckle_telemetry::are_spans_wanted() {
-            // The span is made when the call is first polled: it belongs to the span it runs in.
+            // The span is made when the call is first polled, so that its parent is the span in which
+            // it runs.
             return Box::pin(async move { in_span(self.span(), self.run_or_cancel()).await });
         }
         Box::pin(self.run_or_cancel())

@@ -9,7 +9,7 @@ const METHOD: &str = "completion/complete";
 
 impl Connection {
     /// Asks for completions of an argument of a prompt or of a variable of a resource template.
-    /// Returns the values that the server proposes for what was typed so far. Use
+    /// Returns the values that the server proposes for the text typed so far. Use
     /// [`input_completion`](Self::input_completion) for a field in which the user types.
     ///
     /// ```no_run
@@ -32,8 +32,9 @@ impl Connection {
         self.complete_with(CompleteRequestParams::new(reference, argument, typed))
     }
 
-    /// As [`complete`](Self::complete), with the values of other arguments, on which the proposals
-    /// may depend. Servers of revisions that do not know them do not get them.
+    /// Does the same as [`complete`](Self::complete), and also sends the values of other arguments, on
+    /// which the proposals may depend. These values are not sent to servers of revisions that do not
+    /// define them.
     pub fn complete_with(&self, mut params: CompleteRequestParams) -> ClientCall<'_, Completion> {
         params.lower(self.link().revision());
         let body = object(METHOD, &params).map(Body::Plain);

@@ -19,7 +19,7 @@ use crate::{
     link::{Canceller, Link, OnDrop, OnProgress, Outgoing},
 };
 
-/// The params of a request in whose middle the server may ask.
+/// The params of a request during which the server may ask.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SubjectParams<'a> {
@@ -33,13 +33,13 @@ pub(crate) struct SubjectParams<'a> {
     input_responses: Option<&'a InputResponses>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request_state: Option<&'a str>,
-    /// Only in sessions.
+    /// Only sent in sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<&'a TaskMetadata>,
 }
 
 impl<'a, R> ClientCall<'a, R> {
-    /// Runs it until it is done, or cancelled from elsewhere.
+    /// Runs the call until it is done, or until its canceller cancels it.
     pub(super) async fn run_or_cancel(self) -> Result<R, CallError> {
         let canceller = self.options.canceller.clone();
         let (link, method) = (self.link, self.method.clone());
@@ -53,10 +53,10 @@ impl<'a, R> ClientCall<'a, R> {
         }
     }
 
-    /// Sees to it that the call can be made, and takes out what it carries.
+    /// Checks that the call can be made, sets the log level, and takes the content out of the call.
     pub(crate) async fn prepare(&mut self) -> Result<Body, CallError> {
         if self.body.is_err() {
-            // Before a level is set, which would be a request of its own.
+            // Return the error before a log level is set, because that would be a request of its own.
             return self.take_body();
         }
         if self.check == Check::Offered {
@@ -67,7 +67,7 @@ impl<'a, R> ClientCall<'a, R> {
         }
         match self.take_body()? {
             Body::Subject(subject) if subject.plain.is_some() => {
-                // In a box, because it is a call of a call.
+                // Boxed, because finding the name makes another call.
                 let named = Box::pin(only_argument::name(self.link, subject)).await;
                 named.map(Body::Subject)
             }
@@ -75,7 +75,7 @@ impl<'a, R> ClientCall<'a, R> {
         }
     }
 
-    /// The subject, for reading its answer.
+    /// Returns the reader for the answer to this subject.
     pub(crate) fn reader<'s>(&'s self, subject: &'s Subject) -> AnswerReader<'s> {
         AnswerReader {
             link: self.link,
@@ -84,7 +84,7 @@ impl<'a, R> ClientCall<'a, R> {
         }
     }
 
-    /// The error of a call that was asked too often.
+    /// The error of a call during which the server asked too often.
     pub(crate) fn too_many_rounds(&self) -> CallError {
         CallError::TooManyRounds {
             server: self.link.server().clone(),
@@ -103,7 +103,7 @@ impl<'a, R> ClientCall<'a, R> {
         (self.read)(&reader, raw)?.done(&reader)
     }
 
-    /// Sends, and answers what is asked, until there is a result or a task.
+    /// Sends the request and answers the server's questions, until there is a result or a task.
     pub(super) async fn run_rounds(
         &mut self,
         subject: &Subject,
@@ -114,7 +114,7 @@ impl<'a, R> ClientCall<'a, R> {
         self.options.keeps_token = task.is_some();
         for round in 0..self.link.profile().settings.max_rounds {
             let params = SubjectParams::new(subject, &retry, task.as_ref());
-            // caching: what came of a retry depends on more than the request.
+            // caching: the result of a retry depends on more than the request, so it is not cached.
             let raw = match self.lookup(subject.text()).filter(|_| round == 0) {
                 None => match self.send(&params).await {
                     Err(error) if task.is_none() && self.is_only_a_task(&error) => {
@@ -150,7 +150,7 @@ impl<'a, R> ClientCall<'a, R> {
         Err(self.too_many_rounds())
     }
 
-    /// Where the answer is kept, if it may be.
+    /// Prepares the lookup in the cache, if the answer may be cached.
     fn lookup(&self, params: &str) -> Option<Lookup<'a>> {
         Lookup::new(
             &self.link.cache,
@@ -161,7 +161,7 @@ impl<'a, R> ClientCall<'a, R> {
         )
     }
 
-    /// Takes what is kept, or asks and keeps the answer.
+    /// Returns the cached answer, or sends the request and caches its answer.
     async fn send_or_find<P: Serialize + ?Sized>(
         &mut self,
         params: &P,
@@ -225,7 +225,7 @@ impl<'a, R> ClientCall<'a, R> {
     }
 }
 
-/// What comes of `work`, unless it is cancelled from elsewhere before.
+/// Returns the result of `work`, or an error if the canceller cancels first.
 pub(crate) async fn unless_cancelled<T>(
     canceller: Option<Canceller>,
     link: &Link,
@@ -235,7 +235,7 @@ pub(crate) async fn unless_cancelled<T>(
     let Some(canceller) = canceller else {
         return work.await;
     };
-    // What was cancelled before is not sent at all.
+    // The canceller is polled first, so that a call that was already cancelled is not sent at all.
     match race(canceller.cancelled(), work).await {
         First::Right(result) => result,
         First::Left(reason) => Err(CallError::Cancelled {

@@ -9,7 +9,8 @@ use turnbuckle_protocol::{
 use super::{ClientCall, Parsed, any::split, arguments::object};
 use crate::{connection::Connection, error::CallError};
 
-/// An extension that the server declares. Made by [`Connection::extension`].
+/// An extension that the server declares, with the server's settings for it. It sends the extension's
+/// requests and notifications. Made by [`Connection::extension`].
 ///
 /// ```no_run
 /// # use serde::{Deserialize, Serialize};
@@ -45,12 +46,13 @@ pub struct ExtensionHandle<'a, E: ExtensionSpec> {
 }
 
 impl Connection {
-    /// An extension of the server, with its settings.
+    /// Returns an extension of the server, with its settings.
     ///
     /// Most extensions require the client to [declare](crate::Client::declare) them too.
     ///
     /// # Errors
-    /// [`CallError::NotOffered`] if the server does not declare it, or its settings cannot be read.
+    /// [`CallError::NotOffered`] if the server does not declare the extension, or its settings cannot
+    /// be read.
     pub fn extension<E: ExtensionSpec>(&self) -> Result<ExtensionHandle<'_, E>, CallError> {
         let capabilities = self.server().capabilities();
         let declared = capabilities.and_then(|capabilities| capabilities.extension(E::ID));
@@ -72,12 +74,12 @@ impl Connection {
 }
 
 impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
-    /// The settings with which the server declared the extension, as a type of your own.
+    /// Returns the settings with which the server declared the extension.
     pub fn settings(&self) -> &E::Server {
         &self.settings
     }
 
-    /// The connection it belongs to.
+    /// Returns the connection of this handle.
     pub fn connection(&self) -> &'a Connection {
         self.connection
     }
@@ -85,7 +87,8 @@ impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
     /// Sends a request of the extension, and returns its result when awaited.
     ///
     /// # Errors
-    /// As any [`ClientCall`]: [`CallError::Rejected`] if the server answers with an error.
+    /// Fails as any [`ClientCall`] does: with [`CallError::Rejected`] if the server answers with an
+    /// error.
     pub fn call<M: Method>(&self, params: &M::Params) -> ClientCall<'a, M::Result> {
         let link = self.connection.link();
         #[cfg(feature = "http")]
@@ -96,7 +99,7 @@ impl<'a, E: ExtensionSpec> ExtensionHandle<'a, E> {
         let call = ClientCall::new(link, M::NAME, body, |reader, raw| {
             reader.complete::<M::Result>(&raw).map(Parsed::Done)
         });
-        // That the extension is declared has been seen.
+        // The server declares the extension: `Connection::extension` has checked that.
         call.with_meta(meta).unchecked()
     }
 

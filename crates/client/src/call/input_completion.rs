@@ -1,4 +1,4 @@
-//! Completion while the user types: requested when the typing pauses, and not twice for the same text.
+//! Completion while the user types: requested when the typing pauses, and only once for the same text.
 
 use std::{
     collections::VecDeque,
@@ -15,16 +15,17 @@ use turnbuckle_protocol::{CompleteRequestParams, Completion};
 
 use crate::{connection::Connection, error::CallError};
 
-/// How long the typing has to pause before the server is asked: shorter than a user notices.
+/// How long the typing must pause before the server is asked: shorter than a user notices.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// How long an answer is kept: about as long as a user needs to fill in a form.
 const KEPT_FOR: Duration = Duration::from_mins(1);
 
-/// How many answers are kept; the oldest go first.
+/// How many answers are kept; the oldest are removed first.
 const MAX_KEPT: usize = 256;
 
-/// Completion for an input field, with a pause and a cache. Clones share the cache.
+/// Completion for an input field. It waits for a pause in the typing and caches answers. Made by
+/// [`Connection::input_completion`]. Clones share the cache.
 ///
 /// completion: clients SHOULD debounce requests and cache results.
 ///
@@ -49,16 +50,16 @@ pub struct InputCompletion {
 
 #[derive(Debug, Default)]
 struct CompletionState {
-    /// How often something was typed.
+    /// Counts the changes of the text.
     typed: AtomicU64,
-    /// Answers by what was asked, the oldest first.
+    /// Answers by request, the oldest first.
     kept: Mutex<VecDeque<(String, Instant, Completion)>>,
 }
 
 impl Connection {
-    /// Completion for an input field while the user types: it waits for a pause in the typing and
-    /// caches answers. Use one for each field, and [`complete`](Self::complete) for a single
-    /// request.
+    /// Creates the completion for an input field in which the user types: it waits for a pause in the
+    /// typing and caches answers. Create one for each field. Use [`complete`](Self::complete) for a
+    /// single request.
     pub fn input_completion(&self) -> InputCompletion {
         InputCompletion {
             connection: self.clone(),
@@ -80,14 +81,14 @@ impl InputCompletion {
         Self { kept_for, ..self }
     }
 
-    /// Completions for the typed text. A cached answer is returned at once; otherwise the server is
-    /// asked when the typing pauses. `None` if the text changed meanwhile.
+    /// Returns completions for the typed text. A cached answer is returned at once; otherwise the
+    /// server is asked when the typing pauses. Returns `None` if the text changed meanwhile.
     ///
     /// # Errors
-    /// Those of [`Connection::complete`].
+    /// Fails as [`Connection::complete`] does.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the request, if there is one.
+    /// Dropping the future cancels the request, if it was already sent.
     pub async fn complete(
         &self,
         params: CompleteRequestParams,

@@ -1,5 +1,5 @@
-//! A modern server asks by the result of a call; the answers go with the call when it is sent
-//! again.
+//! Questions in modern sessionless calls: a server asks in the result of a call, and the call is sent
+//! again with the answers.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use turnbuckle_protocol::{InputRequiredResult, InputResponses};
 use super::AnswerReader;
 use crate::error::CallError;
 
-/// How long to wait before a call is repeated that the server only put off: doubled each time, up
-/// to the longest.
+/// How long to wait before a call is repeated if the server asked nothing and only wants the call
+/// again. The pause doubles each time, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
@@ -17,11 +17,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 #[derive(Default)]
 pub(crate) struct Retry {
     pub(crate) responses: Option<InputResponses>,
-    /// As the server sent it. It means nothing here, and goes with nothing but this call.
+    /// The server's opaque state, unchanged. It is only sent with this call.
     pub(crate) state: Option<String>,
 }
 
-/// Answers what the server asked, all at once.
+/// Answers all questions of the server concurrently.
 pub(crate) async fn answer(
     reader: &AnswerReader<'_>,
     asked: InputRequiredResult,
@@ -32,7 +32,8 @@ pub(crate) async fn answer(
         if asked.request_state.is_none() {
             return Err(reader.malformed("input is required, but nothing is asked"));
         }
-        // mrtr: without input requests the call may simply be repeated. The server is busy then.
+        // mrtr: without input requests the call may simply be repeated. The server is probably busy, so
+        // wait.
         tokio::time::sleep(pause(round)).await;
         return Ok(Retry {
             responses: None,

@@ -26,14 +26,14 @@ use crate::{
     cache::Freshness, connection::Connection, error::CallError, link::Link, profile::OutputCheck,
 };
 
-/// How many pages of one list are fetched. A server with more, or one that makes up pages without
-/// end, is better asked for what is wanted.
+/// The limit on the pages of one list. A server with more entries is better asked for single ones, and
+/// a server could also make up pages without end.
 const MAX_PAGES: usize = 10_000;
 
-/// How long the tools may take to be listed for the check of a result that is there already.
+/// The time limit for listing the tools to check a result that has already arrived.
 const LEARN_WITHIN: Duration = Duration::from_secs(5);
 
-/// How many entries are gathered into one `Vec`. Longer lists can be read as a stream.
+/// The limit on the entries that are collected into one `Vec`. Longer lists can be read as a stream.
 const MAX_ENTRIES: usize = 1_000_000;
 
 impl Connection {
@@ -51,7 +51,7 @@ impl Connection {
     }
 
     /// Records tools that were listed with [`request_raw`](Self::request_raw), as
-    /// [`tools`](Self::tools) does: their results are checked from then on, and over HTTP their
+    /// [`tools`](Self::tools) does: results of these tools are checked from now on, and over HTTP their
     /// header annotations are known. Returns the names of tools that cannot be called, which
     /// [`tools`](Self::tools) would leave out.
     pub fn note_tools<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>) -> Vec<String> {
@@ -79,29 +79,29 @@ impl Connection {
         List::new(self.link())
     }
 
-    /// Lists the resource templates, as [`tools`](Self::tools) lists the tools, with the same
-    /// errors. Fill in the variables of one and [`read`](Self::read) the URI.
+    /// Lists the resource templates, as [`tools`](Self::tools) lists the tools, with the same errors.
+    /// Fill in the variables of a template and [`read`](Self::read) the resulting URI.
     pub fn resource_templates(&self) -> List<'_, ResourceTemplate> {
         List::new(self.link())
     }
 }
 
-/// A list to be fetched. Awaited, it returns all entries; [`stream`](Self::stream) returns them one
-/// by one.
+/// A list to be fetched. Awaiting it returns all entries; [`stream`](Self::stream) returns them one by
+/// one.
 ///
 /// Entries that cannot be read are left out, and reported by
 /// [`Connection::warnings`](crate::Connection::warnings). A list of more than a million entries can
 /// only be read as a stream.
 ///
 /// # Cancel safety
-/// Dropping the future gives up the page that is being fetched.
+/// Dropping the future cancels the request for the current page.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct List<'a, T> {
     pages: Pages<'a, T>,
 }
 
 /// The entries of a list, fetched page by page as they are read. It ends after an error. Made by
-/// [`List::stream`]; it also implements `Stream`.
+/// [`List::stream`]. It implements `Stream`.
 pub struct ListStream<'a, T> {
     entries: VecDeque<T>,
     state: StreamState<'a, T>,
@@ -113,21 +113,21 @@ enum StreamState<'a, T> {
     Done,
 }
 
-/// A page; `None` after the last.
+/// The entries of a page; `None` after the last page.
 type Fetched<T> = Result<Option<Vec<T>>, CallError>;
 
-/// The kinds of entries that servers list: tools, prompts, resources, resource templates. It is
-/// implemented for these four only.
+/// The kinds of entries that servers list: tools, prompts, resources, resource templates. The trait is
+/// sealed and implemented for these four only.
 pub trait Listed: sealed::Sealed + Sized + Send + 'static {
     /// The method that lists them.
     const METHOD: &'static str;
-    /// One page of the list, as the server sends it.
+    /// One page of the list, in the form in which the server sends it.
     type Page: DeserializeOwned;
 
-    /// The entries of a page, and where the next one starts.
+    /// Splits a page into its entries and the cursor of the next page.
     fn split(page: Self::Page) -> (Vec<Self>, Option<Cursor>);
 
-    /// The entries, if they are tools.
+    /// Returns the entries if they are tools.
     fn as_tools(_entries: &mut Vec<Self>) -> Option<&mut Vec<Tool>> {
         None
     }
@@ -173,13 +173,13 @@ impl Listed for ResourceTemplate {
     }
 }
 
-/// Where a list is, and where it goes on.
+/// The position in a list: the pages read so far, and the next one.
 struct Pages<'a, T> {
     link: &'a Link,
     deadline: Option<Duration>,
     freshness: Freshness,
     next: Next,
-    /// Digests of the cursors so far: a server may make them as long as it likes.
+    /// Digests of the cursors so far. Digests, because a server may make cursors as long as it likes.
     seen: HashSet<u64>,
     digest: RandomState,
     fetched: usize,
@@ -227,7 +227,7 @@ impl<'a, T: Listed> List<'a, T> {
         self
     }
 
-    /// Returns the entries one by one, and fetches pages as they are needed.
+    /// Returns a stream of the entries. Pages are fetched when they are needed.
     ///
     /// ```no_run
     /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
@@ -247,7 +247,7 @@ impl<'a, T: Listed> List<'a, T> {
     async fn all(mut self) -> Result<Vec<T>, CallError> {
         let (link, deadline) = (self.pages.link, self.pages.deadline);
         match self.pages.gather().await {
-            // caching: where a cursor is not valid any more, the pages before it are not either.
+            // caching: if a cursor is not valid any more, the earlier pages are outdated too.
             Err(error) if self.pages.is_outdated(&error) => {
                 let mut again = Self::new(link).fresh();
                 again.pages.deadline = deadline;
@@ -271,7 +271,8 @@ impl<T: Listed> Pages<'_, T> {
         Ok(all)
     }
 
-    /// Whether an error says that the pages which led here are out of date. They are forgotten then.
+    /// Whether an error says that the earlier pages are out of date. If it does, they are removed from
+    /// the cache.
     fn is_outdated(&self, error: &CallError) -> bool {
         let is_refused = error
             .rejection()
@@ -291,7 +292,7 @@ impl<'a, T: Listed> IntoFuture for List<'a, T> {
     }
 }
 
-/// Whether an error says that the list of tools which a call was made by is out of date.
+/// Whether a tool call was refused because of a header mismatch, so the list of tools is out of date.
 #[cfg(feature = "http")]
 pub(super) fn is_outdated(link: &Link, method: &str, error: &CallError) -> bool {
     method == "tools/call"
@@ -301,7 +302,7 @@ pub(super) fn is_outdated(link: &Link, method: &str, error: &CallError) -> bool 
             .is_some_and(|error| error.code == code::HEADER_MISMATCH)
 }
 
-/// Lists the tools again, for what the list says about sending their calls.
+/// Lists the tools again, to get their current header annotations.
 #[cfg(feature = "http")]
 pub(crate) async fn refetch_tools(link: &Link) -> bool {
     let listed = List::<Tool>::new(link).fresh().await;
@@ -311,11 +312,11 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
     listed.is_ok()
 }
 
-/// Lists the tools for their output schemas, if a result has structured content to check and the
-/// tools have not been listed since they last changed.
+/// Lists the tools for their output schemas, if a result has structured content to check and the tools
+/// have not been listed since they last changed.
 ///
-/// The result is there already, so it takes a few seconds at the most, and no longer than the
-/// deadline of the call, which is counted again.
+/// The result has already arrived, so this takes at most a few seconds, and at most as long as the
+/// deadline of the call.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Option<Duration>) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,
@@ -326,7 +327,7 @@ pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Opt
         return;
     }
     let within = deadline.map_or(LEARN_WITHIN, |deadline| deadline.min(LEARN_WITHIN));
-    // In a box, because it is a call of a call.
+    // Boxed, because this makes another call within a call.
     let listed = Box::pin(List::<Tool>::new(link).into_future());
     let problem = match timeout(within, listed).await {
         Ok(Ok(_)) => return,
@@ -370,10 +371,10 @@ impl<T: Listed> Pages<'_, T> {
         }
         self.fetched += 1;
         if let Some(cursor) = next {
-            // Cursors mean nothing here, but one that comes twice leads in a circle.
+            // Cursors are opaque, but a cursor that comes twice means that the list never ends.
             if !self.seen.insert(self.digest.hash_one(&cursor)) {
                 if cursor.as_str().is_empty() {
-                    // Some servers write it at the end of a list.
+                    // Some servers send an empty cursor at the end of a list.
                     let problem = "`nextCursor` is empty again; read as the end of the list";
                     let warning =
                         ReadWarning::new(T::METHOD, "/nextCursor", problem, serde_json::json!(""));
@@ -388,7 +389,7 @@ impl<T: Listed> Pages<'_, T> {
         Ok(Some(self.last(entries)))
     }
 
-    /// The entries of the last page.
+    /// Returns the entries of the last page, and records that the tools were listed.
     fn last(&self, mut entries: Vec<T>) -> Vec<T> {
         if T::as_tools(&mut entries).is_some() {
             self.link.tools.note_listed();
@@ -396,7 +397,8 @@ impl<T: Listed> Pages<'_, T> {
         entries
     }
 
-    /// Takes note of what tools promise, and leaves out those that cannot be called.
+    /// Records the output schemas and header annotations of tools, and removes tools that cannot be
+    /// called.
     #[cfg_attr(
         not(feature = "http"),
         expect(clippy::ptr_arg, reason = "over HTTP some are left out")
@@ -426,7 +428,7 @@ impl<T: Listed> Pages<'_, T> {
 }
 
 impl<T: Listed> ListStream<'_, T> {
-    /// The next entry; `None` at the end of the list.
+    /// Returns the next entry; `None` at the end of the list.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing: the next call continues to fetch the page.
@@ -475,7 +477,7 @@ impl<T: Listed + Unpin> Stream for ListStream<'_, T> {
 }
 
 mod sealed {
-    //! Keeps the lists to the four that the protocol has.
+    //! Seals the trait for the four kinds of lists that the protocol has.
 
     pub trait Sealed {}
     impl Sealed for super::Tool {}

@@ -8,8 +8,8 @@ use crate::{connection::Connection, error::CallError, link::Link};
 const METHOD: &str = "logging/setLevel";
 
 impl Connection {
-    /// Asks for log messages of this severity and above. [`logs`](Self::logs) receives them. From a
-    /// modern server they come with the calls made from now on, from a session at any time; if a
+    /// Asks for log messages of this severity and above. [`logs`](Self::logs) receives them. A modern
+    /// server sends them with the calls made from now on, a server with a session at any time; if a
     /// session is replaced by a new one, the level is set again.
     ///
     /// # Errors
@@ -25,8 +25,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets the log level of the client in a session. A modern server is asked
-    /// by each request.
+    /// Sets the client's log level in a session. A modern server gets the level with each request.
     pub(crate) fn ask_for_logs(&self) {
         let link = self.link();
         if let Some(level) = link.profile().settings.log_level
@@ -39,7 +38,7 @@ impl Connection {
 }
 
 impl<R> ClientCall<'_, R> {
-    /// Sees to it that log messages of this severity come while the call runs.
+    /// Asks for log messages of this severity during the call.
     pub(super) async fn hear_logs(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         if self.link.revision().is_modern() {
             let meta = self.options.meta.take().unwrap_or_default();
@@ -50,7 +49,7 @@ impl<R> ClientCall<'_, R> {
         if !is_offered || self.link.desired.hears(level) {
             return Ok(());
         }
-        // In a box, because it is a call of a call.
+        // Boxed, because this makes another call within a call.
         Box::pin(set_level(self.link, level)).await
     }
 }

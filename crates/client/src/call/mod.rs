@@ -1,6 +1,6 @@
-//! The requests of a client: each kind, its answer, and their shared parts.
+//! The requests of a client: one file for each kind, and their shared parts.
 //!
-//! [`ClientCall`] is a question before it is sent ([`builder`]); [`exchange`] is its course.
+//! [`ClientCall`] is a request before it is sent ([`builder`]); [`exchange`] runs it.
 
 mod any;
 mod arguments;

@@ -1,4 +1,4 @@
-//! A plain value as the argument of a tool that takes one.
+//! Calls of tools with a single plain value as the argument.
 
 use std::future::IntoFuture;
 
@@ -10,7 +10,8 @@ use crate::{error::CallError, link::Link};
 
 const METHOD: &str = "tools/call";
 
-/// Names a plain value after the only argument that its tool takes. The tools are listed for that.
+/// Finds the name of the tool's only argument, and makes the plain value that argument. The tools are
+/// listed to find the name.
 pub(super) async fn name(link: &Link, mut subject: Subject) -> Result<Subject, CallError> {
     let Some(value) = subject.plain.take() else {
         return Ok(subject);

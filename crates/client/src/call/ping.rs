@@ -1,4 +1,4 @@
-//! Is the server still there?
+//! `ping`: checks that a server responds.
 
 use serde::de::IgnoredAny;
 
@@ -6,8 +6,8 @@ use super::{ClientCall, Parsed, builder::Body};
 use crate::connection::Connection;
 
 impl Connection {
-    /// Checks that the server responds: by `ping`, or since 2026-07-28, which has no `ping`, by
-    /// `server/discover`.
+    /// Checks that the server responds. It sends `ping`, or `server/discover` to servers of 2026-07-28,
+    /// which has no `ping`.
     ///
     /// ```no_run
     /// # async fn run(server: turnbuckle_client::Connection) {

@@ -16,9 +16,9 @@ use crate::{connection::Connection, error::CallError};
 const METHOD: &str = "prompts/get";
 
 impl Connection {
-    /// Gets a prompt: its messages, filled in with these arguments, to be put into a conversation
-    /// with a model. The arguments are anything that serialises to an object of strings; `()` for
-    /// no arguments.
+    /// Gets a prompt: its messages, filled in with these arguments, ready for a conversation with a
+    /// model. The arguments are anything that serialises to an object of strings; use `()` for no
+    /// arguments.
     ///
     /// ```no_run
     /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
@@ -44,7 +44,7 @@ impl Connection {
     }
 }
 
-/// prompts: the arguments are texts. A number would only be turned away by the server.
+/// prompts: arguments are strings. The server would refuse a number, so it is refused here.
 fn texts(arguments: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, CallError> {
     if let Some(arguments) = &arguments {
         serde_json::from_str::<BTreeMap<Cow<'_, str>, Cow<'_, str>>>(arguments.get())

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{Complete, CreateTaskResult, InputRequiredResult, Outco
 
 use crate::{error::CallError, link::Link};
 
-/// The subject of a call, for reading its answer.
+/// Reads the answer to a call.
 pub(crate) struct AnswerReader<'a> {
     pub(crate) link: &'a Link,
     pub(crate) method: &'a str,
@@ -14,18 +14,18 @@ pub(crate) struct AnswerReader<'a> {
     pub(crate) subject: &'a str,
 }
 
-/// The content of an answer.
+/// An answer that was read.
 pub(crate) enum Parsed<R> {
     /// The result.
     Done(R),
-    /// The server wants something first.
+    /// The server asks for input first.
     Asked(InputRequiredResult),
-    /// The result comes later.
+    /// The call has become a task, whose result comes later.
     Task(CreateTaskResult),
 }
 
 impl<R> Parsed<R> {
-    /// The result, where the answer can be nothing else.
+    /// Returns the result, or an error for answers that have no other valid form.
     pub(crate) fn done(self, reader: &AnswerReader<'_>) -> Result<R, CallError> {
         match self {
             Self::Done(result) => Ok(result),
@@ -37,7 +37,7 @@ impl<R> Parsed<R> {
 }
 
 impl AnswerReader<'_> {
-    /// Reads an answer that can only be the result.
+    /// Reads an answer that can only be a result.
     pub(crate) fn complete<R: DeserializeOwned>(&self, raw: &RawValue) -> Result<R, CallError> {
         if self.link.revision().is_modern() {
             self.parse::<Complete<R>>(raw).map(|complete| complete.0)
@@ -46,7 +46,7 @@ impl AnswerReader<'_> {
         }
     }
 
-    /// Reads an answer that may be a question.
+    /// Reads an answer that may be a result or ask for input.
     pub(crate) fn outcome<R: DeserializeOwned>(
         &self,
         raw: &RawValue,
@@ -58,15 +58,15 @@ impl AnswerReader<'_> {
             Ok(Outcome::Complete(result)) => Ok(Parsed::Done(result)),
             Ok(Outcome::InputRequired(asked)) => Ok(Parsed::Asked(asked)),
             Ok(_) => Err(self.malformed("its type is not known here")),
-            // A question is read whole or not at all; of a result what can be.
+            // A question must be readable as a whole; of a result, the readable parts are returned.
             Err(error) => self
                 .mend::<Complete<R>>(raw, error)
                 .map(|complete| Parsed::Done(complete.0)),
         }
     }
 
-    /// Reads an answer. Parts of it that cannot be read are left out, and
-    /// [warned of](crate::Connection::warnings).
+    /// Reads an answer. Parts of it that cannot be read are left out, and added to the
+    /// [warnings](crate::Connection::warnings).
     pub(crate) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
         serde_json::from_str(raw.get()).or_else(|error| self.mend(raw, error))
     }

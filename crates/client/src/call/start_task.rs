@@ -18,18 +18,18 @@ use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 /// The result of a call that may become a task, from [`ClientCall::task`].
 #[derive(Debug)]
 pub enum Started {
-    /// The server answered at once: it has no tasks, or the tool was quick. There is no task.
+    /// The server has no tasks, or answered at once. There is no task.
     Done(ToolOutput),
-    /// The call continues as a task at the server. The handle waits for the task, asks for its
-    /// status and cancels it.
+    /// The call continues as a task at the server. Use the handle to wait for the task, to ask for its
+    /// status, or to cancel it.
     Task(TaskHandle),
 }
 
 impl Started {
-    /// The result: at once, or when the task has ended.
+    /// Returns the result at once, or waits until the task has ended.
     ///
     /// # Errors
-    /// Those of [`TaskHandle::result`].
+    /// Fails as [`TaskHandle::result`] does.
     pub async fn result(self) -> Result<ToolOutput, CallError> {
         match self {
             Self::Done(output) => Ok(output),
@@ -38,8 +38,8 @@ impl Started {
     }
 }
 
-/// A call that may become a task, made by [`ClientCall::task`]. It is sent when it is awaited, and gives
-/// [`Started`].
+/// A call that may become a task, made by [`ClientCall::task`]. It is sent when it is awaited, and
+/// returns [`Started`].
 ///
 /// # Cancel safety
 /// Dropping the future before the server has answered cancels the call.
@@ -51,13 +51,13 @@ pub struct StartTask<'a> {
 }
 
 impl<'a> ClientCall<'a, ToolOutput> {
-    /// Returns the task in place of the result, if the call becomes one.
+    /// Returns a task instead of the result, if the call becomes a task.
     ///
-    /// In a session the client asks for a task if the server supports them; a modern server decides
-    /// by itself. A server without tasks returns the result.
+    /// In a session the client asks for a task if the server supports tasks; a modern server decides by
+    /// itself. A server without tasks returns the result.
     ///
-    /// A listener of [`progress`](ClientCall::progress) is called until the task has begun; that of
-    /// [`StartTask::progress`] also while the task runs.
+    /// The listener of [`progress`](ClientCall::progress) is called until the task has begun; the
+    /// listener of [`StartTask::progress`] is also called while the task runs.
     ///
     /// ```no_run
     /// use turnbuckle_client::Started;
@@ -81,15 +81,15 @@ impl<'a> ClientCall<'a, ToolOutput> {
 }
 
 impl StartTask<'_> {
-    /// Asks the server to keep the task for this long from its beginning. Only sessions can ask;
-    /// the server decides.
+    /// Asks the server to keep the task for this long after it was created. This is only possible in
+    /// sessions, and the server decides.
     pub fn keep(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// Asks for progress notifications, and calls `listener` with each: of the call, and of its
-    /// task while [`TaskHandle::result`] is awaited. Only sessions report the progress of tasks.
+    /// Asks for progress notifications, and calls `listener` with each: for the call, and for its task
+    /// while [`TaskHandle::result`] is awaited. Only sessions report the progress of tasks.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'static,

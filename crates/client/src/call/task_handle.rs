@@ -14,8 +14,8 @@ use crate::{
     tool::ToolOutput,
 };
 
-/// A task at a server. Dropping it does not affect the task; keep its [`ticket`](Self::ticket) to
-/// come back to it.
+/// A task at a server. Dropping the handle does not affect the task; keep its [`ticket`](Self::ticket)
+/// to return to the task later.
 #[derive(Debug)]
 pub struct TaskHandle {
     connection: Connection,
@@ -23,10 +23,10 @@ pub struct TaskHandle {
     progress: Option<TaskProgress>,
 }
 
-/// Hears of a call, and of the task that it becomes.
+/// A progress listener that a call shares with the task that it becomes.
 pub(super) type SharedListener = Arc<Mutex<dyn FnMut(ProgressNotificationParams) + Send>>;
 
-/// Receives reports of a task, and passes them on to its listeners.
+/// Receives progress reports of a task, and passes them on to its listener.
 pub(super) struct TaskProgress {
     late: Box<LateProgress>,
     listener: SharedListener,
@@ -45,8 +45,8 @@ impl fmt::Debug for TaskProgress {
 }
 
 impl Connection {
-    /// A handle to a task of this server, which may have been started on another connection or in
-    /// another process by the same user.
+    /// Returns a handle to a task of this server. The task may have been started on another connection
+    /// or in another process by the same user.
     pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
         TaskHandle {
             connection: self.clone(),
@@ -62,12 +62,13 @@ impl TaskHandle {
         self
     }
 
-    /// The id that the server gave the task. Use the [`ticket`](Self::ticket) to come back to it.
+    /// Returns the id that the server gave the task. Store the [`ticket`](Self::ticket), not the id, to
+    /// return to the task later.
     pub fn id(&self) -> &str {
         &self.ticket.task_id
     }
 
-    /// The ticket of the task, which can be serialised and stored, and given to
+    /// Returns the ticket of the task, which can be serialised and stored, and passed to
     /// [`Connection::task`] later. It changes when questions are answered, so store it again after
     /// [`answer`](Self::answer).
     pub fn ticket(&self) -> &TaskTicket {
@@ -77,14 +78,14 @@ impl TaskHandle {
     /// Fetches the status of the task.
     ///
     /// # Errors
-    /// [`CallError::Rejected`] if the server does not have it any more.
+    /// [`CallError::Rejected`] if the server does not know the task any more.
     pub async fn status(&mut self) -> Result<Task, CallError> {
         let look = task::look(&self.connection, &mut self.ticket).await?;
         Ok(look.task)
     }
 
-    /// The status of the task, now and whenever it changes, until the task has ended. Questions of
-    /// the task are not answered by this.
+    /// Returns the status of the task, now and whenever it changes, until the task has ended. It does
+    /// not answer questions of the task.
     ///
     /// ```no_run
     /// # async fn run(task: turnbuckle_client::TaskHandle) -> Result<(), turnbuckle_client::CallError> {
@@ -98,14 +99,14 @@ impl TaskHandle {
         TaskStatuses::new(self.connection.clone(), self.ticket.clone())
     }
 
-    /// Waits for the result, and answers questions of the task with the handlers of the client.
+    /// Waits for the result, and answers questions of the task with the client's handlers.
     ///
     /// # Errors
-    /// The error that the call itself would have returned. [`CallError::InputRequired`] if there is
-    /// no handler for a question of the task: [`answer`](Self::answer) it, and wait again.
+    /// The error that the call itself would have returned, and [`CallError::InputRequired`] if there is
+    /// no handler for a question of the task: then [`answer`](Self::answer) it, and wait again.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the task alone: wait again, or [`cancel`](Self::cancel) it.
+    /// Dropping the future does not affect the task: wait again, or [`cancel`](Self::cancel) it.
     pub async fn result(&mut self) -> Result<ToolOutput, CallError> {
         let following = task::follow(&self.connection, &mut self.ticket);
         let raw = match &self.progress {
@@ -119,11 +120,11 @@ impl TaskHandle {
         read_output(self.connection.link(), &self.ticket.tool, &raw)
     }
 
-    /// The open questions of the task, for applications that answer by themselves. In a session
-    /// questions come while the result is awaited, so this is always empty.
+    /// Returns the open questions of the task, for applications that answer them without handlers. In a
+    /// session, questions come while the result is awaited, so this is always empty.
     ///
     /// # Errors
-    /// Those of [`status`](Self::status).
+    /// Fails as [`status`](Self::status) does.
     pub async fn asks(&mut self) -> Result<InputRequests, CallError> {
         let look = task::look(&self.connection, &mut self.ticket).await?;
         Ok(match look.state {
@@ -132,7 +133,7 @@ impl TaskHandle {
         })
     }
 
-    /// Answers questions of the task. The keys are those of the questions.
+    /// Answers questions of the task. Use the keys of the questions for the answers.
     ///
     /// # Errors
     /// [`CallError::Rejected`] if an answer does not fit its question.
@@ -143,12 +144,13 @@ impl TaskHandle {
     /// Cancels the task. It is not an error if the task has ended in the meantime.
     ///
     /// # Errors
-    /// If the request cannot be sent to the server.
+    /// Fails if the request cannot be sent, or if the server refuses to cancel a task that still runs.
     pub async fn cancel(&mut self) -> Result<(), CallError> {
         let cancelled = task::cancel(&self.connection, self.id()).await;
         match cancelled {
             Ok(()) => Ok(()),
-            // tasks: a session may not cancel what has ended. If it is there, it has.
+            // tasks: a session must not cancel a task that has ended. If the task still exists, check
+            // its status.
             Err(error @ CallError::Rejected { .. }) => match self.status().await {
                 Ok(task) if task.status.is_terminal() => Ok(()),
                 _ => Err(error),

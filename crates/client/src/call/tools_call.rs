@@ -20,13 +20,13 @@ use crate::{
 const METHOD: &str = "tools/call";
 
 impl Connection {
-    /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON:
-    /// anything that serialises to an object, or to a list of pairs; `()` for no arguments. A
-    /// string, a number or a boolean is used as the value of the tool's only argument; the tools
-    /// are listed to learn its name. Any other list is [`CallError::Unwritable`], and nothing is
+    /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON: anything
+    /// that serialises to an object or to a list of pairs. Use `()` for no arguments. A string, a
+    /// number or a boolean is used as the value of the tool's only argument; the tools are listed to
+    /// learn its name. For any other list the call fails with [`CallError::Unwritable`], and nothing is
     /// sent.
     ///
-    /// A tool that failed is a result too, with
+    /// A tool that failed returns a result, too, with
     /// [`is_error`](turnbuckle_protocol::CallToolResult::is_error) set. [`ToolOutput::ok`] and
     /// [`ToolOutput::parse`] turn it into an error.
     ///
@@ -39,13 +39,13 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// A call that takes long may become a task at the server; awaiting it waits for the task. Use
-    /// [`ClientCall::task`] to get the task in place of its result.
+    /// A call that takes long may become a task at the server. Awaiting the call then waits for the
+    /// task. Use [`ClientCall::task`] to get the task instead of its result.
     ///
     /// # Errors
     /// [`CallError::Rejected`] for an unknown tool or arguments that the server refuses,
-    /// [`CallError::OutputMismatch`] for a result that breaks the tool's output schema, and all
-    /// others of [`CallError`].
+    /// [`CallError::OutputMismatch`] for a result that does not match the tool's output schema, and the
+    /// other variants of [`CallError`].
     pub fn call(
         &self,
         tool: impl Into<String>,
@@ -81,8 +81,8 @@ pub(super) fn read_output(
     read(&reader, raw)?.done(&reader)
 }
 
-/// The result of a call. In a session, members that mean something in another revision are members like any
-/// other.
+/// Reads the result of a call. In a session, members that only have a meaning in 2026-07-28 are read as
+/// unknown members.
 fn outcome(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<CallToolOutcome, CallError> {
     if reader.link.revision().is_modern() {
         return reader.parse(raw);

@@ -11,12 +11,12 @@ use crate::{
     link::{Link, MAX_OPEN_ASKS},
 };
 
-/// How long a user may take for visits before the call fails with what the server said, unless
-/// the call has a deadline: as long as signing in somewhere may take with a second factor.
+/// How long a user may take for the visits before the call fails with the server's error, unless the
+/// call has a deadline: as long as it may take to sign in with a second factor.
 const VISIT_WITHIN: Duration = Duration::from_mins(10);
 
-/// Has the visits made that a call was answered with. True when the call can be made again: all of
-/// them are over, or the server is gone.
+/// Asks the user to make the visits that a call was refused for. Returns true when the call can be sent
+/// again: all visits are over, or the connection has ended.
 pub(super) async fn visited(
     link: &Link,
     error: &CallError,
@@ -26,7 +26,7 @@ pub(super) async fn visited(
     let Some(visits) = visits_first(error) else {
         return false;
     };
-    // One after the other: a user can be at one page at a time.
+    // One visit after the other, because a user can only look at one page at a time.
     let all = async {
         for visit in visits {
             if !make(link, visit, tag).await {
@@ -39,12 +39,12 @@ pub(super) async fn visited(
     tokio::select! {
         biased;
         made = made => made.unwrap_or(false),
-        // The call that follows says why.
+        // The call that is sent again reports why the connection ended.
         _ = link.lifecycle.ended() => true,
     }
 }
 
-/// The visits that a call was answered with, if they are as they should be.
+/// Returns the visits that the error of a call asks for, if they are valid.
 pub(crate) fn visits_first(error: &CallError) -> Option<Vec<ElicitRequestUrlParams>> {
     let visits = error.rejection()?.url_elicitation_data()?.elicitations;
     // elicitation: the error MUST list visits, each with its id.

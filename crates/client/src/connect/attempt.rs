@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{connection::Connection, error::ConnectError, profile::Profile};
 
-/// An attempt to connect, made by [`Client::connect`](crate::Client::connect). It begins when it is
-/// awaited, and gives a [`Connection`] or a [`ConnectError`].
+/// An attempt to connect, made by [`Client::connect`](crate::Client::connect). It starts when it is
+/// awaited, and returns a [`Connection`] or a [`ConnectError`].
 ///
 /// # Cancel safety
 /// Dropping the future ends the server's process, if one was started.
@@ -39,26 +39,26 @@ impl Connect {
         }
     }
 
-    /// Sets the server's name in errors, in logs and for handlers
-    /// ([`Peer::name`](crate::Peer::name)), in place of the name that it gives itself.
+    /// Sets the server's name in errors, in logs and for handlers ([`Peer::name`](crate::Peer::name)).
+    /// It replaces the name that the server reports.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Connects with the revision that [`Connection::detected_revision`] returned the last time, and
-    /// skips the probe. If the server has changed since, that is noticed and the probe is made.
+    /// Connects with the revision that [`Connection::detected_revision`] returned earlier, and skips
+    /// the probe. If the server has changed since then, the client detects that and probes it.
     ///
-    /// Programs that this process has started before are remembered automatically; use it to store
-    /// revisions between runs.
+    /// Programs that this process has started before are remembered automatically; use this method for
+    /// revisions that you store between runs.
     pub fn known_revision(mut self, detected: DetectedRevision) -> Self {
         self.remembered = Some(detected);
         self
     }
 
-    /// Sets the caller on whose behalf the connection is made. Private results are then shared by
-    /// all connections to the server with the same caller: see [`Cache`](crate::Cache). Callers
-    /// with different rights must have different names.
+    /// Sets the caller on whose behalf the connection is made. All connections to the server with the
+    /// same caller then share private results: see [`Cache`](crate::Cache). Callers with different
+    /// rights must have different names.
     pub fn caller(mut self, caller: impl Into<Arc<str>>) -> Self {
         self.caller = Some(caller.into());
         self
@@ -69,7 +69,7 @@ impl Connect {
         let key = route.key();
         let known = key.as_deref().and_then(memory::recall);
         let remembered = self.remembered.or(known.map(|known| known.detected));
-        // Only legacy revisions are spoken over a stream of events.
+        // HTTP+SSE is only tried if legacy revisions are allowed.
         route.known(known.filter(|_| self.profile.settings.allows_legacy()));
         let search = Search {
             name: self.name,
@@ -84,7 +84,8 @@ impl Connect {
         if let Some(caller) = self.caller {
             connection.link().cache.set_caller(caller);
         }
-        // What a pinned search found says little about what the server would rather speak.
+        // If the revision was restricted, the result says little about the server's preference: forget
+        // it.
         let is_free = self.profile.settings.aim == RevisionChoice::Auto;
         if let Some(key) = key.filter(|_| is_free) {
             let known = KnownServer {
@@ -97,7 +98,7 @@ impl Connect {
     }
 }
 
-/// Whether a search may have failed because of what was remembered.
+/// Whether a search may have failed because a remembered revision is out of date.
 fn is_misled(found: &Result<Connection, ConnectError>) -> bool {
     !matches!(
         found,

@@ -1,4 +1,4 @@
-//! `server/discover` and `initialize`, and their answers as events of the probe.
+//! `server/discover` and `initialize`, and their answers as events for the probe.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -20,13 +20,13 @@ use crate::{
     peer::Peer,
 };
 
-/// An answer on its way.
+/// An answer that has not arrived yet.
 pub(super) type PendingAnswer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
 
-/// What is known of the server so far.
+/// What the server has answered so far.
 #[derive(Debug, Default)]
 pub(super) struct ServerAnswers {
-    /// The version that `server/discover` was last asked at.
+    /// The version of the last `server/discover`.
     asked_at: Option<Revision>,
     discovered: Option<DiscoverResult>,
     initialized: Option<Initialized>,
@@ -34,8 +34,9 @@ pub(super) struct ServerAnswers {
     warnings: Vec<ReadWarning>,
 }
 
-/// Sends `server/discover` at a version. Neither question is ever cancelled on the wire: one must
-/// not be, and a server that does not know the other would not understand the cancellation either.
+/// Sends `server/discover` at a version. Neither `server/discover` nor `initialize` is ever cancelled
+/// on the wire: `initialize` must not be, and a server that does not know `server/discover` would not
+/// understand its cancellation either.
 pub(super) fn discover(link: &Arc<Link>, version: Revision) -> PendingAnswer {
     let link = link.clone();
     Box::pin(async move {
@@ -53,15 +54,16 @@ pub(super) fn initialize(link: &Arc<Link>, version: Revision) -> PendingAnswer {
 }
 
 impl ServerAnswers {
-    /// `server/discover` is being asked at this version.
+    /// Records the version of a `server/discover` that is being sent.
     pub(super) fn asked_at(&mut self, version: Revision) {
         self.asked_at = Some(version);
     }
 
-    /// The meaning of a late answer for the probe.
+    /// Converts an answer to an event for the probe.
     ///
     /// # Errors
-    /// If nothing else needs to be tried.
+    /// Fails if trying anything else would be useless, for example because the server requires
+    /// authorization.
     pub(super) fn event(
         &mut self,
         link: &Link,
@@ -113,12 +115,12 @@ impl ServerAnswers {
         Event::Initialized { version, took }
     }
 
-    /// The unreadable parts of the final answer.
+    /// Returns the warnings about unreadable parts of the final answer.
     pub(super) fn take_warnings(&mut self) -> Vec<ReadWarning> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The server, once its revision is known.
+    /// Returns the description of the server, once its revision is known.
     pub(super) fn into_peer(self, label: &Arc<str>, revision: Revision) -> Peer {
         let peer = Peer::new(label, revision);
         if !revision.is_modern() {
@@ -136,7 +138,7 @@ impl ServerAnswers {
     }
 }
 
-/// The meaning of a missing answer for the probe.
+/// Converts a failed request to an event for the probe.
 fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectError> {
     let refused = |refusal, message| Event::Refused {
         asked,
@@ -170,7 +172,7 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
         CallError::Status { status, text, .. } => {
             refused(probe::ProbeRefusal::Status(status), text)
         }
-        // Over HTTP it is known which question an answer is for, also if it makes no sense.
+        // Over HTTP an unreadable answer still belongs to one request, so that request has failed.
         error if link.wire.is_http() => refused(
             probe::ProbeRefusal::NoAnswer,
             error_chain::in_one_line(&error),
@@ -179,8 +181,8 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
     })
 }
 
-/// streamable-http: a modern server answers a method that it does not know with a 404 and an error
-/// of the protocol. It should know `server/discover`; where it does not, it is modern all the same.
+/// streamable-http: a modern server answers an unknown method with status 404 and a JSON-RPC error. It
+/// should support `server/discover`, but even a server that does not is modern if it answers like this.
 fn is_modern_refusal(link: &Link, asked: Asked, code: i64) -> bool {
     let is_not_found = link
         .wire
@@ -189,7 +191,7 @@ fn is_modern_refusal(link: &Link, asked: Asked, code: i64) -> bool {
     is_not_found && asked == Asked::Discover && code == METHOD_NOT_FOUND
 }
 
-/// The versions that an error names.
+/// The supported versions that an error lists.
 fn supported(data: &Value) -> Vec<String> {
     let versions = data.get("supported").and_then(Value::as_array);
     versions

@@ -1,29 +1,29 @@
 //! The detected revisions of servers, kept while this process runs.
 //!
-//! A known revision saves the probe when the same program is started again, or the same URL
-//! connected to. It is only ever a guess: where
-//! it turns out wrong the search goes on, and what it finds replaces it.
+//! A known revision saves the probe when the same program is started again, or the same URL is
+//! connected to again. It is only a guess: if it is wrong, the search continues, and its result
+//! replaces the guess.
 
 use std::collections::VecDeque;
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_session::DetectedRevision;
 
-/// How many servers are remembered. A host has tens of them; the oldest go first.
+/// How many servers are remembered. A host has tens of servers; the oldest are removed first.
 const MAX_REMEMBERED: usize = 256;
 
-/// Newest last. A list of this length is searched in less time than a process is started.
+/// The newest is last. Searching a list of this length takes less time than starting a process.
 static REMEMBERED: Mutex<VecDeque<(String, KnownServer)>> = Mutex::new(VecDeque::new());
 
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KnownServer {
     pub(super) detected: DetectedRevision,
-    /// Whether its answers come by a stream of events (HTTP+SSE).
+    /// Whether the server uses HTTP+SSE.
     pub(super) by_events: bool,
 }
 
-/// The revision that was detected the last time.
+/// Returns the result of the last probe.
 pub(super) fn recall(key: &str) -> Option<KnownServer> {
     REMEMBERED
         .lock()
@@ -32,7 +32,7 @@ pub(super) fn recall(key: &str) -> Option<KnownServer> {
         .map(|(_, known)| *known)
 }
 
-/// Remembers what a server was found to speak.
+/// Stores the result of a probe.
 pub(super) fn remember(key: String, known: KnownServer) {
     let mut remembered = REMEMBERED.lock();
     remembered.retain(|(other, _)| *other != key);

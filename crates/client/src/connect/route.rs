@@ -1,4 +1,4 @@
-//! How a probe opens a connection to the server, and opens another.
+//! How a probe opens a connection to the server, and opens a second one.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     profile::Profile,
 };
 
-/// The way to a server.
+/// How to reach a server.
 pub(super) enum Route {
     Dial(Box<dyn Dial>),
     #[cfg(feature = "http")]
@@ -26,8 +26,8 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// Whether it leads to a URL. Opening such a one again leads another way, to HTTP+SSE, and a
-    /// search that was misled by what was remembered may begin again.
+    /// Whether the server is at a URL. Reopening then tries HTTP+SSE, and a search that failed because
+    /// of a wrong memory can be repeated.
     pub(super) fn is_http(&self) -> bool {
         match self {
             Self::Dial(_) => false,
@@ -68,7 +68,7 @@ impl Route {
         }
     }
 
-    /// Goes the way that led there the last time.
+    /// Starts with the transport that was detected the last time.
     pub(super) fn known(&mut self, known: Option<KnownServer>) {
         match self {
             Self::Dial(_) => {}
@@ -80,7 +80,7 @@ impl Route {
         let _ = known;
     }
 
-    /// The server's name in messages.
+    /// The server's name in errors and logs.
     pub(super) fn label(&self) -> String {
         match self {
             Self::Dial(dial) => dial.label(),
@@ -98,7 +98,7 @@ impl Route {
         }
     }
 
-    /// Opens the way.
+    /// Opens a connection.
     pub(super) async fn open(
         &mut self,
         server: &Arc<str>,
@@ -116,8 +116,8 @@ impl Route {
         }
     }
 
-    /// Ends the server that was probed, so that two never run at once, and starts it again. Over
-    /// HTTP nothing ends, and there may be another way to the same server.
+    /// Ends the server that was probed, so that two never run at once, and starts it again. Over HTTP
+    /// no process ends, and HTTP+SSE is tried instead.
     pub(super) async fn reopen(
         &mut self,
         opened: &mut Opened,
@@ -139,8 +139,8 @@ impl Route {
     }
 }
 
-/// Servers may differ by the query alone. There may be secrets in that, so a digest is kept; two
-/// with one digest would share a guess, no more.
+/// Two servers may differ only in their queries. A query may contain secrets, so only its digest is
+/// kept. Two queries with the same digest would only share a guess.
 #[cfg(feature = "http")]
 fn key_of(address: &turnbuckle_transport::http::client::Address) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};

@@ -27,7 +27,7 @@ pub(super) struct Search {
     pub(super) profile: Arc<Profile>,
 }
 
-/// A search under way. Dropping it ends the server's process.
+/// A running search. Dropping it ends the server's process.
 struct RunningSearch<'a> {
     route: &'a mut Route,
     server: Arc<str>,
@@ -35,27 +35,27 @@ struct RunningSearch<'a> {
     profile: Arc<Profile>,
     probe: Probe,
     opened: Opened,
-    /// The same server once more, while both are asked.
+    /// A second connection to the server, while both are probed.
     second: Option<Opened>,
-    /// When `initialize` was sent, or the server started for it.
+    /// When `initialize` was sent, or when the server was started for it.
     initialize_since: Instant,
     heard: ServerAnswers,
-    /// Answers that may still come. The late one to the first question is worth having.
+    /// Answers that may still come. A late answer to `server/discover` is still useful.
     discover: Option<PendingAnswer>,
     initialize: Option<PendingAnswer>,
 }
 
-/// By whose name a server is called once it is known.
+/// Which name of a server is used once the server is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Naming {
-    /// The one it was given here.
+    /// The name that the application set.
     Ours,
-    /// The one it gives itself.
+    /// The name that the server reports.
     Its,
 }
 
 impl Search {
-    /// Opens the way to the server and searches to the end.
+    /// Opens a connection to the server and runs the search to its end.
     pub(super) async fn run(
         &self,
         route: &mut Route,
@@ -90,16 +90,16 @@ impl Search {
             discover: None,
             initialize: None,
         };
-        // It holds all that the server says about itself, several times over.
+        // Boxed, because the future is large: it holds several copies of the server's answers.
         Box::pin(running.finish()).await
     }
 }
 
 impl RunningSearch<'_> {
-    /// Searches to the end.
+    /// Runs the search to its end.
     async fn finish(mut self) -> Result<Connection, ConnectError> {
         let mut event = Event::Started;
-        // Renewed with each question only: noise must not keep a search waiting.
+        // Only renewed with each question: unrelated messages must not prolong the search.
         let mut until = self.opened.link.pending.now();
         loop {
             match self.probe.on(event) {
@@ -146,7 +146,7 @@ impl RunningSearch<'_> {
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the next event.
     async fn next_event(&mut self, until: Instant) -> Result<Event, ConnectError> {
         let Self {
             opened,
@@ -162,8 +162,8 @@ impl RunningSearch<'_> {
         let mut stray = pin!(link.pending.stray());
         let mut timeout = pin!(link.pending.sleep_until(until));
         poll_fn(|context| {
-            // In the order they were asked: where both have been answered, the first answer may
-            // make the second one right.
+            // In the order of the requests: if both have been answered, the first answer may decide
+            // what the second one means.
             for (asked, answer) in [
                 (Asked::Discover, &mut *discover),
                 (Asked::Initialize, &mut *initialize),
@@ -187,7 +187,7 @@ impl RunningSearch<'_> {
         .await
     }
 
-    /// Opens a second connection and sends `initialize` there. False if that cannot be done.
+    /// Opens a second connection and sends `initialize` there. Returns false if that is impossible.
     async fn open_second(&mut self, version: Revision) -> bool {
         self.initialize_since = self.opened.link.pending.now();
         match self.route.open(&self.server, &self.profile).await {
@@ -211,7 +211,7 @@ impl RunningSearch<'_> {
         }
     }
 
-    /// Goes on with the second connection, and ends the first.
+    /// Continues with the second connection, and ends the first.
     fn keep_second(&mut self) {
         if let Some(second) = self.second.take() {
             self.opened = second;
@@ -230,7 +230,8 @@ impl RunningSearch<'_> {
         } = self;
         match route.reopen(opened, server, profile).await {
             Ok(()) => Event::Started,
-            // The first start told that it can be started, so what came of that says more.
+            // The server could be started the first time, so the result of that attempt is more
+            // informative.
             Err(error) => {
                 tracing::debug!(server = &**server, %error, "could not be started again");
                 Event::Closed
@@ -257,7 +258,7 @@ impl RunningSearch<'_> {
         if self.naming == Naming::Its {
             peer = peer.called_by_its_name();
         }
-        // What was asked and is not answered yet is of no use any more.
+        // Requests without an answer are not needed any more.
         (self.discover, self.initialize) = (None, None);
         let peer = self.opened.link.meet(peer).clone();
         if !detected.revision.is_modern() {
@@ -274,7 +275,7 @@ impl RunningSearch<'_> {
     }
 
     async fn fail(self, mut failure: ProbeFailure) -> ConnectError {
-        // A server that could not be started again did not close anything: it was silent.
+        // A server that could not be started again did not close the connection: it did not answer.
         let mut asked = failure.tried.iter().rev();
         let last = asked.find(|attempt| matches!(attempt.step, probe::Step::Ask(..)));
         let was_silent =

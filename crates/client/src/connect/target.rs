@@ -14,11 +14,11 @@ use turnbuckle_transport::{Command, Duplex, SpawnError};
 use super::http::HttpTarget;
 use crate::link::Pipe;
 
-/// Why a connection to a server could not be opened, from a [`Dial`].
+/// Why a [`Dial`] could not open a connection to a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialError {
-    /// Its program could not be started. Connecting fails with
+    /// The server's program could not be started. Connecting fails with
     /// [`ConnectError::Spawn`](crate::ConnectError::Spawn).
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -28,10 +28,10 @@ pub enum DialError {
     Io(#[from] io::Error),
 }
 
-/// Opens connections to one server. Implement it for a transport of your own.
+/// Opens connections to one server. Implement it for a custom transport.
 ///
-/// It may be called twice: a server that exits on a probe is started again. Return an error if a
-/// second connection is impossible.
+/// [`dial`](Self::dial) may be called twice: a server that exits when it is probed is started again.
+/// Return an error if a second connection is impossible.
 pub trait Dial: Send {
     /// Opens a connection and returns its two byte streams.
     ///
@@ -39,19 +39,19 @@ pub trait Dial: Send {
     /// [`DialError`] if it cannot be opened.
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>>;
 
-    /// The server's name in messages, until the server has told its own. It must not contain
-    /// secrets.
+    /// Returns the server's name for errors and logs, used until the server has reported its own. It
+    /// must not contain secrets.
     fn label(&self) -> String;
 
-    /// Whether a second way may be opened while the first is in use, as a program may be started
-    /// twice. Then a server that is silent when it is probed is tried with a handshake on a second
-    /// one, and the one that answers first is kept.
+    /// Whether a second connection can be opened while the first is in use, as a program can be started
+    /// twice. If so, a server that does not answer the probe is also tried with a handshake on a second
+    /// connection, and the connection that answers first is kept.
     fn can_open_second(&self) -> bool {
         false
     }
 
-    /// What tells this server from others, if a new connection leads to the same one. What it was
-    /// found to speak is remembered under this key.
+    /// Returns a key that identifies this server, if a new connection leads to the same one. The
+    /// detected revision is remembered under this key.
     fn key(&self) -> Option<String> {
         None
     }
@@ -71,23 +71,23 @@ pub trait Dial: Send {
 /// ```
 pub struct Target(pub(super) Place);
 
-/// Where a server is.
+/// The location of a server.
 pub(super) enum Place {
-    /// Opened with a [`Dial`].
+    /// A server that a [`Dial`] connects to.
     Dial(Box<dyn Dial>),
-    /// At a URL.
+    /// A server at a URL.
     #[cfg(feature = "http")]
     Http(Box<HttpTarget>),
 }
 
 impl Target {
-    /// A custom transport, from your own [`Dial`].
+    /// Creates a target for a custom transport.
     pub fn new(dial: impl Dial + 'static) -> Self {
         Self(Place::Dial(Box::new(dial)))
     }
 
-    /// A server that can be connected to any number of times, such as one in this process. `open`
-    /// is called for each connection.
+    /// Creates a target for a server that can be connected to any number of times, such as one in this
+    /// process. `open` is called for each connection.
     pub fn on_demand<P: Into<Pipe>>(
         label: impl Into<String>,
         open: impl FnMut() -> P + Send + 'static,
@@ -182,15 +182,15 @@ impl Dial for Command {
     }
 
     fn key(&self) -> Option<String> {
-        // Everything that was set makes it this server. Only a digest is kept: there may be
-        // secrets in the environment. Two commands with one digest would share a guess, no more.
+        // All settings identify the server. Only a digest is kept, because the environment may contain
+        // secrets. Two commands with the same digest would only share a guess.
         let mut digest = DefaultHasher::new();
         format!("{self:?}").hash(&mut digest);
         Some(format!("{}#{:016x}", self.label(), digest.finish()))
     }
 }
 
-/// A pair of streams, which can be used once.
+/// A pair of streams, which can only be used once.
 struct Once {
     pipe: Option<Pipe>,
 }

@@ -1,4 +1,4 @@
-//! `CallError`: why a call has no result.
+//! `CallError`: why a call failed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use turnbuckle_session::requests::Overdue;
 
 use super::Ending;
 
-/// Why a call has no result.
+/// Why a call failed.
 ///
 /// Match on the variant to decide what to do next:
 ///
@@ -18,7 +18,7 @@ use super::Ending;
 /// |---|---|
 /// | [`Rejected`](Self::Rejected), [`NotOffered`](Self::NotOffered), [`Unwritable`](Self::Unwritable) | change the request |
 /// | [`Deadline`](Self::Deadline) | allow more time, or use a task |
-/// | [`Busy`](Self::Busy), [`Unsent`](Self::Unsent), [`Status`](Self::Status) | try again later; nothing ran, except perhaps after a status |
+/// | [`Busy`](Self::Busy), [`Unsent`](Self::Unsent), [`Status`](Self::Status) | try again later; the call did not run, except perhaps for `Status` |
 /// | [`Closed`](Self::Closed) | connect again; the call may have run |
 /// | [`Lost`](Self::Lost), [`SessionExpired`](Self::SessionExpired) | the call may have run: repeat it only if that does no harm |
 /// | [`Unauthorized`](Self::Unauthorized), [`Authorization`](Self::Authorization) | sign in |
@@ -30,7 +30,7 @@ use super::Ending;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The server answered with an error, such as unknown tool, invalid arguments or a missing
+    /// The server answered with an error, such as an unknown tool, invalid arguments or a missing
     /// resource. Change the request. [`rejection`](Self::rejection) returns the error object.
     #[error("server `{server}` rejected `{method}`: {error}")]
     Rejected {
@@ -41,10 +41,11 @@ pub enum CallError {
         /// Code, message and data.
         error: Box<ErrorObject>,
     },
-    /// The tool ran and failed; the text says why, and a model may read it.
+    /// The tool ran and failed. The text says why, and can be shown to a model.
     ///
-    /// Only [`ToolOutput::parse`](crate::ToolOutput::parse) returns this error: the call itself has
-    /// a result, with `isError` set.
+    /// Only [`ToolOutput::parse`](crate::ToolOutput::parse) and
+    /// [`ToolOutput::ok`](crate::ToolOutput::ok) return this error: the call itself returns a result
+    /// with `isError` set.
     #[error("tool `{tool}` failed: {text}")]
     ToolFailed {
         /// The tool.
@@ -52,8 +53,8 @@ pub enum CallError {
         /// The text of the tool's content.
         text: String,
     },
-    /// No answer came in time, and the server was told to stop. It may have had effects. Try again,
-    /// or allow more time with [`ClientCall::deadline`](crate::ClientCall::deadline).
+    /// No answer came in time, and the call was cancelled at the server. It may have had effects. Try
+    /// again, or allow more time with [`ClientCall::deadline`](crate::ClientCall::deadline).
     #[error("server `{server}` did not answer `{method}`: {overdue}")]
     Deadline {
         /// The server.
@@ -63,29 +64,30 @@ pub enum CallError {
         /// The limit that was reached.
         overdue: Overdue,
     },
-    /// It was cancelled with a [`Canceller`](crate::Canceller), and the server was told so. Effects
-    /// that it had until then are not undone.
+    /// The call was cancelled with a [`Canceller`](crate::Canceller), and the server was told. Effects
+    /// that it already had are not undone.
     #[error("`{method}` of server `{server}` was cancelled: {reason}")]
     Cancelled {
         /// The server.
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// Why.
+        /// The reason that the canceller gave.
         reason: Arc<str>,
     },
-    /// The connection ended before an answer came. Connect again. The call may have run, unless it
-    /// was made after the end.
+    /// The connection ended before an answer came. Connect again. The call may have run, unless it was
+    /// made after the connection ended.
     #[error("the connection to server `{server}` ended before it answered `{method}`{ending}")]
     Closed {
         /// The server.
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// How it ended, with the last words of the server's process.
+        /// How the connection ended, with the last lines of the process's standard error.
         ending: Arc<Ending>,
     },
-    /// The answer breaks the protocol, which is a bug of the server. The connection stays usable.
+    /// The answer does not follow the protocol, which is a bug of the server. The connection stays
+    /// usable.
     #[error("server `{server}` answered `{method}` with something that cannot be read")]
     Malformed {
         /// The server.
@@ -97,7 +99,7 @@ pub enum CallError {
         source: serde_json::Error,
     },
     /// The answer is longer than the limit and was skipped. Raise
-    /// [`Client::limits`](crate::Client::limits), or ask for less. The connection goes on.
+    /// [`Client::limits`](crate::Client::limits), or ask for less. The connection stays open.
     #[error(
         "server `{server}` answered `{method}` with more than {limit} bytes; raise \
          `Limits::max_message_bytes`"
@@ -110,7 +112,7 @@ pub enum CallError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The answer has more values than may be built at once. Raise
+    /// The answer has more JSON values than the limit allows. Raise
     /// [`Client::limits`](crate::Client::limits), or ask for less.
     #[error(
         "server `{server}` answered `{method}` with more than {limit} JSON nodes; raise \
@@ -121,20 +123,20 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// The limit for an answer of this length.
+        /// The limit on JSON values, for an answer of this length.
         limit: usize,
     },
-    /// The tool's result is not what its own output schema promises: the server has a fault.
-    /// [`Client::output_check`](crate::Client::output_check) decides whether this is an error.
+    /// The tool's structured content does not match its own output schema, which is a bug of the
+    /// server. [`Client::output_check`](crate::Client::output_check) decides whether this is an error.
     #[error(
         "tool `{tool}` returned structured content that breaks its output schema at `{pointer}`: {problem}"
     )]
     OutputMismatch {
         /// The tool.
         tool: Box<str>,
-        /// Where, as a JSON pointer; empty for the whole.
+        /// The position in the structured content, as a JSON pointer; empty for the whole.
         pointer: Box<str>,
-        /// The expected value and the value that came.
+        /// The expected value and the actual value.
         problem: String,
     },
     /// The tool's result does not have the requested type. Only
@@ -148,21 +150,21 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// The server needs input before it continues, and the client has no handler for it: set one,
-    /// or answer by hand.
+    /// The server needs input before it continues, and the client has no handler for it. Set one, or
+    /// answer by hand.
     #[error("server `{server}` wants input for `{method}`: {reason}")]
     InputRequired {
         /// The server.
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// Why it was not given.
+        /// Why the input was not given.
         reason: String,
         /// The server's questions.
         asked: Box<InputRequiredResult>,
     },
-    /// The server asked again and again without coming to an end. The limit is
-    /// [`Client::max_rounds`](crate::Client::max_rounds).
+    /// The server asked for input more often than [`Client::max_rounds`](crate::Client::max_rounds)
+    /// allows.
     #[error(
         "server `{server}` asked for input {rounds} times during one `{method}` and still wants more"
     )]
@@ -171,22 +173,22 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// How often it asked.
+        /// The limit.
         rounds: usize,
     },
-    /// A call that waits for answers cannot be resumed here: it belongs to another connection, or
-    /// was given up. Call again.
+    /// A call that waits for answers cannot be resumed here: it belongs to another connection, or was
+    /// given up. Make the call again.
     #[error("cannot resume `{method}` on server `{server}`: {reason}")]
     NotResumable {
         /// The server.
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// Why, and where it could be.
+        /// Why, and where it could be resumed.
         reason: Box<str>,
     },
-    /// The server does not offer this, by its revision or its capabilities; nothing was sent. Check
-    /// [`Peer::capabilities`](crate::Peer::capabilities) first if you expect it.
+    /// The server does not offer this method, by its revision or its capabilities. Nothing was sent.
+    /// Check [`Peer::capabilities`](crate::Peer::capabilities) before the call to avoid this error.
     #[error("server `{server}` does not offer `{method}`: {reason}")]
     NotOffered {
         /// The server.
@@ -206,16 +208,16 @@ pub enum CallError {
         #[source]
         source: serde_json::Error,
     },
-    /// Too many calls wait on this connection; nothing was sent. Let some finish first.
+    /// Too many calls are waiting on this connection. Nothing was sent. Let some finish first.
     #[error("{limit} calls wait for server `{server}` already; let some finish first")]
     Busy {
         /// The server.
         server: Arc<str>,
-        /// How many may wait.
+        /// How many calls may wait.
         limit: usize,
     },
-    /// The server cannot be reached, or the request cannot be sent to it: nothing ran. Try again
-    /// later, or change what the cause names.
+    /// The server cannot be reached, or the request cannot be sent to it: the call did not run. Try
+    /// again later, or fix what the cause names.
     #[error("`{method}` could not be sent to server `{server}`")]
     Unsent {
         /// The server.

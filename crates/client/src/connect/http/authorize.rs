@@ -1,8 +1,7 @@
-//! The application's hook for authorization. The connection's clock is stopped while it runs.
+//! The application's hook for authorization. The connection's clock is stopped while the hook runs.
 //!
-//! A hook may have to send a user to sign in. The server is not slow then, so this time does not
-//! count against its deadlines: neither against that of a call nor against that of the probe, which
-//! would take the silence for an answer.
+//! A hook may have to ask the user to sign in. This time does not count against any deadline of the
+//! server: neither that of a call nor that of the probe, which would take the server for silent.
 
 use std::{
     future::poll_fn,
@@ -18,11 +17,11 @@ use turnbuckle_transport::http::client::{
 
 use crate::link::Link;
 
-/// A hook that is waited for. Clones share it.
+/// The application's hook, which stops the clock while it is awaited. Clones share it.
 #[derive(Clone)]
 pub(crate) struct AuthorizeHook {
     hook: Arc<dyn Authorize>,
-    /// The connection that it works for; empty before it is opened.
+    /// The connection that uses the hook; empty before it is opened.
     link: Arc<Mutex<Weak<Link>>>,
 }
 
@@ -34,12 +33,12 @@ impl AuthorizeHook {
         }
     }
 
-    /// The same hook for another connection.
+    /// Returns the same hook for another connection.
     pub(super) fn anew(&self) -> Self {
         Self::new(self.hook.clone())
     }
 
-    /// Holds the clock of this connection from now on.
+    /// Sets the connection whose clock the hook stops.
     pub(super) fn attach(&self, link: &Arc<Link>) {
         *self.link.lock() = Arc::downgrade(link);
     }
@@ -50,7 +49,7 @@ impl AuthorizeHook {
     }
 
     async fn wait<T>(&self, mut work: BoxFuture<'_, T>) -> T {
-        // Most of the time the hook has what it needs, and the clock is left alone.
+        // Most of the time the hook already has the credentials, and the clock need not be stopped.
         let at_once = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         if let Poll::Ready(outcome) = at_once {
             return outcome;

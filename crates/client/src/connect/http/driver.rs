@@ -1,4 +1,4 @@
-//! The task of a connection over HTTP: sends notifications, and ends the session.
+//! The task of a connection over HTTP: it sends notifications and answers, and ends the session.
 
 use std::{
     collections::VecDeque,
@@ -23,27 +23,28 @@ use crate::{
     profile::Profile,
 };
 
-/// How many answers and notifications are on their way at once.
+/// How many answers and notifications are being sent at once.
 const MAX_TELLING: usize = 16;
 
-/// How many streams are read to their end at once, and how many more wait for that. Of others the
-/// connection is closed.
+/// How many response streams are read to their end at once, and how many more wait for that. Beyond
+/// that limit, the stream's connection is closed.
 const MAX_LEFTOVERS: usize = 64;
 
-/// How long a server may take to accept an answer or a notification: a loaded one some seconds.
+/// How long a server may take to accept an answer or a notification. A server under load takes seconds.
 const TELL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long to wait before a message that did not arrive is sent again: at first, and at most.
+/// How long to wait before a message that did not arrive is sent again: the first and the longest
+/// pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How often a notification is sent that finds no connection.
+/// How often a notification is sent if no connection can be made.
 const NOTIFICATION_ATTEMPTS: u32 = 3;
 
-/// How long a stream that has said what it was for may stay open.
+/// How long a response stream may stay open after its response has arrived.
 const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long closing may take: for the last notifications, and again for the end of the session.
+/// How long closing may take: for the last notifications, and again for ending the session.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts the tasks of a connection over HTTP. Nothing is sent yet.
@@ -86,7 +87,7 @@ async fn drive(link: Arc<Link>, http: Arc<Http>, mut leftovers: mpsc::Receiver<E
     link.end_as_lost();
 }
 
-/// The work of the task.
+/// The queues of the task.
 struct DriverQueues {
     outbox: Outbox,
     /// Messages that are not sent yet.
@@ -142,7 +143,7 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     let telling = tell_again(&http, &session, message, is_answer);
     let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
         Some(Ok(())) => return,
-        // transports: 404 says that the session is over.
+        // transports: a 404 means that the session has expired.
         Some(Err(Fault::Status { status: 404, .. })) if is_answer && session.can_expire() => {
             let reason = "the server did not take the answer to what it asked";
             return link.session_lost(&http, &session, reason).await;
@@ -159,9 +160,10 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     );
 }
 
-/// Sends a message again if it found no connection. An answer is also sent again if the connection was lost
-/// before the server said that it has the answer: the server waits for it, and drops what it has already.
-/// Notifications, for which no server waits, are tried three times, so that they do not hold up answers.
+/// Sends a message, and sends it again if no connection could be made. An answer is also sent again if
+/// the connection was lost before the server accepted it: the server waits for the answer, and ignores
+/// one that it already has. Notifications, for which no server waits, are tried three times, so that
+/// they do not hold up answers.
 async fn tell_again(
     http: &Http,
     session: &Session,
@@ -179,7 +181,7 @@ async fn tell_again(
             told => return told,
         };
         tokio::time::sleep(pause + jitter(pause / 4)).await;
-        // What was asked in a session that is over is not waited for.
+        // If the session has been replaced, the server does not wait for this message any more.
         if http.sessions.current().number != session.number {
             return Err(fault);
         }
@@ -187,7 +189,7 @@ async fn tell_again(
     }
 }
 
-/// The method of a notification; `None` for the answer to something that the server asked.
+/// The method of a notification; `None` for the answer to a request of the server.
 fn method_of(message: &[u8]) -> Option<String> {
     match envelope::parse(message) {
         Ok(Frame::One(Message::Response(_))) => None,
@@ -196,7 +198,7 @@ fn method_of(message: &[u8]) -> Option<String> {
     }
 }
 
-/// Reads a stream to its end. There should be nothing on it any more; what there is is taken.
+/// Reads a stream to its end. No more messages are expected on it; any that come are handled.
 async fn finish(http: Arc<Http>, mut events: Box<Events>) {
     let rest = async {
         while let Ok(Some(event)) = events.next().await {
@@ -209,7 +211,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
     let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, rest).await;
 }
 
-/// transports: a client that is done with a session SHOULD say so. The server may not care.
+/// transports: a client that is done with a session SHOULD end it with a DELETE. The server may refuse.
 async fn end_session(link: &Link, http: &Http) {
     let session = http.sessions.take_newest();
     if !session.can_expire() || link.lifecycle.keeps_session() {

@@ -1,5 +1,5 @@
-//! HTTP+SSE, the transport of 2024-11-05: answers come by one stream of events, which first says
-//! where messages go.
+//! HTTP+SSE, the transport of 2024-11-05: answers come on one event stream, whose first event names the
+//! endpoint for messages.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use crate::{
     link::Link,
 };
 
-/// How long the first event may take. Servers write it with the head of their answer.
+/// How long the first event may take. Servers usually send it together with the response head.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Opens the stream, and sends messages where it says from then on.
+/// Opens the stream, and sends messages to the endpoint of its first event from then on.
 pub(super) async fn find_stream(http: &Http) -> Result<Events, Fault> {
     let finding = find_endpoint(http);
     match http.pending.within(ENDPOINT_TIMEOUT, finding).await {
@@ -49,7 +49,7 @@ async fn find_endpoint(http: &Http) -> Result<(Address, Events), Fault> {
         }
         let endpoint = http.address.join(&event.data);
         return match endpoint {
-            // Credentials are sent along with messages, and are meant for this server.
+            // Messages carry credentials, which must only be sent to this server.
             Ok(endpoint) if endpoint.is_same_origin(&http.address) => Ok((endpoint, events)),
             Ok(endpoint) => Err(Fault::Malformed(format!(
                 "its endpoint {endpoint} is of another origin"

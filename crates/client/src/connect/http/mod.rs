@@ -1,9 +1,9 @@
 //! Opening a connection to a server at a URL, and keeping it: modern servers, sessions of
 //! Streamable HTTP, and HTTP+SSE.
 //!
-//! What is said without waiting for an answer goes through the connection's own task ([`driver`]).
-//! What a server says by itself comes by a stream of events, read by a task of the connection
-//! ([`session_stream`], [`http_sse`]).
+//! Notifications and answers are sent by a task of the connection ([`driver`]). Messages that belong to
+//! no request come on an event stream, which another task of the connection reads ([`session_stream`],
+//! [`http_sse`]).
 
 mod authorize;
 mod driver;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{link::Opened, profile::Profile};
 
-/// The way to a server at a URL.
+/// How to reach a server at a URL.
 pub(crate) struct HttpRoute {
     agent: Agent,
     address: Address,
@@ -19,12 +19,12 @@ pub(crate) struct HttpRoute {
     first: FirstAttempt,
 }
 
-/// The first attempt.
+/// What is tried first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstAttempt {
     /// A POST.
     Post,
-    /// A stream of events, as the last time.
+    /// A GET for the event stream of HTTP+SSE, because that was detected the last time.
     Events,
 }
 
@@ -38,7 +38,7 @@ impl HttpRoute {
         }
     }
 
-    /// Tries HTTP+SSE first, if that was found the last time.
+    /// Tries HTTP+SSE first, if that was detected the last time.
     pub(crate) fn try_events_first(&mut self, was_found: bool) {
         self.first = if was_found {
             FirstAttempt::Events
@@ -54,18 +54,18 @@ impl HttpRoute {
             hook.attach(&opened.link);
         }
         if self.first == FirstAttempt::Events {
-            // Where that does not work any more, the search goes on with a POST.
+            // If that does not work any more, the search continues with a POST.
             open_events(&opened).await;
         }
         opened
     }
 
-    /// A POST of `initialize` has failed: the server may be one of HTTP+SSE.
+    /// Called after a POST of `initialize` has failed: tries HTTP+SSE.
     pub(crate) async fn reopen(opened: &Opened) -> bool {
         let Some(http) = opened.link.wire.http() else {
             return false;
         };
-        // A server that answers requests is not one of those, whatever the answer.
+        // A server that accepts a POST does not use HTTP+SSE, whatever it answered.
         let is_answered = (200..300).contains(&http.last_status());
         if is_answered || http.uses_http_sse() {
             return false;

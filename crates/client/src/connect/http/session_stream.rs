@@ -11,13 +11,14 @@ use crate::{
     link::{Link, Opened},
 };
 
-/// A stream that lasted this long was one, also if nothing was said on it.
+/// A stream that lasted this long has worked, even if no event came on it.
 const QUIET_STREAM: Duration = Duration::from_secs(10);
-/// How long the first call waits for the stream, by which it may be asked. Servers that have one
-/// open it at once; some say so with the first event only, and must not hold up everything.
+/// How long the first call waits for the stream, on which the server may send requests. Servers with a
+/// stream open it at once, but some send the response head only with the first event, and must not
+/// delay everything.
 const STREAM_OPENS: Duration = Duration::from_secs(1);
 
-/// Says that the handshake is over, and listens to what the server says by itself.
+/// Ends the handshake, and starts to read the server's messages that belong to no request.
 pub(crate) async fn begin_session(opened: &Opened) {
     let Some(http) = opened.link.wire.http().cloned() else {
         return opened.link.notify("notifications/initialized", &());
@@ -28,13 +29,13 @@ pub(crate) async fn begin_session(opened: &Opened) {
     }
     let (opens, is_open) = oneshot::channel();
     opened.spawn(listen(opened.link.clone(), http, opens));
-    // Servers that ask by this stream lose what they ask before it is there.
+    // Some servers lose requests that they send before this stream is open.
     if opened.link.profile().is_askable() {
         let _ = tokio::time::timeout(STREAM_OPENS, is_open).await;
     }
 }
 
-/// Listens for as long as the connection is open, to one session after the other. `opens` is
+/// Reads the streams of all sessions, one after the other, while the connection is open. `opens` is
 /// dropped once it is known whether there is a stream.
 async fn listen(link: Arc<Link>, http: Arc<Http>, opens: oneshot::Sender<()>) {
     let mut opens = Some(opens);
@@ -87,7 +88,7 @@ async fn follow(
                     }
                 }
                 http.set_session_stream(false);
-                // Proxies cut quiet streams, which is not a failure either.
+                // Proxies close idle streams, which is not a failure either.
                 if is_useful || begun.elapsed() >= QUIET_STREAM {
                     position.has_succeeded();
                     tokio::time::sleep(position.wait()).await;
@@ -113,21 +114,22 @@ async fn follow(
     }
 }
 
-/// Whether a refusal of the stream may be another answer in a while. Where there was a stream before,
-/// that is likely: servers refuse a second one until they have noticed that the first is gone.
+/// Whether the server may accept the stream later although it refused it now. If there was a stream
+/// before, that is likely: servers refuse a second stream until they have noticed that the first is
+/// closed.
 fn can_come_back(status: StatusCode, had_stream: bool) -> bool {
     let is_final = is_gone(status) || status == StatusCode::METHOD_NOT_ALLOWED;
     is_passing(status) || (had_stream && !is_final)
 }
 
-/// The server has no stream. transports: 405 says so. A 404 may say the same, or that the session
-/// is over; if there was a stream before, it means the session.
+/// Handles a server without a stream. transports: 405 means that it has no stream. A 404 may mean the
+/// same, or that the session has expired; if there was a stream before, the session has expired.
 async fn leave(link: &Link, http: &Http, session: &Session, status: StatusCode, had_stream: bool) {
     tracing::debug!(server = &**link.server(), %status, "has no stream of its own");
     if !is_gone(status) || !session.can_expire() {
         link.stream_gone("the server has no stream to tell of changes by");
     } else if !had_stream {
-        // The next call finds out and mends it.
+        // The next call will detect whether the session has expired, and then open a new one.
         link.desired.doubt();
     } else if let Err(fault) = Box::pin(link.reopen_session(http, session)).await {
         let error = fault.into_error(link.server().clone(), "initialize");

@@ -29,7 +29,7 @@ pub struct HttpTarget {
     authorize: Option<AuthorizeHook>,
 }
 
-/// As it was given, which may have secrets in its query.
+/// The URL as it was given. Its query may contain secrets.
 #[derive(Clone)]
 struct Url(String);
 
@@ -43,9 +43,9 @@ impl std::fmt::Debug for Url {
 }
 
 impl HttpTarget {
-    /// A server with this `http` or `https` URL. An invalid URL is reported when connecting, as
-    /// [`ConnectError::Misconfigured`](crate::ConnectError::Misconfigured). `https` needs the
-    /// feature `tls`.
+    /// Creates a target from an `http` or `https` URL. An invalid URL is reported when connecting, as
+    /// [`ConnectError::Misconfigured`](crate::ConnectError::Misconfigured). `https` requires feature
+    /// `tls`.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: Url(url.into()),
@@ -61,21 +61,21 @@ impl HttpTarget {
         self.with(|settings| settings.with_header(name, value))
     }
 
-    /// Uses this hook for credentials: before every request, and when they are refused. Deadlines
-    /// are paused while the hook runs.
+    /// Uses this hook for credentials: it is called before every request, and when the server refuses
+    /// the credentials. Deadlines are paused while the hook runs.
     pub fn authorize(mut self, hook: impl Authorize + 'static) -> Self {
         self.authorize = Some(AuthorizeHook::new(Arc::new(hook)));
         self
     }
 
-    /// Uses this proxy, `http://user:password@host:port`, in place of those in `HTTP_PROXY`,
-    /// `HTTPS_PROXY` and `NO_PROXY`.
+    /// Uses this proxy, `http://user:password@host:port`, instead of those in the environment variables
+    /// `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`.
     pub fn proxy(self, url: impl Into<String>) -> Self {
         self.with(|settings| settings.with_proxy(url))
     }
 
-    /// The same with exceptions: hosts, domains with all their hosts, addresses and networks such
-    /// as `10.0.0.0/8`, separated by commas, as in `NO_PROXY`.
+    /// Uses this proxy, except for these hosts, domains with all their hosts, addresses, and networks
+    /// such as `10.0.0.0/8`. They are separated by commas, as in `NO_PROXY`.
     pub fn proxy_except(self, url: impl Into<String>, except: impl Into<String>) -> Self {
         self.with(|settings| settings.with_proxy_except(url, except))
     }
@@ -85,8 +85,8 @@ impl HttpTarget {
         self.with(AgentSettings::without_proxy)
     }
 
-    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test. It
-    /// gets the host and the port. No proxy is used.
+    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test.
+    /// The function gets the host and the port. No proxy is used.
     pub fn dial_with<F, O>(self, dial: F) -> Self
     where
         F: Fn(String, u16) -> O + Send + Sync + 'static,
@@ -95,21 +95,21 @@ impl HttpTarget {
         self.with(|settings| settings.with_dialer(dial))
     }
 
-    /// Sets how long opening a connection may take, for each attempt. Defaults to 10 seconds. How
-    /// long calls may take is set with [`Client::deadline`](crate::Client::deadline).
+    /// Sets how long opening a connection may take, for each attempt. Defaults to 10 seconds. To set
+    /// how long calls may take, use [`Client::deadline`](crate::Client::deadline).
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         self.with(|settings| settings.with_connect_timeout(timeout))
     }
 
-    /// Also trusts servers with certificates signed by these root certificates, given as PEM: for a
-    /// certificate authority of your own. Malformed certificates are reported when connecting.
+    /// Also trusts servers with certificates signed by these root certificates, given as PEM. Use it
+    /// for your own certificate authority. Malformed certificates are reported when connecting.
     #[cfg(feature = "tls")]
     pub fn root_certificate(self, pem: impl Into<Vec<u8>>) -> Self {
         self.with(|settings| settings.with_root_certificates(pem))
     }
 
-    /// Accepts every server certificate. An attacker on the network can then read and change
-    /// everything: for tests only.
+    /// Accepts every server certificate. Use it for tests only: an attacker on the network can then
+    /// read and change everything.
     #[cfg(feature = "tls")]
     pub fn danger_accept_invalid_certs(self) -> Self {
         self.with(AgentSettings::danger_accept_invalid_certs)
@@ -120,18 +120,18 @@ impl HttpTarget {
         self
     }
 
-    /// The HTTP settings, for applications that send requests of their own. The hook for
+    /// Returns the HTTP settings, for applications that send requests of their own. The hook for
     /// credentials is not included.
     pub fn settings(&self) -> &AgentSettings {
         &self.settings
     }
 
-    /// Where it is, if it can be told.
+    /// Parses the URL.
     pub(crate) fn address(&self) -> Result<Address, HttpError> {
         Ok(Address::parse(&self.url.0)?)
     }
 
-    /// The HTTP agent, and the hook for credentials.
+    /// Returns the HTTP agent, and the hook for credentials.
     pub(crate) fn agent(
         &self,
         address: &Address,
@@ -139,13 +139,13 @@ impl HttpTarget {
         let Some(hook) = &self.authorize else {
             return Ok((self.settings.agent(address)?, None));
         };
-        // Each connection has a clock of its own.
+        // Each connection has its own clock.
         let hook = hook.anew();
         let settings = self.settings.clone().with_authorize(Arc::new(hook.clone()));
         Ok((settings.agent(address)?, Some(hook)))
     }
 
-    /// The server's name in messages.
+    /// The server's name in errors and logs.
     pub(crate) fn label(&self) -> String {
         format!("{:?}", self.url)
     }
