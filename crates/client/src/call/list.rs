@@ -316,7 +316,7 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
 /// have not been listed since they last changed.
 ///
 /// The result has already arrived, so this takes at most a few seconds, and at most as long as the
-/// deadline of the call.
+/// deadline of the call, counted from now.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Option<Duration>) {
     let has_something = match link.profile().settings.output {
         OutputCheck::Skip => false,

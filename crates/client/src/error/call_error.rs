@@ -228,20 +228,20 @@ pub enum CallError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The hook that was to get credentials for the server failed, before the request was sent or
-    /// after it was refused: nothing ran. The cause says what to do.
+    /// The hook for authorization failed to get credentials, before the request was sent or after the
+    /// server refused it: the call did not run. The cause says what to do.
     #[error("`{method}` needs authorization at server `{server}`, and that failed")]
     Authorization {
         /// The server.
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// The hook's own error.
+        /// The error of the hook.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The way to the server broke in the middle of the call, which may or may not have run. The
-    /// connection goes on: look what became of it, or call again.
+    /// The connection broke in the middle of the call, which may or may not have run. The client stays
+    /// connected: check whether the call had effects, or call again.
     #[error(
         "the connection to server `{server}` broke in the middle of `{method}`, which may or may not have run"
     )]
@@ -250,12 +250,12 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// How it broke.
+        /// How the connection broke.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The session was over when the call came, or went over during it, and the call was not
-    /// repeated because it may do something twice.
+    /// The session had expired before the call, or expired during it, and the call was not repeated
+    /// because it might then run twice.
     #[error(
         "the session with server `{server}` expired before it answered `{method}`, which may or may not have run; {reason}"
     )]
@@ -267,7 +267,7 @@ pub enum CallError {
         /// The state of the session, and what to do.
         reason: String,
     },
-    /// The server, or a proxy before it, answered with an HTTP status and no JSON-RPC message. For
+    /// The server, or a proxy in front of it, answered with an HTTP status and no JSON-RPC message. For
     /// 429 and 503, wait for `retry_after` and call again.
     #[error(
         "server `{server}` answered `{method}` with HTTP status {status}{}{}",
@@ -279,15 +279,15 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// The text of its answer, shortened.
+        /// The text of the response, shortened.
         text: String,
-        /// How long it asks to be left alone, by its `Retry-After` header.
+        /// How long the server asks to wait, by its `Retry-After` header.
         retry_after: Option<Duration>,
     },
-    /// The server wants other credentials: authorize with
-    /// `HttpTarget::authorize` or a header, and call again.
+    /// The server requires other credentials. Authorize with `HttpTarget::authorize` or a header, and
+    /// call again.
     #[error(
         "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}{}",
         in_brackets(challenge.as_deref()),
@@ -300,12 +300,12 @@ pub enum CallError {
         method: Box<str>,
         /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
-        /// Its `WWW-Authenticate` header.
+        /// The `WWW-Authenticate` header of the response.
         challenge: Option<Box<str>>,
-        /// The text of its answer, shortened.
+        /// The text of the response, shortened.
         text: String,
     },
-    /// A list does not end: a cursor came twice, or there are more than 10,000 pages or a million
+    /// A list does not end: a cursor came twice, or the list has more than 10,000 pages or a million
     /// entries. Read long lists as a [stream](crate::List::stream).
     #[error("server `{server}` does not end its list for `{method}`: {reason}")]
     EndlessList {
@@ -313,13 +313,13 @@ pub enum CallError {
         server: Arc<str>,
         /// The method.
         method: Box<str>,
-        /// How that was noticed.
+        /// Why the list is considered endless.
         reason: Box<str>,
     },
 }
 
 impl CallError {
-    /// The server's error object, if the server answered with an error.
+    /// Returns the server's error object, if the server answered with an error.
     ///
     /// ```no_run
     /// # async fn run(server: turnbuckle_client::Connection) {
@@ -392,7 +392,7 @@ impl CallError {
         }
     }
 
-    /// A key of `_meta` breaks the grammar.
+    /// The error for an invalid key in `_meta`.
     pub(crate) fn invalid_meta_key(method: &str, key: &str) -> Self {
         let key = name_in_message(key);
         let reason = format!(
@@ -402,7 +402,7 @@ impl CallError {
         Self::unwritable(method, serde::ser::Error::custom(reason))
     }
 
-    /// basic, `_meta`: keys have a grammar, for both sides.
+    /// basic, `_meta`: the grammar of keys is the same for clients and servers.
     pub(crate) fn check_meta(method: &str, meta: Option<&Meta>) -> Result<(), Self> {
         match meta.and_then(Meta::invalid_key) {
             Some(key) => Err(Self::invalid_meta_key(method, key)),

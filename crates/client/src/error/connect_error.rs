@@ -10,12 +10,11 @@ use super::{
     call_error::{after_colon, in_brackets},
 };
 
-/// Why a connection could not be opened. Each variant says what was tried; its message says what to
-/// do.
+/// Why a connection could not be opened. Each variant says what was tried; its message says what to do.
 ///
-/// Print the whole chain of sources: the cause, such as the answer of the server, is in it.
-/// `Ended`, `TimedOut`, `Unsupported` and `Refused` have a [`ProbeFailure`] as their source, which lists
-/// the attempts.
+/// Print the whole chain of sources, because it contains the cause, such as the answer of the server.
+/// `Ended`, `TimedOut`, `Unsupported` and `Refused` have a [`ProbeFailure`] as their source, which
+/// lists the attempts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -24,7 +23,7 @@ pub enum ConnectError {
     Spawn {
         /// The server.
         server: Arc<str>,
-        /// Which program, and why.
+        /// The program, and the reason.
         #[source]
         source: SpawnError,
     },
@@ -34,11 +33,11 @@ pub enum ConnectError {
     Unreachable {
         /// The server.
         server: Arc<str>,
-        /// Why.
+        /// The reason.
         #[source]
         source: io::Error,
     },
-    /// A setting for reaching the server cannot be used: a URL, a header, a proxy or a certificate.
+    /// A setting of the connection is invalid: a URL, a header, a proxy or a certificate.
     #[error("invalid connection settings for server `{server}`")]
     Misconfigured {
         /// The server.
@@ -47,7 +46,7 @@ pub enum ConnectError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The server wants other credentials. Set a header, or an OAuth hook with
+    /// The server requires other credentials. Set a header, or an OAuth hook with
     /// `HttpTarget::authorize`.
     #[error(
         "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}{}",
@@ -59,35 +58,35 @@ pub enum ConnectError {
         server: Arc<str>,
         /// 401 if the caller is unknown, 403 if the caller lacks permission.
         status: u16,
-        /// Its `WWW-Authenticate` header.
+        /// The `WWW-Authenticate` header of the response.
         challenge: Option<Box<str>>,
-        /// The text of its answer, shortened.
+        /// The text of the response, shortened.
         text: String,
     },
-    /// The hook that was to get credentials for the server failed. Its error, the source, says what
-    /// to do.
+    /// The hook for authorization failed to get credentials for the server. Its error, the source, says
+    /// what to do.
     #[error("server `{server}` needs authorization, and that failed")]
     Authorization {
         /// The server.
         server: Arc<str>,
-        /// The hook's own error.
+        /// The error of the hook.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The server went away before it had answered. The last lines of its standard error often say
-    /// why: a missing argument, a missing module.
+    /// The server exited or closed the connection before it answered. The last lines of its standard
+    /// error often say why: a missing argument, a missing module.
     #[error("server `{server}` ended before it answered{ending}")]
     Ended {
         /// The server.
         server: Arc<str>,
-        /// How it ended, with the last words of its process.
+        /// How it ended, with the last lines of its standard error.
         ending: Arc<Ending>,
         /// The attempts.
         #[source]
         source: Box<ProbeFailure>,
     },
-    /// The server can be reached, but does not answer. Check that it is an MCP server, and that it
-    /// does not wait for something else.
+    /// The server can be reached, but does not answer. Check that it is an MCP server, and that it does
+    /// not wait for anything else, such as user input.
     #[error("server `{server}` did not answer{ending}")]
     TimedOut {
         /// The server.
@@ -98,8 +97,8 @@ pub enum ConnectError {
         #[source]
         source: Box<ProbeFailure>,
     },
-    /// The server speaks no revision that is allowed here. Allow more than
-    /// [`Client::only`](crate::Client::only) does, or update one of the two.
+    /// The server supports none of the allowed revisions. Allow more revisions than
+    /// [`Client::only`](crate::Client::only) does, or update the server or this client.
     #[error("server `{server}` speaks no revision allowed here")]
     Unsupported {
         /// The server.
@@ -108,7 +107,7 @@ pub enum ConnectError {
         #[source]
         source: Box<ProbeFailure>,
     },
-    /// The server answered, but with an error, or with something that is not MCP. The source has
+    /// The server answered, but with an error, or with something that is not MCP. The source contains
     /// the answer.
     #[error("server `{server}` refused the connection{ending}")]
     Refused {
@@ -116,7 +115,7 @@ pub enum ConnectError {
         server: Arc<str>,
         /// The exit and the last output of its process.
         ending: Arc<Ending>,
-        /// Its answer, and the attempts.
+        /// The server's answer, and the attempts.
         #[source]
         source: Box<ProbeFailure>,
     },

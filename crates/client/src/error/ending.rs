@@ -7,19 +7,19 @@ use turnbuckle_transport::{Ended, StderrLog};
 /// How many of the last lines of a process are kept: enough for a stack trace.
 const KEPT_LINES: usize = 50;
 
-/// How many of them an error message shows: the last ones, which mostly contain the reason.
+/// How many of these lines an error message shows: the last ones, which usually contain the reason.
 const SHOWN_LINES: usize = 10;
 
-/// How a connection ended: by which side, and the exit and last output of the server's process.
-/// [`Connection::closed`](crate::Connection::closed) and
-/// [`CallError::Closed`](crate::CallError::Closed) have it.
+/// How a connection ended: which side ended it, and the exit and last output of the server's process.
+/// Returned by [`Connection::closed`](crate::Connection::closed) and contained in
+/// [`CallError::Closed`](crate::CallError::Closed).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Ending {
-    /// How the server's process ended. `None` if the server is not a process, or it had not ended
-    /// yet.
+    /// How the server's process ended. `None` if the server is not a process, or if its process had not
+    /// ended yet.
     pub process: Option<Ended>,
-    /// The last lines of its standard error, 50 at most, if that was captured.
+    /// The last lines of the process's standard error, 50 at most, if it was captured.
     pub stderr: Vec<String>,
     /// The failure of the transport, if there was one; `None` if one of the two sides closed the
     /// connection.
@@ -27,7 +27,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// The end of a connection that failed.
+    /// The ending of a connection that failed.
     pub(crate) fn failed(failure: String) -> Self {
         Self {
             failure: Some(failure),
@@ -48,7 +48,7 @@ impl Ending {
 }
 
 impl fmt::Display for Ending {
-    /// Writes the facts as the end of a sentence; nothing if there are no facts.
+    /// Writes the known facts as the end of a sentence, or nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(failure) = &self.failure {
             write!(f, "; {failure}")?;

@@ -5,8 +5,8 @@ use turnbuckle_protocol::error::code;
 use super::CallError;
 
 impl CallError {
-    /// Whether the server could not be asked, or failed inside: the same may work later. A refusal
-    /// stays one.
+    /// Whether the error is temporary: the server could not be reached or failed internally. The server
+    /// would refuse a rejected request again.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Rejected { error, .. } => error.code == code::INTERNAL_ERROR,

@@ -6,7 +6,7 @@ use std::{
     task::Poll,
 };
 
-/// Waits for all of them; the outputs are in the order of the futures.
+/// Waits for all futures, and returns their outputs in the same order.
 pub(crate) async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();

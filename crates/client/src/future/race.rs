@@ -6,12 +6,12 @@ use std::{
     task::Poll,
 };
 
-/// Which of the two came first.
+/// Which of two futures was ready first.
 #[derive(Debug)]
 pub(crate) enum First<A, B> {
-    /// The one named first, which also wins a tie.
+    /// The first argument, which also wins a tie.
     Left(A),
-    /// The other.
+    /// The second argument.
     Right(B),
 }
 

@@ -24,48 +24,48 @@ use super::{
 };
 use crate::{pending::Slot, relayed::RelayQueue, tap::Direction};
 
-/// A request on its way.
+/// A request that is being sent.
 pub(crate) struct Post<'a> {
     pub(crate) method: &'a str,
-    /// What it names (see [`name_of`](turnbuckle_protocol::http::name_of)), if that is known without
-    /// reading the message.
+    /// The subject of the request (see [`name_of`](turnbuckle_protocol::http::name_of)), if it is known
+    /// without parsing the message.
     pub(crate) name: Option<&'a str>,
     pub(crate) id: &'a Id,
-    /// The revision of a request that is complete in itself; `None` for one of a session.
+    /// The revision of a modern request; `None` for a request of a session.
     pub(crate) modern: Option<Revision>,
-    /// Empty once it is not sent again.
+    /// The message. Empty once it is certain that it is not sent again.
     pub(crate) message: Bytes,
-    /// Where its answer lands.
+    /// The slot that receives its answer.
     pub(crate) slot: &'a Slot,
-    /// Where its events wait, if it is relayed.
+    /// The queue of its events, if the request is relayed.
     pub(crate) events: Option<&'a RelayQueue>,
 }
 
-/// How a POST ended well.
+/// How a POST succeeded.
 #[derive(Debug)]
 pub(crate) enum Answered {
     /// The answer was delivered to its call.
     Landed,
-    /// An error that names no request, in answer to this one.
+    /// The answer is an error without the id of a request.
     Error(Box<RawValue>),
-    /// The answer is to come by the stream of events.
+    /// The answer will come on the event stream.
     Later,
 }
 
-/// What the head of an answer says.
+/// The start of an answer: its head, and its body if that is not an event stream.
 enum AnswerStart {
     Answered(Answered),
-    /// A stream of events, with the session that it opened.
+    /// An event stream, with the session that the request opened.
     Events(Box<Events>, Option<Box<Session>>),
 }
 
 /// Why one attempt at a request failed.
 pub(crate) enum AttemptError {
-    /// For a reason that another attempt does not change.
+    /// A reason that another attempt would not change.
     Fault(Fault),
-    /// Nothing came back.
+    /// The connection closed before any part of a response came.
     Unanswered(BoxError),
-    /// Its session is over, as this says.
+    /// The session has expired, as this fault says.
     SessionOver(Fault),
 }
 
@@ -76,10 +76,10 @@ impl From<Fault> for AttemptError {
 }
 
 impl Http {
-    /// Sends a request once and reads what comes back until its answer is there.
+    /// Sends a request once and reads the response until it contains the answer.
     ///
-    /// A stream of events may be read for hours. Everything before it is boxed, so that the future has no
-    /// room for it then.
+    /// Reading an event stream may take hours. All steps before that are boxed, so that this future is
+    /// small while it reads.
     ///
     /// # Cancel safety
     /// Dropping the future closes the stream of the request.
@@ -97,7 +97,7 @@ impl Http {
         }
     }
 
-    /// Sends a request, and reads its answer if that is not a stream of events.
+    /// Sends a request, and reads the answer unless it is an event stream.
     async fn begin(&self, post: &Post<'_>, session: &Session) -> Result<AnswerStart, AttemptError> {
         let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
@@ -154,15 +154,16 @@ impl Http {
         }
     }
 
-    /// Closes unused connections if the body of an answer did not answer the request: the server may have sent one
-    /// answer too many, and that of this request would come to the next one on the connection.
+    /// Closes unused connections if the body of a response did not answer the request. The server may
+    /// have sent an extra response earlier, and the response to this request would then be taken for
+    /// that of the next request on the connection.
     fn trust_if_answered(&self, post: &Post<'_>) {
         if !post.slot.is_settled() && !self.uses_http_sse() {
             self.agent.close_unused(&self.post_to());
         }
     }
 
-    /// Takes a message that answers the request, or comes before its answer; `None` if it is
+    /// Handles a message that answers the request, or comes before its answer. Returns `None` if it is
     /// not a message.
     fn take(&self, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
         let max_nodes = self.ends.profile.settings.limits.nodes_of(message.len());
@@ -181,11 +182,11 @@ impl Http {
                 self.receive_parsed(one, message, post.id);
                 return Some(Answered::Landed);
             }
-            // The call is told when it is received.
+            // The call fails when the message is received.
             Err(malformed) if malformed.kind == MalformedKind::TooManyNodes => {
                 malformed.id.as_ref()?;
             }
-            // The call is told that its answer cannot be read, if this is it.
+            // If this was meant as the answer, the call fails with the error that it cannot be read.
             Err(_) => {
                 self.receive(message, Some(post.id));
                 return post.slot.is_settled().then_some(Answered::Landed);
@@ -196,7 +197,7 @@ impl Http {
         Some(Answered::Landed)
     }
 
-    /// Reads an answer with an error status: an error of the protocol if there is one in it.
+    /// Reads an answer with an error status, and the JSON-RPC error in it, if any.
     async fn refused(
         &self,
         post: &Post<'_>,
@@ -236,7 +237,8 @@ impl Http {
                         return Ok(answered);
                     }
                     if post.slot.is_settled() {
-                        // If there are too many of them, this connection is closed instead.
+                        // If too many streams are waiting, the connection of this one is closed
+                        // instead.
                         let _ = self.leftovers.try_send(*events);
                         return Ok(Answered::Landed);
                     }
@@ -245,7 +247,7 @@ impl Http {
                         self.drop_message_of(post);
                     }
                     self.room().await;
-                    // Nothing more is read before the owner of the call has taken what there is.
+                    // Wait until the owner of the call has read the events so far.
                     if let Some(waiting) = post.events {
                         std::future::poll_fn(|_| {
                             if waiting.is_crowded() {
@@ -274,15 +276,15 @@ impl Http {
         }
     }
 
-    /// Lets go of a message that is not sent again, because its answer may be hours away.
+    /// Frees a message that is not sent again, because its answer may take hours.
     fn drop_message_of(&self, post: &mut Post<'_>) {
         if !self.is_repeatable(post.method, &post.message) {
             post.message = Bytes::new();
         }
     }
 
-    /// Whether an error answers this request. Servers that could not read a request, or would not,
-    /// name none, or one that they made up.
+    /// Whether an error answers this request. Servers that could not or would not read a request leave
+    /// out the id, or invent one.
     fn is_for_this(&self, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
         id.is_none_or(|id| *id != post.id.as_ref() && !self.pending.is_waiting(id))
     }
@@ -295,8 +297,8 @@ impl Http {
         }
     }
 
-    /// Goes on with a stream that ended before its answer: after the time that the server set, by
-    /// a GET, for whatever request the stream was.
+    /// Resumes a stream that ended before its answer. It waits for the time that the server set and
+    /// sends a GET, whatever request the stream belonged to.
     async fn resume(
         &self,
         session: &Session,
@@ -333,13 +335,13 @@ impl Http {
     }
 }
 
-/// Whether an event carries a message of the protocol.
+/// Whether an event contains a JSON-RPC message.
 pub(crate) fn is_message(event: &Event) -> bool {
     let kind = event.event.as_deref();
     matches!(kind, None | Some("" | "message")) && !event.data.is_empty()
 }
 
-/// What the headers of an answer say about its body. It becomes words only for an error.
+/// The headers that describe the body of an answer. They are only formatted for an error.
 struct BodyKind {
     coding: Option<HeaderValue>,
     media_type: Option<HeaderValue>,
@@ -357,7 +359,7 @@ impl BodyKind {
 impl fmt::Display for BodyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |value: &Option<HeaderValue>| Some(shown(value.as_ref()?.to_str().ok()?));
-        // Nothing asks for it, and some servers do it all the same.
+        // The client does not request compression, but some servers compress anyway.
         if let Some(coding) = text(&self.coding) {
             return write!(f, "compressed with `{coding}`");
         }

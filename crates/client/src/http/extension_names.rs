@@ -2,8 +2,8 @@
 
 use turnbuckle_base::lock::RwLock;
 
-/// Which member of its params a method of an extension is named by over HTTP. As many as there
-/// are methods in the program, since names are written in it.
+/// Which member of the params names the subject of an extension's method over HTTP. There are as many
+/// entries as such methods in the program, because their names are literals.
 #[derive(Debug, Default)]
 pub(crate) struct ExtensionNames(RwLock<Vec<(&'static str, &'static str)>>);
 

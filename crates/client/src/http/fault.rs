@@ -1,4 +1,4 @@
-//! Why a POST has no answer.
+//! Why a POST failed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,19 +6,19 @@ use turnbuckle_transport::http::client::{BoxError, HttpError};
 
 use crate::error::CallError;
 
-/// How much of an error page is shown, in characters: a sentence or two.
+/// How many characters of an error page are shown: a sentence or two.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// The longest that a call waits because a server asks it to: a minute, as long as calls have by
-/// default. One that wants more fails, and its error says how long.
+/// The longest time that a call waits because a server asks it to: a minute, the default deadline of
+/// calls. If the server asks for more, the call fails, and its error contains the time.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
-/// Why a POST brought no answer.
+/// Why a POST failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The request was not sent.
     Unsent(BoxError),
-    /// The hook for authorization gave no credentials; nothing ran.
+    /// The hook for authorization returned no credentials; the request was not sent or was refused.
     Authorization(BoxError),
     /// The connection broke; the server may have received the request.
     Lost(BoxError),
@@ -26,10 +26,10 @@ pub(crate) enum Fault {
     Status {
         status: u16,
         text: String,
-        /// How long the server asks to be left alone.
+        /// How long the server asks to wait.
         retry_after: Option<Duration>,
     },
-    /// Credentials are missing, or not enough.
+    /// The credentials are missing or insufficient.
     Unauthorized {
         status: u16,
         challenge: Option<Box<str>>,
@@ -37,7 +37,7 @@ pub(crate) enum Fault {
     },
     /// The session has ended, for this reason.
     SessionExpired(String),
-    /// The answer is longer than so many bytes.
+    /// The answer is longer than this number of bytes.
     Oversized(usize),
     /// The response is not a valid answer.
     Malformed(String),
@@ -102,8 +102,8 @@ impl Fault {
 }
 
 impl Fault {
-    /// How long to wait before the same is sent once more, where the server has turned it away
-    /// unread and says when to come back.
+    /// How long to wait before the request is sent again, if the server refused it without reading it
+    /// and says when to retry.
     pub(crate) fn come_back_after(&self) -> Option<Duration> {
         match self {
             Self::Status {
@@ -127,7 +127,7 @@ impl From<HttpError> for Fault {
     }
 }
 
-/// A server's text, made short and put on one line for use in an error message.
+/// Shortens a server's text and puts it on one line for an error message.
 pub(super) fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     clean

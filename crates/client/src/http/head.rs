@@ -16,11 +16,11 @@ use super::{
 };
 use crate::{ends::Ends, tool::ExcludedTool};
 
-/// The one method whose arguments may be repeated.
+/// The only method whose arguments may be repeated in headers.
 const TOOLS_CALL: &str = "tools/call";
 
-/// Room for the headers of a request: those of the protocol, those that every request has, and a few
-/// that repeat arguments.
+/// The initial capacity for the headers of a request: those of the protocol, those that every request
+/// has, and a few that repeat arguments.
 const HEADERS: usize = 12;
 
 impl Http {
@@ -32,14 +32,14 @@ impl Http {
     ) -> Result<HeaderMap, Fault> {
         match post.modern {
             Some(revision) => modern(self, post, revision),
-            // lifecycle: `initialize` opens the session, so it belongs to none yet.
+            // lifecycle: `initialize` opens the session, so it is sent without session headers.
             None if post.method == "initialize" => Ok(HeaderMap::new()),
             None => Ok(of_session(&self.ends, session)),
         }
     }
 }
 
-/// The headers of whatever belongs to a session.
+/// The headers of every message that belongs to a session.
 pub(crate) fn of_session(ends: &Ends, session: &Session) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(HEADERS);
     if let Some(id) = session.id() {
@@ -63,7 +63,7 @@ fn modern(http: &Http, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
         add_extension_name(http, post, &mut headers)?;
         return Ok(headers);
     };
-    // Most requests of a gateway come with their name, and are not read again.
+    // Most requests of a gateway come with their name, so the message need not be parsed for it.
     let mut params = None;
     let name = if let Some(name) = post.name {
         Cow::Borrowed(name)
@@ -81,7 +81,7 @@ fn modern(http: &Http, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
     Ok(headers)
 }
 
-/// The params of a request that is about to be sent.
+/// Parses the params of a request that is about to be sent.
 fn params_of(message: &[u8]) -> Result<Members<'_>, Fault> {
     match envelope::parse(message) {
         Ok(Frame::One(Message::Request(request))) => Ok(request.params),
@@ -90,7 +90,7 @@ fn params_of(message: &[u8]) -> Result<Members<'_>, Fault> {
     }
 }
 
-/// The name of a method that an extension defines, if it has one.
+/// Adds the subject of a request as a header, if an extension defines that for its method.
 fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> Result<(), Fault> {
     let Some(member) = http.names.member(post.method) else {
         return Ok(());

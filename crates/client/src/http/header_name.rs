@@ -1,6 +1,6 @@
-//! The names of the protocol's own headers as the `http` crate wants them.
+//! The names of the protocol's own headers as constants of the `http` crate.
 //!
-//! A name that is inserted as a `&str` is checked and copied each time.
+//! A name that is inserted as a `&str` would be checked and copied each time.
 
 use turnbuckle_protocol::http::header;
 use turnbuckle_transport::http::client::HeaderName;

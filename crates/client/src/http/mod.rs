@@ -1,9 +1,9 @@
 //! Messages to a server at a URL: one POST, and its answer.
 //!
-//! A request is one POST, driven by the future of its call: what comes back is read there, and
-//! dropping the call closes its stream ([`exchange`]). [`Http`] is what the requests of a connection
-//! share. Opening such a connection, and the streams by which a server speaks by itself, are in
-//! `connect::http`.
+//! A request is one POST, driven by the future of its call: the response is read there, and dropping
+//! the call closes its stream ([`exchange`]). [`Http`] is the state that the requests of a connection
+//! share. The code that opens such a connection, and the event streams for messages that belong to no
+//! request, are in `connect::http`.
 
 mod exchange;
 mod extension_names;

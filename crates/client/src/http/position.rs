@@ -9,22 +9,22 @@ use turnbuckle_transport::http::{
 
 use super::header_name::LAST_EVENT_ID;
 
-/// How long to wait before coming back where the server does not say: doubled each time in vain,
-/// up to the longest.
+/// How long to wait before reconnecting if the server does not say. The wait doubles after each failed
+/// attempt, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// The shortest wait, also where the server says to come back at once: a stream that ends as soon as
-/// it has begun must not keep both ends busy.
+/// The shortest wait, even if the server asks to reconnect at once: a stream that ends as soon as it
+/// has begun must not keep both ends busy.
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The longest that a server may send a client away for. One that says more means never.
+/// The longest wait that a server may request. A longer one would mean never.
 const LONGEST_RETRY: Duration = Duration::from_mins(10);
 
-/// How often in a row coming back may fail: with the waits above, some three minutes.
+/// How often in a row reconnecting may fail: with the waits above, for about three minutes.
 const MAX_FAILURES: u32 = 10;
 
-/// The position of a stream.
+/// The position of an event stream, and the failed attempts to reconnect to it.
 #[derive(Debug, Default)]
 pub(crate) struct Position {
     last_id: Option<HeaderValue>,
@@ -35,7 +35,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Takes note of an event.
+    /// Records an event.
     pub(crate) fn note(&mut self, event: &Event) {
         self.failures = 0;
         self.least = Duration::ZERO;
@@ -54,30 +54,30 @@ impl Position {
         self.last_id.is_some()
     }
 
-    /// Adds where to go on.
+    /// Adds the `Last-Event-ID` header.
     pub(crate) fn add_to(&self, headers: &mut HeaderMap) {
         if let Some(id) = &self.last_id {
             headers.insert(&LAST_EVENT_ID, id.clone());
         }
     }
 
-    /// Takes note of how long the server asks to be left alone, for the next time.
+    /// Records how long the server asks to wait before the next attempt.
     pub(crate) fn wait_at_least(&mut self, wait: Option<Duration>) {
         self.least = wait.unwrap_or_default().min(LONGEST_RETRY);
     }
 
-    /// Records a failed attempt; `false` if there were too many.
+    /// Records a failed attempt. Returns `false` if there were too many.
     pub(crate) fn has_failed(&mut self) -> bool {
         self.failures += 1;
         self.failures < MAX_FAILURES
     }
 
-    /// Takes note that coming back worked.
+    /// Records that reconnecting worked.
     pub(crate) fn has_succeeded(&mut self) {
         self.failures = 0;
     }
 
-    /// How long to wait before coming back.
+    /// How long to wait before reconnecting.
     pub(crate) fn wait(&self) -> Duration {
         // transports, "Resumability": the client MUST wait as long as `retry` says.
         let least = self.retry.unwrap_or(FIRST_WAIT).max(SHORTEST_WAIT);
@@ -92,7 +92,8 @@ impl Position {
     }
 }
 
-/// Something up to `most`, so that many clients of a server that restarts do not come back at once.
+/// A random duration below `most`, so that the clients of a server that restarts do not all reconnect
+/// at once.
 pub(crate) fn jitter(most: Duration) -> Duration {
     let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
     let random = turnbuckle_base::jitter::random();

@@ -1,14 +1,14 @@
-//! Whether a server at a URL can be reached, as far as requests have shown it.
+//! Whether a server at a URL can be reached, judged by the last requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What attempts to reach a server have shown. The last one decides: an answer to an older attempt may be
-/// noticed after a newer one has failed, and says nothing about the server as it is now.
+/// The results of attempts to reach a server. Only the last attempt counts: the answer to an older
+/// attempt may be noticed after a newer attempt has failed, and says nothing about the current state.
 #[derive(Debug, Default)]
 pub(super) struct Reachability {
     /// How many attempts have begun.
     begun: AtomicU64,
-    /// How many had begun when one failed; 0 while the server can be reached.
+    /// How many attempts had begun when one failed; 0 while the server can be reached.
     failed_at: AtomicU64,
 }
 
@@ -22,25 +22,25 @@ impl Reachability {
         AttemptNumber(self.begun.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// The server answered this attempt.
+    /// Records that the server answered this attempt.
     pub(super) fn answered(&self, attempt: AttemptNumber) {
         let failed_at = self.failed_at.load(Ordering::Relaxed);
         if failed_at != 0 && failed_at < attempt.0 {
-            // A failure that was noted meanwhile stays.
+            // A failure that was recorded meanwhile is kept.
             let _ =
                 self.failed_at
                     .compare_exchange(failed_at, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
-    /// The server cannot be reached.
+    /// Records that the server cannot be reached.
     pub(super) fn failed(&self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        // Of two failures at once, the one that began later counts.
+        // Of two concurrent failures, the later one counts.
         self.failed_at.fetch_max(begun.max(1), Ordering::Relaxed);
     }
 
-    /// Whether the server could not be reached the last time it was tried.
+    /// Whether the last attempt to reach the server failed.
     pub(super) fn is_down(&self) -> bool {
         self.failed_at.load(Ordering::Relaxed) != 0
     }

@@ -1,4 +1,4 @@
-//! The errors that HTTP error statuses become.
+//! Responses with HTTP error statuses, and the errors made from them.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use turnbuckle_transport::http::client::{HeaderMap, Reply, StatusCode};
 
 use super::{Fault, fault::shown};
 
-/// The most that is read of an answer with an error status, in bytes: enough for an error with its
+/// The limit on the bytes read of a response with an error status: enough for a JSON-RPC error with its
 /// data.
 const MAX_ERROR_BYTES: usize = 1024 * 1024;
 
-/// An answer with an error status.
+/// A response with an error status.
 pub(crate) struct HttpRefusal {
     status: StatusCode,
     headers: HeaderMap,
     retry_after: Option<Duration>,
-    /// As much of it as could be read.
+    /// The body, as far as it could be read.
     pub(crate) body: Bytes,
 }
 
@@ -37,8 +37,8 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether other credentials would help. A 403 may also mean an origin, a host or a firewall;
-    /// authorization: one that means the scope of a token says so in a challenge.
+    /// Whether other credentials would help. A 403 may also be about an origin, a host or a firewall;
+    /// authorization: if it is about the scope of a token, it comes with a challenge.
     pub(crate) fn is_for_want_of_credentials(&self) -> bool {
         match self.status {
             StatusCode::UNAUTHORIZED => true,
@@ -47,11 +47,11 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether the session that the request belongs to is not known any more.
+    /// Whether the server does not know the session of the request any more.
     ///
-    /// transports: the server MUST say so by a 404. Many say 400 with a sentence about the session,
-    /// mostly after a restart, and would repeat that without end. Opening another session does no
-    /// harm if something else was meant.
+    /// transports: the server MUST answer 404 then. Many answer 400 with a text about the session,
+    /// usually after a restart, and would repeat that forever. Opening another session does no harm if
+    /// the server meant something else.
     pub(crate) fn says_session_is_over(&self, id: &Id) -> bool {
         if is_gone(self.status) {
             return true;
@@ -63,12 +63,12 @@ impl HttpRefusal {
         text.contains("session") || text.contains("not initialized")
     }
 
-    /// Whether there is an error of the protocol in it.
+    /// Whether the body is a JSON-RPC error.
     pub(crate) fn is_error_of_the_protocol(&self) -> bool {
         self.error().is_some()
     }
 
-    /// Whether it answers this very request: then it was not the session that was wrong.
+    /// Whether the error names this request: then the session is not the problem.
     fn is_answer_to(&self, id: &Id) -> bool {
         let error = self.error();
         error.is_some_and(|error| error.id == Some(id.as_ref()))
@@ -103,7 +103,7 @@ impl HttpRefusal {
         }
     }
 
-    /// Its text, for use in an error message.
+    /// The text of the response, for an error message.
     fn text(&self) -> String {
         let kind = self.headers.get("content-type");
         let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
@@ -115,12 +115,12 @@ impl HttpRefusal {
     }
 }
 
-/// Whether a status says that what was asked for is there no more.
+/// Whether the status means that the requested resource does not exist any more.
 pub(crate) fn is_gone(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE)
 }
 
-/// Whether a status is one that may be another in a while.
+/// Whether the status is temporary, so that another attempt may succeed.
 pub(crate) fn is_passing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Http;
 
 impl Http {
-    /// Whether a request does no harm if it runs twice.
+    /// Whether a request can safely run twice.
     pub(crate) fn is_repeatable(&self, method: &str, message: &[u8]) -> bool {
         match method {
             "tools/call" => tool_of(message).is_some_and(|tool| self.tools.is_repeatable(&tool)),

@@ -1,4 +1,4 @@
-//! The session of Streamable HTTP until 2025-11-25.
+//! The sessions of Streamable HTTP, up to revision 2025-11-25.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,19 @@ use super::{Fault, Http, position::jitter};
 /// The message that ends a handshake.
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// How long a server may take to accept that.
+/// How long a server may take to accept this message.
 const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How often it is sent if the connection is lost meanwhile, and the pause before it is sent again.
+/// How often the message is sent if the connection is lost meanwhile, and the pause between two
+/// attempts.
 const INITIALIZED_ATTEMPTS: u32 = 3;
 const INITIALIZED_PAUSE: Duration = Duration::from_millis(250);
 
-/// How long a session has to last to count as one that did not vanish.
+/// How long a session must last before its loss counts as a new first loss.
 const SETTLED: Duration = Duration::from_secs(30);
 
-/// How long to wait before a session is opened in place of one that vanished: doubled each time in a
-/// row, up to the longest. The first is opened at once, since servers are restarted.
+/// How long to wait before a lost session is replaced. The wait doubles with each loss in a row, up to
+/// the longest. The first session is replaced at once, because servers are restarted now and then.
 const FIRST_REOPEN_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_REOPEN_WAIT: Duration = Duration::from_secs(30);
 
@@ -31,17 +32,17 @@ const LONGEST_REOPEN_WAIT: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Session {
     id: Option<HeaderValue>,
-    /// How many there were before.
+    /// How many sessions the connection had before.
     pub(crate) number: u64,
 }
 
 impl Session {
-    /// Its name, which every message of it carries.
+    /// The session id, which every message of the session carries.
     pub(super) fn id(&self) -> Option<&HeaderValue> {
         self.id.as_ref()
     }
 
-    /// Whether a server that answers 404 means that this session is over.
+    /// Whether a 404 of the server means that this session has expired.
     pub(crate) fn can_expire(&self) -> bool {
         self.id.is_some()
     }
@@ -51,14 +52,14 @@ impl Session {
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     current: watch::Sender<Session>,
-    /// The session that `initialize` has opened, while the handshake is not over.
+    /// The session that `initialize` has opened, until the handshake is complete.
     begun: Mutex<Option<Session>>,
-    /// Held while a session is opened in place of one that is over.
+    /// Locked while an expired session is replaced.
     pub(crate) reopening: tokio::sync::Mutex<Reopenings>,
 }
 
-/// How often sessions were opened in place of others lately. Where they keep vanishing, as behind two
-/// replicas that do not share them, a client must not shake hands without end.
+/// How often sessions were replaced recently. If they keep expiring, for example behind two replicas
+/// that do not share them, the client must not send handshakes without end.
 #[derive(Debug, Default)]
 pub(crate) struct Reopenings {
     in_a_row: u32,
@@ -66,7 +67,7 @@ pub(crate) struct Reopenings {
 }
 
 impl Reopenings {
-    /// A session is over: how long to wait before another is opened.
+    /// Called when a session has expired. Returns how long to wait before another is opened.
     pub(crate) fn next_wait(&mut self, now: Instant) -> Duration {
         let lasted = self.last.map(|last| now.saturating_duration_since(last));
         self.in_a_row = match lasted {
@@ -81,25 +82,25 @@ impl Reopenings {
         wait + jitter(wait / 4)
     }
 
-    /// Another was opened, or could not be.
+    /// Records that another session was opened, or that opening it failed.
     pub(crate) fn note(&mut self, now: Instant) {
         self.last = Some(now);
     }
 }
 
 impl Sessions {
-    /// The session that messages belong to now.
+    /// The session that messages currently belong to.
     pub(crate) fn current(&self) -> Session {
         self.current.borrow().clone()
     }
 
-    /// Tells of each session that takes the place of another.
+    /// Receives each session that replaces another.
     pub(crate) fn changes(&self) -> watch::Receiver<Session> {
         self.current.subscribe()
     }
 
-    /// A session was opened, by an answer to `initialize` with this header or without. Messages do
-    /// not belong to it before the handshake is over.
+    /// Records a session that was opened, by an answer to `initialize` with or without a session
+    /// header. Messages belong to it only after the handshake is complete.
     pub(super) fn begin(&self, id: Option<HeaderValue>) -> Session {
         let id = id.map(|mut id| {
             id.set_sensitive(true);
@@ -111,8 +112,8 @@ impl Sessions {
         session
     }
 
-    /// Takes the newest session, at the end of a handshake or of the connection: the one that was opened and is not in use
-    /// yet, or else the one in use.
+    /// Takes the newest session, at the end of a handshake or of the connection: the session whose
+    /// handshake is not complete yet, or else the current one.
     pub(crate) fn take_newest(&self) -> Session {
         let begun = self.begun.lock().take();
         begun.unwrap_or_else(|| self.current())
@@ -120,21 +121,21 @@ impl Sessions {
 }
 
 impl Http {
-    /// Says that the handshake is over, and lets messages belong to the session that it opened.
+    /// Completes the handshake, and lets messages belong to the session that it opened.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves things as they were: nothing belongs to a session whose server
-    /// may wait for the end of the handshake.
+    /// Dropping the future changes nothing: no message is sent in a session whose server may still wait
+    /// for the end of the handshake.
     pub(crate) async fn end_handshake(&self) {
         let session = self.sessions.take_newest();
-        // Before anything else is sent: two requests may overtake each other.
+        // Sent before anything else, because two requests may overtake each other.
         let server = self.ends.server();
         for attempt in 1..=INITIALIZED_ATTEMPTS {
             let telling = self.tell(&session, Bytes::from_static(INITIALIZED));
             match self.pending.within(INITIALIZED_TIMEOUT, telling).await {
                 Some(Ok(())) => break,
-                // A server that has not heard it says nothing of its own for as long as the session
-                // lasts. To say it twice is to say it once.
+                // A server that did not receive it sends no messages of its own for the whole session.
+                // Sending it twice does no harm.
                 Some(Err(Fault::Lost(_) | Fault::Unsent(_))) if attempt < INITIALIZED_ATTEMPTS => {
                     tokio::time::sleep(INITIALIZED_PAUSE).await;
                 }
@@ -175,7 +176,7 @@ mod tests {
         let longest = LONGEST_REOPEN_WAIT + LONGEST_REOPEN_WAIT / 4;
         assert!(waits.iter().all(|wait| *wait <= longest), "{waits:?}");
         assert!(waits[11] >= LONGEST_REOPEN_WAIT, "{waits:?}");
-        // One that lasted ends the row.
+        // A session that lasted ends the series.
         assert_eq!(reopenings.next_wait(now + SETTLED), Duration::ZERO);
     }
 }

@@ -22,51 +22,53 @@ use super::{
 };
 use crate::{ends::Ends, pending::PendingRequests, tap::Direction, tool::ListedTools};
 
-/// How often the same is sent again because the server asks to come back later.
+/// How often the same message is sent again because the server asks to retry later.
 pub(crate) const MAX_RETRIES: u32 = 3;
 
-/// A connection over HTTP, as its calls and its tasks see it.
+/// A connection over HTTP: the state that its calls and its tasks share.
 pub(crate) struct Http {
     pub(crate) agent: Agent,
     pub(crate) address: Address,
-    /// The longest message taken, in bytes.
+    /// The limit on incoming messages, in bytes.
     pub(crate) limit: usize,
     pub(crate) ends: Arc<Ends>,
     pub(crate) pending: Arc<PendingRequests>,
     pub(crate) sessions: Sessions,
-    /// The facts about tools that are needed to send their calls.
+    /// The listed tools, with the facts that are needed to send their calls.
     pub(crate) tools: Arc<ListedTools>,
     /// The params that name the subject of extension methods.
     pub(crate) names: ExtensionNames,
-    /// Streams that have said what they were for. They are read to their end, so that their
-    /// connection can be used again.
+    /// Streams whose answer has arrived. They are read to their end, so that their connection can be
+    /// reused.
     pub(super) leftovers: mpsc::Sender<Events>,
-    /// Where messages go, if the server has named another place for them (HTTP+SSE).
+    /// The URL for messages, if the server has named another one (HTTP+SSE).
     post_to: RwLock<Option<Address>>,
-    /// The status of the last answer to a request. Only the search for a server looks at it, while
+    /// The status of the last answer to a request. Only the search for the server's revision uses it,
+    /// and it sends one request at a time.
     /// nothing else is asked.
     last_status: AtomicU16,
-    /// Whether the server did not answer the last time it was tried.
+    /// Whether the server answered the last attempts.
     reachability: Reachability,
-    /// Whether the stream of the session is open.
+    /// Whether the session's event stream is open.
     has_session_stream: AtomicBool,
-    /// Takes what the server says. It holds the connection, which holds this, until it is closed.
+    /// The receiver of messages from the server. It holds the connection, which holds this, until it is
+    /// closed.
     receiver: Mutex<Option<Box<dyn ReceiveFrom>>>,
 }
 
-/// Takes what a server says, and on the stream of which request it did.
+/// Receives messages of a server, with the request on whose stream they came.
 pub(crate) trait ReceiveFrom: Send {
-    /// Takes a message. `call` is the request whose own stream it came on.
+    /// Receives a message. `call` is the request on whose own stream it came.
     fn receive_from(&mut self, message: &[u8], call: Option<&Id>);
 
-    /// Takes a message that was parsed already, with its text.
+    /// Receives a message that was already parsed, with its text.
     fn receive_parsed(&mut self, parsed: Message<'_>, message: &[u8], call: Option<&Id>);
 
-    /// Until when nothing more should be read, because too much came that nothing waits for.
+    /// Returns until when reading must pause, because too many unneeded messages came.
     fn take_wait(&mut self) -> Option<Instant>;
 
-    /// Another session takes the place of the one in which the server has asked. Nothing that it asked
-    /// there may be answered any more: the next server may use the same ids for other questions.
+    /// Called when another session replaces the one in which the server sent requests. These requests
+    /// must not be answered any more: the next server may use the same ids for other requests.
     fn session_replaced(&mut self);
 }
 
@@ -96,38 +98,40 @@ impl Http {
         }
     }
 
-    /// Brings what the server says to this receiver, from now on.
+    /// Passes the server's messages to this receiver from now on.
     pub(crate) fn attach(&self, receiver: impl ReceiveFrom + 'static) {
         *self.receiver.lock() = Some(Box::new(receiver));
     }
 
-    /// The whole URL, which may have secrets in its query.
+    /// The full URL. Its query may contain secrets.
     pub(crate) fn url(&self) -> String {
         self.address.uri().to_string()
     }
 
-    /// Lets go of the receiver.
+    /// Drops the receiver.
     pub(crate) fn detach(&self) {
         let receiver = self.receiver.lock().take();
-        // Its tasks end with it: not under the lock.
+        // Dropping it ends its tasks, which must not happen under the lock.
         drop(receiver);
     }
 
-    /// Takes a message of the server that came on the stream of this request, or on none.
+    /// Passes a message of the server to the receiver. `call` is the request on whose stream it came,
+    /// if any.
     pub(crate) fn receive(&self, message: &[u8], call: Option<&Id>) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.receive_from(message, call);
         }
     }
 
-    /// Takes a message, with its text, that came on the stream of this request.
+    /// Passes a parsed message, with its text, that came on the stream of this request.
     pub(super) fn receive_parsed(&self, parsed: Message<'_>, message: &[u8], call: &Id) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.receive_parsed(parsed, message, Some(call));
         }
     }
 
-    /// Waits until more may be read. A server that sends too much that nothing waits for has to wait.
+    /// Waits until more may be read. A server that sends too many unneeded messages is read more
+    /// slowly.
     pub(crate) async fn room(&self) {
         let wait = self.receiver.lock().as_mut().and_then(|it| it.take_wait());
         if let Some(until) = wait {
@@ -135,35 +139,35 @@ impl Http {
         }
     }
 
-    /// Gives up what the server asked in the session before.
+    /// Withdraws the requests that the server sent in the previous session.
     pub(crate) fn withdraw_questions(&self) {
         if let Some(receiver) = &mut *self.receiver.lock() {
             receiver.session_replaced();
         }
     }
 
-    /// Where messages go.
+    /// The URL for messages.
     pub(super) fn post_to(&self) -> Address {
         let post_to = self.post_to.read();
         post_to.as_ref().unwrap_or(&self.address).clone()
     }
 
-    /// Sends messages there from now on; answers come by the stream of events.
+    /// Sends messages to this URL from now on; answers come on the event stream.
     pub(crate) fn answer_by_events(&self, post_to: Address) {
         *self.post_to.write() = Some(post_to);
     }
 
-    /// Whether answers come by the stream of events (HTTP+SSE).
+    /// Whether the server uses HTTP+SSE, so that answers come on the event stream.
     pub(crate) fn uses_http_sse(&self) -> bool {
         self.post_to.read().is_some()
     }
 
-    /// Notes whether the stream of the session is open.
+    /// Records whether the session's event stream is open.
     pub(crate) fn set_session_stream(&self, is_open: bool) {
         self.has_session_stream.store(is_open, Ordering::Relaxed);
     }
 
-    /// Whether the stream of the session is open.
+    /// Whether the session's event stream is open.
     pub(crate) fn has_session_stream(&self) -> bool {
         self.has_session_stream.load(Ordering::Relaxed)
     }
@@ -178,33 +182,33 @@ impl Http {
             .store(reply.status().as_u16(), Ordering::Relaxed);
     }
 
-    /// Begins to try whether the server can be reached.
+    /// Begins an attempt to reach the server.
     pub(crate) fn begin_attempt(&self) -> AttemptNumber {
         self.reachability.begin()
     }
 
-    /// Records whether the server can be reached.
+    /// Records whether the attempt reached the server.
     pub(crate) fn note_reach(&self, attempt: AttemptNumber, tried: &Result<Reply, HttpError>) {
         match tried {
             Ok(_) => self.reachability.answered(attempt),
             Err(HttpError::Unreachable { .. }) => self.reachability.failed(),
-            // It was there, and something else went wrong.
+            // The server was reached, and something else failed.
             Err(_) => {}
         }
     }
 
-    /// Notes that the server does not answer.
+    /// Records that the server does not answer.
     pub(crate) fn note_down(&self) {
         self.reachability.failed();
     }
 
-    /// Whether the server did not answer the last time it was tried.
+    /// Whether the last attempt to reach the server failed.
     pub(crate) fn is_down(&self) -> bool {
         self.reachability.is_down()
     }
 
-    /// Says something that wants no answer, and waits until the server has it. Where the server asks
-    /// to be left alone for a while, it is said again after that.
+    /// Sends a message that has no response, and waits until the server has accepted it. If the server
+    /// asks to retry later, the message is sent again then.
     pub(crate) async fn tell(&self, session: &Session, message: Bytes) -> Result<(), Fault> {
         let mut retries = 0;
         loop {

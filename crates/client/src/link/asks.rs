@@ -1,4 +1,4 @@
-//! Answers several questions of a server at the same time, from a result or a task.
+//! Answers several questions of a server concurrently, from a result or a task.
 
 use tokio::time::Instant;
 use turnbuckle_protocol::{
@@ -14,11 +14,11 @@ use crate::{
     profile::AskRates,
 };
 
-/// How many questions of one server may be open at once. Each may be a dialogue with a user or a
-/// bill from a model; a server that has more open than this has lost count.
+/// How many questions of one server may be open at once. Each may be a dialogue with a user or a paid
+/// request to a model; no reasonable server has more open than this.
 pub(crate) const MAX_OPEN_ASKS: usize = 64;
 
-/// How often the server has asked of late.
+/// How often the server has asked recently.
 pub(super) struct AskPacers {
     sampling: Pacer,
     elicitation: Pacer,
@@ -47,16 +47,16 @@ impl AskPacers {
 }
 
 impl Link {
-    /// Answers questions of a call with this tag with the handlers of the client. The error says which
-    /// has no answer.
+    /// Answers the questions of a call with this tag with the client's handlers. The error says which
+    /// question has no answer.
     ///
-    /// mrtr: a refusal cannot be expressed in an answer, so the call is not sent again then.
+    /// mrtr: a refusal cannot be expressed in an answer, so the call is then not sent again.
     pub(crate) async fn answer_asks(
         &self,
         requests: &InputRequests,
         tag: Option<u64>,
     ) -> Result<InputResponses, String> {
-        // As many as may be open in a session: no form of the question is a way around the bound.
+        // The same limit as in a session, so that no form of question circumvents it.
         if requests.len() > MAX_OPEN_ASKS {
             let count = requests.len();
             return Err(format!(
@@ -77,7 +77,7 @@ impl Link {
         Ok(responses)
     }
 
-    /// Answers one question with the handlers of the client.
+    /// Answers one question with the client's handlers.
     pub(crate) async fn answer_ask(
         &self,
         request: InputRequest,
@@ -87,7 +87,7 @@ impl Link {
             .await
     }
 
-    /// The same for a server that wants progress notifications.
+    /// The same for a server that asked for progress notifications.
     pub(super) async fn answer_with_progress(
         &self,
         request: InputRequest,
@@ -112,7 +112,7 @@ impl Link {
     /// sampling, elicitation: clients SHOULD limit the rate.
     ///
     /// # Errors
-    /// If the server asks too often.
+    /// Fails if the server asks too often.
     pub(crate) fn count_ask(&self, request: &InputRequest) -> Result<(), Unanswered> {
         self.ask_pacers.count(request)
     }
@@ -124,19 +124,19 @@ impl Link {
         })
     }
 
-    /// Whether this client has offered to answer a question, in the revision that is spoken.
+    /// Checks that this client has declared the capability for a question, in the current revision.
     pub(crate) fn check_ask(&self, request: &InputRequest) -> Result<(), Unanswered> {
         let declared = self.profile().capabilities(self.revision());
         check_offered(&declared, request).map_err(Into::into)
     }
 
-    /// The same for a method, before its params are read.
+    /// The same for a method, before its params are parsed.
     pub(super) fn check_asked_method(&self, method: &str) -> Result<(), NotOffered> {
         check_method(&self.profile().capabilities(self.revision()), method)
     }
 
-    /// The same for several that are answered by hand, which are counted; the error says which was not
-    /// offered.
+    /// Checks and counts several questions that are answered by hand. The error says which one was not
+    /// declared.
     pub(crate) fn check_asks(&self, requests: &InputRequests) -> Result<(), String> {
         requests.iter().try_for_each(|(key, request)| {
             self.check_ask(request)

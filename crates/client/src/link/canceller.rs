@@ -6,9 +6,9 @@ use tokio::sync::Notify;
 
 /// Cancels calls from another task, with a reason for the server. Clones cancel the same calls.
 ///
-/// Dropping the future of a call cancels it, too; use this to give a reason, or if the future is
-/// elsewhere. A modern server at a URL is not told the reason: there the stream of the call is
-/// closed.
+/// Dropping the future of a call also cancels it. Use a `Canceller` to give a reason, or if another
+/// task owns the future. A modern server at a URL does not get the reason, because such a call is
+/// cancelled by closing its stream.
 ///
 /// ```no_run
 /// use turnbuckle_client::{CallError, Canceller};
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 #[derive(Clone, Debug, Default)]
 pub struct Canceller(Arc<Cancelling>);
 
-/// Smaller than a watch channel: each relayed call has one, and calls may wait for hours.
+/// Smaller than a watch channel: each relayed call has one, and calls may take hours.
 #[derive(Debug, Default)]
 struct Cancelling {
     reason: OnceLock<Arc<str>>,
@@ -31,28 +31,30 @@ struct Cancelling {
 }
 
 impl Canceller {
-    /// A new canceller, which has cancelled nothing yet. Give it to calls with
+    /// Creates a canceller. Pass it to calls with
+    /// [`ClientCall::cancel_with`](crate::ClientCall::cancel_with).
     /// [`ClientCall::cancel_with`](crate::ClientCall::cancel_with).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Cancels all calls that were made with it, and all later ones: a canceller is used once. The
-    /// first reason counts. It does not wait for the server.
+    /// Cancels all calls that were made with this canceller, and all later ones: a canceller can be
+    /// used only once. Only the first reason counts. It does not wait for the server.
     pub fn cancel(&self, reason: impl Into<Arc<str>>) {
         if self.0.reason.set(reason.into()).is_ok() {
             self.0.used.notify_waiters();
         }
     }
 
-    /// The reason, if it was cancelled; `None` before.
+    /// Returns the reason, once calls were cancelled; `None` before.
     pub fn reason(&self) -> Option<Arc<str>> {
         self.0.reason.get().cloned()
     }
 
-    /// Waits until it is used.
+    /// Waits until calls are cancelled, and returns the reason.
     pub(crate) async fn cancelled(&self) -> Arc<str> {
-        // Waits from here on, although it is not polled yet.
+        // Created before the check, because it notices a cancellation from now on, even if it was not
+        // polled yet.
         let used = self.0.used.notified();
         if let Some(reason) = self.reason() {
             return reason;

@@ -4,14 +4,14 @@ use turnbuckle_protocol::{LoggingLevel, Meta, Revision};
 
 use crate::profile::Profile;
 
-/// The members that every request of a connection carries in `_meta`, as JSON without the braces.
-/// Empty in the legacy era, where the handshake has said it all.
+/// The members that every request of a connection carries in `_meta`, as JSON without the braces. Empty
+/// in the legacy era, where the handshake contains this information.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonMeta {
     pub(super) members: Box<str>,
     /// The log level for all requests that do not set their own.
     pub(super) log_level: Option<LoggingLevel>,
-    /// The revision that it says.
+    /// The revision that these members name.
     pub(super) revision: Option<Revision>,
 }
 

@@ -13,15 +13,15 @@ use crate::{
     profile::Profile,
 };
 
-/// How long callers wait for a lost server's exit status and last words before they are told
-/// without: half a second, in which a process that is dying dies.
+/// How long callers wait for the exit status and last output of a lost server before they get an error
+/// without them: half a second, in which a failing process usually exits.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How long the output of a server may outlive its process. Longer, and what holds it open is
-/// something the server has left behind, which answers nothing.
+/// How long the output of a server may stay open after its process has exited. After that, only a child
+/// process that the server has left behind holds it open, and will not answer anything.
 const ORPHANED_OUTPUT: Duration = Duration::from_secs(1);
 
-/// A connection with its tasks. Dropping it ends them, and the server's process with them.
+/// A connection with its tasks. Dropping it ends the tasks and the server's process.
 pub(crate) struct Opened {
     pub(crate) link: Arc<Link>,
     /// The standard error of the server's process, if it has one.
@@ -40,7 +40,7 @@ pub(crate) fn open(server: Arc<str>, profile: Arc<Profile>, pipe: Pipe) -> Opene
 }
 
 impl Opened {
-    /// Starts a connection that `driver` drives; when that ends, so does the connection.
+    /// Starts a connection that `driver` drives; when the driver ends, the connection ends.
     pub(crate) fn start(
         link: Arc<Link>,
         stderr: Option<StderrLog>,
@@ -70,21 +70,21 @@ impl Opened {
         }
     }
 
-    /// Lets something run for as long as the connection is there.
+    /// Runs a task for as long as the connection is open.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let mut tasks = self.tasks.lock();
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task)
     }
 
-    /// Lets something be said before the connection is closed, which waits for it a moment.
+    /// Runs a task that sends a last message. Closing the connection waits for it for a moment.
     pub(crate) fn spawn_parting(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut parting = self.parting.lock();
         while parting.try_join_next().is_some() {}
         parting.spawn(task);
     }
 
-    /// Says what is still to be said, closes the connection and waits for the server to end.
+    /// Sends the last messages, closes the connection and waits for the server to end.
     pub(crate) async fn close(&self) -> Arc<Ending> {
         let parting = {
             let mut parting = self.parting.lock();
@@ -92,12 +92,12 @@ impl Opened {
         };
         let said = async {
             parting.join_all().await;
-            // A call that was given up a moment ago says so itself.
+            // A call that was given up just now still sends its cancellation.
             while self.link.manual.is_anyone_leaving() {
                 tokio::task::yield_now().await;
             }
         };
-        // A server that does not listen is not waited for.
+        // A server that does not read is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, said).await;
         self.link.wire.close();
         self.link.lifecycle.ended().await
@@ -135,8 +135,8 @@ async fn drive(link: Arc<Link>, pipe: Pipe) {
     end_process(&link, child, failure).await;
 }
 
-/// Ends everything that waits when the driver is gone, also where it did not get to it: a listener
-/// of the application may panic.
+/// Ends everything that waits when the driver is dropped, even if it did not finish: a listener of the
+/// application may panic.
 struct EndOnDrop<'a>(&'a Link);
 
 impl Drop for EndOnDrop<'_> {
@@ -145,7 +145,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the process in order. Calls that wait for an answer do not wait for all of it.
+/// Ends the process step by step. Waiting calls fail before all steps are done.
 async fn end_process(link: &Link, child: Child, failure: Option<String>) {
     let log = child.stderr().clone();
     let told = |process| Ending::new(process, &log, failure.clone());
@@ -160,13 +160,13 @@ async fn end_process(link: &Link, child: Child, failure: Option<String>) {
     link.end(told(Some(ended)));
 }
 
-/// Ready when the process has exited and something else has kept its output open for too long.
+/// Completes when the process has exited, and another process has kept its output open for too long.
 async fn outlived(child: &Child) {
     child.exited().await;
     tokio::time::sleep(ORPHANED_OUTPUT).await;
 }
 
-/// Ready when the connection is to end soon, and the last messages have had time to be sent.
+/// Completes when the connection must end soon, and the last messages have had time to be sent.
 async fn pressed(link: &Link) {
     link.lifecycle.hurried().await;
     tokio::time::sleep(link.lifecycle.grace() / 4).await;

@@ -1,5 +1,5 @@
-//! What the server sends: answers go to their calls, notifications to those who listen, and
-//! questions to the handlers.
+//! Incoming messages of the server: answers go to their calls, notifications to listeners, and requests
+//! to the handlers.
 
 use std::{
     future::Future,
@@ -31,13 +31,13 @@ use crate::{
     unneeded::Unneeded,
 };
 
-/// How much of a line that is not a message is logged, in bytes.
+/// How many bytes of a line that is not a message are logged.
 const LOGGED_NOISE_BYTES: usize = 200;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// How long the params of a notification may be that is read without the members that cannot be read,
-/// in bytes.
+/// The size limit, in bytes, for params of a notification that are read again without their invalid
+/// members.
 const MAX_MENDED_BYTES: usize = 64 * 1024;
 
 /// The receiver of one connection.
@@ -45,7 +45,7 @@ pub(crate) struct Inbound {
     link: Arc<Link>,
     serving: Serving,
     unneeded: Unneeded,
-    /// Nothing is read until then.
+    /// While this is set, nothing is read.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
@@ -70,7 +70,7 @@ impl Inbound {
     fn take_response(&mut self, response: &Response<'_>) {
         let filler = response.id.as_ref().and_then(|id| self.complete(id));
         let Some(filler) = filler else {
-            // cancellation: an answer to what was cancelled is ignored.
+            // cancellation: an answer to a cancelled request is ignored.
             self.link.pending.note_stray();
             let (Ok(body) | Err(body)) = &response.outcome;
             self.unneeded.count(body.value().get().len());
@@ -82,7 +82,7 @@ impl Inbound {
         });
     }
 
-    /// The request that an answer is for. Some servers write the id, which is a number, as a text.
+    /// Finds the request of an answer. Some servers return the id, which is a number, as a string.
     fn complete(&self, id: &IdRef<'_>) -> Option<SlotSender> {
         let pending = &self.link.pending;
         pending.complete(id).or_else(|| match id {
@@ -110,8 +110,8 @@ impl Inbound {
             }
             "notifications/elicitation/complete" => {
                 self.relay(notification, call);
-                // elicitation: a client MUST ignore ids that it does not know, and those that are
-                // over.
+                // elicitation: a client MUST ignore ids that it does not know, and ids of elicitations
+                // that have ended.
                 if let Ok(ended) = notification
                     .params
                     .parse::<ElicitationCompleteNotificationParams>()
@@ -125,14 +125,15 @@ impl Inbound {
             method @ "notifications/subscriptions/acknowledged" => {
                 self.relay(notification, call);
                 self.publish(&ServerNotification::read(method, &notification.params));
-                // subscriptions: the server holds no state between two of them.
+                // subscriptions: the server keeps no state between two streams, so changes may have
+                // been missed.
                 let forget = || self.link.cache.forget_unheard();
                 self.link.changes.acknowledge(&notification.params, forget);
             }
             method => {
                 let belongs_to_call = self.relay(notification, call);
                 let news = ServerNotification::read(method, &notification.params);
-                // What is logged is read as fast as it comes, unless it goes on to somebody else.
+                // The server's log may be read at full speed, unless it is relayed.
                 let is_own_log = matches!(news, ServerNotification::Log(_))
                     && self.link.profile().relay.is_none();
                 if !belongs_to_call && !is_own_log {
@@ -140,15 +141,15 @@ impl Inbound {
                     self.unneeded
                         .count(params.map_or(0, |params| params.value().get().len()));
                 }
-                // First what is known to be out of date goes, then others learn of it.
+                // Remove outdated results from the cache before listeners are notified.
                 self.publish(&news);
                 self.link.changes.hear(&news, &notification.params);
             }
         }
     }
 
-    /// The params of a notification, without members that cannot be read. A server that sends many such
-    /// notifications is read more slowly.
+    /// Parses the params of a notification, without members that are invalid. A server that sends many
+    /// such notifications is read more slowly.
     fn params_of<T: DeserializeOwned>(&mut self, notification: &Notification<'_>) -> Option<T> {
         let Notification { method, params, .. } = notification;
         if let Ok(params) = params.parse() {
@@ -183,8 +184,8 @@ impl Inbound {
         }
     }
 
-    /// Hands a notification on, if this client relays: to the call that it belongs to, or else to the
-    /// sink. Says whether it belongs to a call.
+    /// If this client relays, passes a notification on to the call that it belongs to, or else to the
+    /// sink. Returns whether it belongs to a call.
     fn relay(&self, notification: &Notification<'_>, call: Option<&Id>) -> bool {
         let Some(relay) = &self.link.profile().relay else {
             return false;
@@ -228,9 +229,9 @@ impl Inbound {
 }
 
 impl Inbound {
-    /// Tells a request that what came for it cannot be read, so that it does not wait for its deadline.
-    /// Anything else is ignored: servers print banners and warnings to standard output. It is wrong, and
-    /// common.
+    /// Fails a request if its answer cannot be parsed, so that it does not wait for its deadline. Other
+    /// malformed lines are ignored: some servers print banners and warnings to standard output, which
+    /// is wrong, but common.
     fn take_malformed(&mut self, message: &[u8], malformed: &Malformed<'_>) {
         let filler = match (&malformed.kind, &malformed.id) {
             (MalformedKind::NoAnswer | MalformedKind::NoOutcome, Some(id)) => self.complete(id),
@@ -282,14 +283,14 @@ impl Inbound {
     }
 }
 
-/// Whether a last line without its end is not a whole message.
+/// Whether a last line without a line end is an incomplete message.
 fn is_torn(rest: &[u8]) -> bool {
     let rest = without_mark(rest).unwrap_or(rest);
     matches!(envelope::parse(rest), Err(malformed) if malformed.kind == MalformedKind::NotJson)
 }
 
-/// A message without the byte order mark that some libraries write before it; `None` without such a
-/// mark.
+/// Returns a message without the byte order mark that some libraries write before it; `None` without
+/// such a mark.
 fn without_mark(mut message: &[u8]) -> Option<&[u8]> {
     let length = message.len();
     while let Some(rest) = message.strip_prefix(BYTE_ORDER_MARK) {
@@ -346,8 +347,8 @@ impl Receive for Inbound {
                     None => self.ignore(head, "it is longer than the limit"),
                 }
             }
-            // A server that died while it wrote. The call is lost with the connection, and what came of
-            // its answer is no fault of the server.
+            // The server exited while it wrote. The call fails because the connection is lost, not
+            // because of an invalid answer.
             LineFault::Unterminated { rest } if is_torn(rest) => {
                 self.link.ends.show(Direction::In, rest);
                 self.ignore(rest, "the connection ended inside it");
@@ -361,7 +362,7 @@ impl Receive for Inbound {
     }
 
     fn closed(&mut self) {
-        // The server says no more, so there is nothing left to say to it.
+        // The server has closed its output, so it cannot answer anything that would be sent now.
         self.link.wire.close();
     }
 }

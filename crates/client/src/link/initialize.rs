@@ -12,8 +12,8 @@ use turnbuckle_session::requests::Deadline;
 use super::{Link, OnDrop, Outgoing};
 use crate::error::CallError;
 
-/// The answer to `initialize`, as much of it as is needed: servers that leave out the rest are
-/// met in the wild, and nothing is gained by turning them away.
+/// The members of the answer to `initialize` that are needed. Some servers leave out the others, and
+/// refusing such servers would be of no use.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Initialized {
@@ -38,7 +38,7 @@ pub(crate) async fn initialize(link: &Link, version: Revision) -> Result<Box<Raw
     request.answer(None).await
 }
 
-/// Opens another session with a server that was met before, and must be the same.
+/// Opens another session with the server of this connection. Its revision must not change.
 #[cfg(feature = "http")]
 pub(super) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallError>> {
     Box::pin(async move {

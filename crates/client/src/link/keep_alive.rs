@@ -9,8 +9,8 @@ use crate::error::{CallError, Ending};
 impl Link {
     /// Pings the server for as long as the connection is open, if the settings say so.
     ///
-    /// ping: an implementation SHOULD ping now and then, MAY count a connection as failed when there
-    /// is no answer, and SHOULD log that.
+    /// ping: an implementation SHOULD ping periodically, MAY treat a connection as failed if there is
+    /// no answer, and SHOULD log that.
     pub(crate) async fn keep_alive(&self, settings: KeepAlive) {
         if !self.wire.is_http() && !settings.on_pipes {
             return;
@@ -35,7 +35,7 @@ impl Link {
         }
     }
 
-    /// Any answer is a sign of life, also a refusal.
+    /// Any answer counts as a sign of life, even an error.
     async fn ping_once(&self, settings: KeepAlive) -> Result<(), CallError> {
         let method = if self.revision().is_modern() {
             "server/discover"
@@ -45,8 +45,8 @@ impl Link {
         let deadline = self.profile().settings.deadline(Some(settings.timeout));
         let outgoing = Outgoing::plain(method);
         let request = self.prepare(&outgoing, deadline, OnDrop::Cancel, &())?;
-        // The clock of calls is paused while the server waits for an answer, and a person may take
-        // hours for it. ping: the receiver MUST respond promptly, also then.
+        // The clock of calls is paused while the server waits for an answer, and a user may take hours
+        // for it, so this uses the clock of the runtime. ping: the receiver MUST respond promptly.
         match tokio::time::timeout(settings.timeout, request.answer(None)).await {
             Ok(Ok(_) | Err(CallError::Rejected { .. })) => Ok(()),
             Ok(Err(error)) => Err(error),
@@ -57,8 +57,8 @@ impl Link {
         }
     }
 
-    /// Too many pings had no answer. A session at a URL is opened again, which does no harm; a
-    /// modern server needs nothing but to be back; a pipe cannot be mended.
+    /// Called when too many pings had no answer. A session at a URL is opened again, which does no
+    /// harm. A modern server at a URL needs nothing. A connection over a pipe ends.
     #[cfg_attr(
         not(feature = "http"),
         expect(

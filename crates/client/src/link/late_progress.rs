@@ -1,6 +1,6 @@
 //! Progress of a call that has become a task.
 //!
-//! tasks: the progress token of the call stays valid for as long as its task lives, although the call
+//! tasks: the progress token of the call stays valid for the lifetime of its task, although the call
 //! itself has been answered.
 
 use std::{
@@ -15,7 +15,7 @@ use turnbuckle_protocol::{Id, ProgressNotificationParams};
 use super::request::OpenRequest;
 use crate::pending::{LateSlot, PendingRequests};
 
-/// Where reports arrive that come after the call was answered. Dropping it ends that.
+/// Receives progress reports that come after the call was answered. Dropping it stops that.
 pub(crate) struct LateProgress {
     pending: Arc<PendingRequests>,
     token: Id,
@@ -36,7 +36,7 @@ impl OpenRequest<'_> {
 }
 
 impl LateProgress {
-    /// Tells `listener` of what arrives while `work` goes on.
+    /// Passes reports to `listener` while `work` runs.
     pub(crate) async fn listen<T>(
         &self,
         work: impl Future<Output = T>,

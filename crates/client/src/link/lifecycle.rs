@@ -14,18 +14,18 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::error::Ending;
 
-/// How far a connection is from its end, and how long that may take.
+/// The stage of a connection, and the time limit for closing it.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     stage: Mutex<Stage>,
-    /// Wakes those who wait for the end, in the order in which they came: a watch channel would wake
-    /// them in any order, which a simulation cannot replay.
+    /// Wakes the futures that wait for the end, in the order in which they began to wait. A watch
+    /// channel would wake them in any order, which a simulation cannot replay.
     at_end: Notify,
-    /// How long its process has at each step of its end.
+    /// The time limit for each step of ending the server's process.
     grace: Duration,
-    /// The same, for those who are in a hurry.
+    /// A shorter limit, if the application requested one.
     hurry: watch::Sender<Option<Duration>>,
-    /// Whether the session at the server goes on when the connection ends.
+    /// Whether the session at the server is kept when the connection ends.
     keeps_session: AtomicBool,
 }
 
@@ -35,7 +35,7 @@ enum Stage {
     Open,
     /// The server sends nothing any more, but its process may still run.
     Lost(Arc<Ending>),
-    /// All is over.
+    /// The connection has ended completely.
     Ended(Arc<Ending>),
 }
 
@@ -50,35 +50,35 @@ impl Lifecycle {
         }
     }
 
-    /// Leaves the session at the server as it is when the connection ends.
+    /// Keeps the session at the server when the connection ends.
     pub(crate) fn keep_session(&self) {
         self.keeps_session.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the session is left as it is.
+    /// Whether the session is kept.
     #[cfg(feature = "http")]
     pub(crate) fn keeps_session(&self) -> bool {
         self.keeps_session.load(Ordering::Relaxed)
     }
 
-    /// Gives the server's process this long at each step of its end, from now on.
+    /// Sets the time limit for each step of ending the server's process, from now on.
     pub(crate) fn hurry(&self, grace: Duration) {
         self.hurry.send_replace(Some(grace));
     }
 
-    /// How long the server's process has at each step of its end.
+    /// The time limit for each step of ending the server's process.
     pub(super) fn grace(&self) -> Duration {
         self.hurry.borrow().unwrap_or(self.grace)
     }
 
-    /// Ready when the server is to be ended soon.
+    /// Completes when the application has asked for a quick end.
     pub(super) async fn hurried(&self) {
         let mut hurry = self.hurry.subscribe();
-        // The sender is ours, so that it cannot be gone.
+        // This never fails, because the sender is a field of this struct.
         let _ = hurry.wait_for(Option::is_some).await;
     }
 
-    /// How it ended, as far as that is known.
+    /// How the connection ended, as far as that is known yet.
     pub(super) fn ending(&self) -> Arc<Ending> {
         match &*self.stage.lock() {
             Stage::Open => Arc::default(),
@@ -86,26 +86,26 @@ impl Lifecycle {
         }
     }
 
-    /// Whether all is over.
+    /// Whether the connection has ended completely.
     pub(super) fn is_ended(&self) -> bool {
         matches!(&*self.stage.lock(), Stage::Ended(_))
     }
 
-    /// The server will not answer any more.
+    /// Records that the server will not answer any more.
     pub(super) fn lose(&self, ending: Ending) {
         *self.stage.lock() = Stage::Lost(Arc::new(ending));
     }
 
-    /// All is over.
+    /// Records that the connection has ended completely.
     pub(super) fn end(&self, ending: Arc<Ending>) {
         *self.stage.lock() = Stage::Ended(ending);
         self.at_end.notify_waiters();
     }
 
-    /// Waits until all is over.
+    /// Waits until the connection has ended completely.
     pub(crate) async fn ended(&self) -> Arc<Ending> {
         let mut ended = pin!(self.at_end.notified());
-        // From here on the end is noticed, whether it comes before or after the look at the stage.
+        // From here on the end is noticed, whether it comes before or after the check of the stage.
         ended.as_mut().enable();
         if !self.is_ended() {
             ended.await;

@@ -1,4 +1,4 @@
-//! Reports the loss of a stream or a session to listeners.
+//! Reports the loss of a session or of its event stream to listeners.
 
 use super::Link;
 use crate::error::CallError;
@@ -6,9 +6,8 @@ use crate::error::CallError;
 const METHOD: &str = "subscriptions/listen";
 
 impl Link {
-    /// Another session has taken the place of one that was over. What the old one kept is asked for
-    /// again, by a task of the connection; listeners are told that something may have been
-    /// missed.
+    /// Called when another session has replaced an expired one. A task of the connection restores the
+    /// subscriptions and the log level, and listeners are told that changes may have been missed.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "a session over a pipe ends with it")
@@ -19,8 +18,8 @@ impl Link {
         self.changes.missed();
     }
 
-    /// The stream by which a session speaks was broken, and goes on now without what was said in
-    /// between.
+    /// Called when the session's event stream has been reopened after it broke. Messages in between
+    /// were lost.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "a pipe has no gaps")
@@ -30,8 +29,8 @@ impl Link {
         self.changes.missed();
     }
 
-    /// The session's stream from the server is not available, and will not be: changes are no
-    /// longer reported.
+    /// Called when the session's event stream is unavailable for good: changes are not reported any
+    /// more.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "over a pipe this is the end of the connection")
@@ -42,8 +41,8 @@ impl Link {
             .fail(|| CallError::lost(self.server(), METHOD, reason));
     }
 
-    /// An error for one more of those who have to be told of it. Refusals and the end of the
-    /// connection stay what they are; of the rest the text is enough.
+    /// Makes a copy of an error for another listener. Rejections and the end of the connection keep
+    /// their variants; other errors are converted to their text.
     pub(crate) fn again(&self, error: &CallError) -> CallError {
         match error {
             CallError::Rejected {

@@ -1,8 +1,8 @@
 //! An open connection: outgoing and incoming messages, and the state that its calls share.
 //!
-//! [`Link`] holds the parts. [`request`] sends one request and waits for its answer, over a pipe or,
-//! in [`post`], over HTTP. [`inbound`] takes what the server sends, and [`serving`] answers what it
-//! asks. [`driver`] has the tasks of the connection.
+//! [`Link`] holds the parts. [`request`] sends one request and waits for its answer, over a pipe or, in
+//! [`post`], over HTTP. [`inbound`] receives messages of the server, and [`serving`] answers its
+//! requests. [`driver`] has the tasks of the connection.
 
 mod asks;
 mod canceller;

@@ -6,8 +6,8 @@ use super::Link;
 use crate::error::CallError;
 
 impl Link {
-    /// lifecycle: both sides stay within what was negotiated. An unknown method is the server's own
-    /// and is allowed.
+    /// Checks that the server offers a method. lifecycle: both sides only use what was negotiated. An
+    /// unknown method may be an extension of the server and is allowed.
     pub(crate) fn check_offered(&self, method: &str) -> Result<(), CallError> {
         let Some(peer) = self.peer() else {
             return Ok(());
@@ -44,7 +44,7 @@ impl Link {
     }
 }
 
-/// The capability that a method needs and the server does not have.
+/// The capability that a method requires and the server does not have.
 fn missing(method: &str, capabilities: &ServerCapabilities) -> Option<&'static str> {
     let (name, is_there) = match method {
         "tools/call" | "tools/list" => ("tools", capabilities.tools.is_some()),

@@ -1,8 +1,8 @@
 //! Serialises requests: the caller's params, and the `_meta` of the connection.
 //!
-//! A modern request repeats version, capabilities and name of the client. They are serialised once
-//! for each connection (a [`CommonMeta`]) and copied in front of the params, which are serialised once,
-//! straight into the queue of outgoing bytes.
+//! A modern request repeats version, capabilities and name of the client. They are serialised once for
+//! each connection (a [`CommonMeta`]) and copied in front of the params, which are serialised directly
+//! into the queue of outgoing bytes.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use turnbuckle_protocol::{Meta, TraceContext, envelope::IdRef, meta::key};
 
 use super::{canceller::Canceller, common_meta::CommonMeta};
 
-/// One request on its way out.
+/// A request to be sent, without its params.
 pub(crate) struct Outgoing<'a> {
     /// The method.
     pub(crate) method: &'a str,
     /// The caller's own `_meta`.
     pub(crate) meta: Option<&'a Meta>,
-    /// Whether to ask for progress. The token is the id, which is as unique as a token must be.
+    /// Whether to ask for progress. The token is the request id, which is unique.
     pub(crate) progress: bool,
     /// The canceller, if any.
     pub(crate) canceller: Option<&'a Canceller>,
 }
 
 impl<'a> Outgoing<'a> {
-    /// A request without anything attached.
+    /// Creates a request with no options.
     pub(crate) fn plain(method: &'a str) -> Self {
         Self {
             method,
@@ -35,8 +35,8 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Appends the whole message. After an error the bytes appended so far are the caller's to
-    /// take back.
+    /// Appends the whole message. After an error the caller must remove the bytes that were already
+    /// appended.
     pub(super) fn write<P: Serialize + ?Sized>(
         &self,
         out: &mut Vec<u8>,
@@ -89,12 +89,12 @@ impl<'a> Outgoing<'a> {
         self.write_trace(out)
     }
 
-    /// Whether the caller has said something under this key.
+    /// Whether the caller has set this key of `_meta`.
     fn says(&self, name: &str) -> bool {
         self.meta.is_some_and(|meta| meta.value(name).is_some())
     }
 
-    /// The trace that the request belongs to, unless the caller has named another.
+    /// Writes the current trace context, unless the caller has set another.
     fn write_trace(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         if self.says(key::TRACEPARENT) {
             return Ok(());
@@ -109,8 +109,9 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-/// Whether the connection alone decides about this key: a second one would contradict it, a modern
-/// one would make a legacy request modern, and a foreign token could be that of another request.
+/// Whether only the connection may set this key: a second value would contradict the first, a modern
+/// key would make a legacy request modern, and a progress token of the caller could be that of another
+/// request.
 fn is_ours(name: &str, common: &CommonMeta) -> bool {
     match name {
         key::PROGRESS_TOKEN
@@ -158,7 +159,7 @@ fn write_params<P: Serialize + ?Sized>(
     }
 }
 
-/// Closes the object that `out` ends in the middle of, with the members of `params` in it.
+/// Writes the members of `params` into the object that `out` has begun, and closes it.
 fn join_params<P: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     params: &P,
@@ -183,14 +184,14 @@ fn not_an_object() -> serde_json::Error {
     serde::ser::Error::custom("the params of a request are an object")
 }
 
-/// Takes `_meta` out of params that the caller wrote, so that it is merged and not written twice.
+/// Removes `_meta` from params that the caller wrote, so that it is merged instead of written twice.
 pub(crate) fn split_meta(
     params: Box<RawValue>,
 ) -> Result<(Option<Meta>, Box<RawValue>), serde_json::Error> {
     if !params.get().contains("\"_meta\"") {
         return Ok((None, params));
     }
-    // Members stay as they came: a number must not lose digits on its way through.
+    // The other members are copied unchanged, so that numbers do not lose digits.
     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(params.get())?;
     let Some(meta) = members.remove("_meta") else {
         return Ok((None, params));

@@ -1,7 +1,7 @@
-//! Tasks of our own, in sessions of 2025-11-25: what a server asks may be asked as a task, which it
-//! looks at, waits for, lists and cancels.
+//! Tasks of this client, in sessions of 2025-11-25: a server can send a request as a task, and then
+//! poll, await, list and cancel that task.
 //!
-//! They belong to the connection: no other peer sees them, and they end with it.
+//! The tasks belong to the connection: no other server sees them, and they end with it.
 
 use std::{
     collections::HashMap,
@@ -30,25 +30,26 @@ use turnbuckle_store::task::{
 
 use super::Link;
 
-/// How much of what a server asked is kept for it.
+/// The limits on the tasks of one connection.
 const MAX_TASKS: usize = 64;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long: a user may take a while, a server that never comes back must not be remembered.
+/// How long a task is kept: a user may take a while, but tasks of a server that never asks for them
+/// must be removed.
 const TTL: Duration = Duration::from_mins(10);
 const LONGEST_TTL: Duration = Duration::from_hours(1);
 const SHORTEST_TTL: Duration = Duration::from_secs(1);
 
-/// How long the server is asked to wait between two looks.
+/// The poll interval that the server is asked to use.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Requests about tasks that may wait for their answers at once.
+/// How many requests about tasks may wait for their answers at once.
 const MAX_WAITING: usize = 256;
 
-/// Whose they are: there is one server at the other end.
+/// The owner of all tasks: there is one server at the other end.
 const OWNER: &str = "server";
 
-/// Tasks of our own.
+/// The tasks of this client.
 pub(super) struct OwnTasks {
     table: Arc<TaskTable>,
     waiting: JoinSet<()>,
@@ -80,7 +81,7 @@ impl OwnTasks {
         }
     }
 
-    /// Whether a request is about tasks; then it is taken.
+    /// Serves a request about tasks. Returns false if the request is about something else.
     pub(super) fn serve(&mut self, request: &Request<'_>) -> bool {
         let is_about_tasks = matches!(
             &*request.method,
@@ -102,7 +103,7 @@ impl OwnTasks {
         true
     }
 
-    /// Takes a question that is asked as a task; gives it back if it is not.
+    /// Takes a request that is sent as a task. Returns any other request.
     pub(super) fn take(
         &mut self,
         id: &turnbuckle_protocol::IdRef<'_>,
@@ -154,14 +155,14 @@ impl TaskQuery {
 }
 
 impl TaskTable {
-    /// Whether this session has tasks of ours.
+    /// Whether this client has declared tasks in this session.
     fn is_declared(&self) -> bool {
         let revision = self.link.revision();
         available("tasks/result", revision, method::Direction::ToClient)
             && self.link.profile().capabilities(revision).tasks.is_some()
     }
 
-    /// tasks: who does not declare the capability MUST process the request as usual.
+    /// tasks: a receiver without the capability MUST process the request as usual.
     fn takes(&self, asked: &InputRequest) -> bool {
         let revision = self.link.revision();
         let tasks = self.link.profile().capabilities(revision).tasks;
@@ -174,7 +175,7 @@ impl TaskTable {
             })
     }
 
-    /// Answers with a task, and then sees to the question.
+    /// Answers with a task, and then runs the request.
     async fn begin(self: Arc<Self>, id: &Id, asked: InputRequest, wanted_task: &TaskMetadata) {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let ttl = wanted_task.ttl.map_or(TTL, Duration::from_millis);
@@ -196,7 +197,8 @@ impl TaskTable {
         self.running
             .lock()
             .insert(key.id.clone(), work.abort_handle());
-        // It ends with this future: with the connection, or when it is done or cancelled.
+        // Aborted when this future is dropped: at the end of the connection, or when the task is
+        // cancelled.
         let _ending = AbortOnDrop(work.abort_handle());
         let _ = work.await;
         self.running.lock().remove(&key.id);
@@ -278,7 +280,7 @@ impl TaskTable {
         }
     }
 
-    /// tasks: blocks until the task has ended, and then gives what the request itself would have.
+    /// tasks: waits until the task has ended, and then returns the result of the original request.
     async fn result(&self, query: &TaskQuery, id: &Id) -> Result<(), ErrorObject> {
         loop {
             let record = self.find(query).await?;
@@ -299,7 +301,7 @@ impl TaskTable {
                 }
                 _ => {}
             }
-            // Checked at intervals, because no event is sent when its time is over.
+            // Polled at intervals, because no event is sent when the task expires.
             let key = query.key();
             let changed = self.store.changed(&key, record.version);
             let _ = tokio::time::timeout(POLL_INTERVAL, changed).await;

@@ -25,20 +25,20 @@ use crate::{
     warnings::Warnings,
 };
 
-/// One connection, as its calls and its driver see it: each part has one job, and whatever needs one
-/// part takes that part.
+/// One connection, shared by its calls and its driver. Each part has one job, and code that needs only
+/// one part gets only that part.
 pub(crate) struct Link {
     /// Both ends of the connection.
     pub(crate) ends: Arc<Ends>,
     /// The requests that wait for answers.
     pub(crate) pending: Arc<PendingRequests>,
-    /// Where messages leave.
+    /// The queue of outgoing messages.
     pub(crate) wire: Wire,
     /// The `_meta` of every request.
     pub(super) common_meta: RwLock<CommonMeta>,
-    /// How far the connection is from its end.
+    /// The state of the connection: open, closing or closed.
     pub(crate) lifecycle: Lifecycle,
-    /// The streams of what the server says unasked.
+    /// The streams of notifications.
     pub(crate) feed: Feed,
     /// The streams of changes.
     pub(crate) changes: ChangeQueues,
@@ -46,29 +46,29 @@ pub(crate) struct Link {
     pub(crate) desired: DesiredSession,
     /// The calls whose questions are answered by hand.
     pub(crate) manual: Arc<ManualCalls>,
-    /// The results that are kept.
+    /// The cached results.
     pub(crate) cache: ConnectionCache,
     /// The listed tools.
     pub(crate) tools: Arc<ListedTools>,
-    /// The warnings.
+    /// Warnings about parts of messages that were left out.
     pub(crate) warnings: Warnings,
     /// The tags of calls in flight.
     pub(crate) tags: CallTags,
     /// The relayed calls in flight.
     pub(crate) relays: RelayCalls,
-    /// How often the server has asked.
+    /// How often the server has asked recently.
     pub(super) ask_pacers: AskPacers,
 }
 
 impl Link {
-    /// A connection over a pipe.
+    /// Creates the link of a connection over a pipe.
     pub(super) fn new(label: Arc<str>, profile: Arc<Profile>) -> Self {
         let wire = Wire::new(profile.settings.limits);
         let ends = Arc::new(Ends::new(label, profile));
         Self::over(wire, ends, Arc::default(), Arc::default())
     }
 
-    /// A connection over HTTP.
+    /// Creates the link of a connection over HTTP.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(http: Arc<Http>) -> Self {
         let (ends, pending) = (http.ends.clone(), http.pending.clone());
@@ -102,27 +102,27 @@ impl Link {
         }
     }
 
-    /// The client's identity and capabilities.
+    /// The client's name, capabilities and settings.
     pub(crate) fn profile(&self) -> &Profile {
         &self.ends.profile
     }
 
-    /// The server's name in messages.
+    /// The server's name in errors and logs.
     pub(crate) fn server(&self) -> &Arc<str> {
         self.ends.server()
     }
 
-    /// The server, once it is known.
+    /// The server, once its revision is known.
     pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
         self.ends.peer()
     }
 
-    /// The revision to speak. See [`Ends::revision`].
+    /// The revision in use. See [`Ends::revision`].
     pub(crate) fn revision(&self) -> Revision {
         self.ends.revision()
     }
 
-    /// Settles who is at the other end.
+    /// Records the server, once its revision is known.
     pub(crate) fn meet(&self, peer: Peer) -> &Arc<Peer> {
         let peer = self.ends.meet(peer);
         let revision = peer.revision();
@@ -132,19 +132,19 @@ impl Link {
         peer
     }
 
-    /// Says this about the client with every request from now on.
+    /// Sets the `_meta` of every request from now on.
     pub(crate) fn announce(&self, revision: Revision, log_level: Option<LoggingLevel>) {
         *self.common_meta.write() = CommonMeta::new(revision, self.profile(), log_level);
     }
 
-    /// Sends a message that may have to wait. See [`Wire::send`].
+    /// Sends a message, waiting for room in the queue if necessary. See [`Wire::send`].
     pub(crate) async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.wire.send(message).await?;
         self.show_line(message);
         Ok(())
     }
 
-    /// Sends something that must not wait. See [`Wire::push`].
+    /// Sends a message without waiting. See [`Wire::push`].
     pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>) {
         if self.profile().tap.is_none() {
             return self.wire.push(write);
@@ -155,20 +155,20 @@ impl Link {
             out.extend_from_slice(&message);
             Ok(())
         });
-        // Nothing was written if the connection is over.
+        // Nothing was written if the connection has ended.
         if !message.is_empty() {
             self.show_line(&message);
         }
     }
 
-    /// Over HTTP a message is shown when it is posted.
+    /// Shows a message to the application's listener. Over HTTP a message is shown when it is posted.
     fn show_line(&self, message: &[u8]) {
         if !self.wire.is_http() {
             self.ends.show(Direction::Out, message);
         }
     }
 
-    /// The error for a call on a connection that is over.
+    /// The error for a call on a connection that has ended.
     pub(crate) fn closed(&self, method: &str) -> CallError {
         CallError::Closed {
             server: self.server().clone(),
@@ -177,27 +177,27 @@ impl Link {
         }
     }
 
-    /// Ends everything that waits: the server will not answer any more.
+    /// Fails everything that waits, because the server will not answer any more.
     pub(crate) fn lose(&self, ending: Ending) {
-        // First the reason, then the calls that will ask for it.
+        // The reason is set first, because the failing calls read it.
         self.lifecycle.lose(ending);
         self.end_waiting();
     }
 
-    /// Says how it all ended.
+    /// Ends the connection, with this ending.
     pub(super) fn end(&self, ending: Ending) {
         self.lifecycle.end(Arc::new(ending));
         self.end_waiting();
     }
 
-    /// Says that all is over, for the reason it was lost by, if it was.
+    /// Ends the connection, with the reason for which it was lost, if any.
     #[cfg(feature = "http")]
     pub(crate) fn end_as_lost(&self) {
         self.lifecycle.end(self.lifecycle.ending());
         self.end_waiting();
     }
 
-    /// Ends what is left if no reason for the end is known.
+    /// Ends the connection if it has not ended for a known reason.
     pub(super) fn abandon(&self) {
         if !self.lifecycle.is_ended() {
             self.end(Ending::failed("its connection was abandoned".to_owned()));
@@ -211,12 +211,12 @@ impl Link {
         self.manual.clear();
     }
 
-    /// Whether nothing can be asked any more.
+    /// Whether the connection is closed, so that nothing can be sent any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.wire.is_closed()
     }
 
-    /// Tells a server that keeps a list of roots that it is out of date.
+    /// Notifies a legacy server that its list of roots is out of date.
     pub(crate) fn announce_roots(&self) {
         if self.peer().is_some_and(|peer| !peer.revision().is_modern()) {
             self.notify("notifications/roots/list_changed", &());

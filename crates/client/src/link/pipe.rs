@@ -5,8 +5,8 @@ use std::fmt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use turnbuckle_transport::{Child, Duplex};
 
-/// An open connection to a server: its output, its input, and its process if it has one. A
-/// [`Dial`](crate::Dial) returns it. Messages are lines of JSON.
+/// An open connection to a server: its output, its input, and its process if it has one. Messages are
+/// lines of JSON. Returned by a [`Dial`](crate::Dial).
 pub struct Pipe {
     pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
     pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -14,8 +14,8 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// A connection over a pair of byte streams: what the server writes, and what it reads. It is
-    /// closed by dropping both.
+    /// Creates a connection from a pair of byte streams: the server's output, and its input. Dropping
+    /// both closes the connection.
     pub fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,

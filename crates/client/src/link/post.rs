@@ -59,7 +59,7 @@ impl OpenRequest<'_> {
             }
         })
         .await;
-        // Whatever the outcome, nothing waits for an answer any more.
+        // Whatever the outcome, the request does not wait for an answer any more.
         if !matches!(outcome, Ok(RequestOutcome::Overdue(_))) {
             self.link.pending.withdraw(&self.id.as_ref());
         }
@@ -68,12 +68,11 @@ impl OpenRequest<'_> {
 }
 
 impl Link {
-    /// Sends a request and reads what comes back until its answer is there.
+    /// Sends a request and reads the response until it contains the answer.
     ///
-    /// One that does no harm if it runs twice is sent once more where its session turns out to be
-    /// over, or where nothing at all came back: the server may have closed a connection that was
-    /// kept just when it was used again. One that is relayed is sent again by those who relay it,
-    /// if they want that.
+    /// A request that can safely run twice is sent once more if its session has expired, or if there
+    /// was no response at all: the server may have closed an idle connection just when it was used
+    /// again. For a relayed request, the caller decides whether to send it again.
     async fn exchange(&self, http: &Http, post: &mut Post<'_>) -> Result<Answered, Fault> {
         let mut is_repeated = false;
         let mut retries = 0;
@@ -84,7 +83,8 @@ impl Link {
             match http.attempt(post, &session).await {
                 Ok(answered) => return Ok(answered),
                 Err(AttemptError::Fault(fault)) => {
-                    // It was turned away unread, so it has not run, whatever it is.
+                    // The server refused the request without reading it, so any request can be sent
+                    // again.
                     let Some(wait) = fault.come_back_after().filter(|_| retries < MAX_RETRIES)
                     else {
                         return Err(fault);
@@ -101,7 +101,7 @@ impl Link {
                 Err(AttemptError::Unanswered(source)) => {
                     tracing::debug!(server = &**self.server(), %source, "sending it once more");
                 }
-                // A session that was opened just now is not over.
+                // A session that was opened just now cannot have expired.
                 Err(AttemptError::SessionOver(fault)) if is_repeated => return Err(fault),
                 Err(AttemptError::SessionOver(_)) => {
                     Box::pin(self.reopen_session(http, &session)).await?;
@@ -115,11 +115,11 @@ impl Link {
         }
     }
 
-    /// Opens another session in place of one that is over. Others that find
-    /// it over wait until that is done.
+    /// Opens another session in place of an expired one. Concurrent callers that find the same session
+    /// expired wait until that is done.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves it to the next one who comes.
+    /// If the future is dropped, the next caller opens the session.
     pub(crate) async fn reopen_session(&self, http: &Http, over: &Session) -> Result<(), Fault> {
         let mut turn = http.sessions.reopening.lock().await;
         if http.sessions.current().number != over.number {
@@ -132,7 +132,7 @@ impl Link {
         let server = &**self.server();
         let wait = turn.next_wait(self.pending.now());
         tracing::debug!(server, ?wait, "the session is over, opening another");
-        // Opening another may take long, and a user should not answer in vain meanwhile.
+        // Opening another session may take long, and a user should not answer in vain meanwhile.
         http.withdraw_questions();
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
@@ -149,14 +149,14 @@ impl Link {
         Ok(())
     }
 
-    /// A session is over although calls of it wait. They wait for nothing: they end at once, with
-    /// this reason, and another session is opened.
+    /// Called when a session has expired while calls wait in it. The calls fail at once with this
+    /// reason, and another session is opened.
     pub(crate) async fn session_lost(&self, http: &Http, over: &Session, reason: &'static str) {
         let mut turn = http.sessions.reopening.lock().await;
         if http.sessions.current().number != over.number {
             return;
         }
-        // While the turn is ours, no handshake is among those that wait.
+        // While this holds the lock, no handshake is among the waiting requests.
         self.pending.end_session(reason);
         if let Err(fault) = self.reopen_in_turn(http, &mut turn).await {
             let error = fault.into_error(self.server().clone(), "initialize");

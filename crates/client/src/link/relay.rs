@@ -14,19 +14,20 @@ use crate::{
     relayed::{OpenRelay, RelayQueue},
 };
 
-/// The result or the error object of a relayed request, as it came.
+/// The result or the error object of a relayed request, unchanged.
 pub(crate) type RelayOutcome = Result<Result<Box<RawValue>, Box<RawValue>>, CallError>;
 
-/// Which notifications of a relayed call are wanted.
+/// Which notifications of a relayed call the caller wants.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WantedNotifications {
     /// Progress, even if the params have no token.
     pub(crate) progress: bool,
-    /// Log messages, also those that come after the answer.
+    /// Log messages, including those that come after the answer.
     pub(crate) log: bool,
 }
 
-/// A relayed request that is entered and written, and not sent yet. Dropping it gives it up.
+/// A relayed request that has an id and is serialised, but not sent yet. Dropping it cancels the
+/// request.
 pub(crate) struct RelayAttempt {
     entry: PendingPlace,
     method: Arc<str>,
@@ -35,13 +36,13 @@ pub(crate) struct RelayAttempt {
     queue: Arc<RelayQueue>,
     canceller: Canceller,
     modern: Option<Revision>,
-    /// What it names in a header.
+    /// The subject of the request, for a header.
     #[cfg(feature = "http")]
     name: Option<Box<str>>,
     wants_log: bool,
 }
 
-/// The place of a request among those that wait. Dropping it leaves the place.
+/// The entry of a request in the table of pending requests. Dropping it removes the entry.
 struct PendingPlace {
     link: Arc<Link>,
     id: Id,
@@ -61,12 +62,12 @@ impl Drop for PendingPlace {
 }
 
 impl RelayAttempt {
-    /// Leaves the place of the request, which has been answered. Another attempt may follow.
+    /// Removes the entry of the request, which has been answered. Another attempt may follow.
     pub(crate) fn leave(&self) {
         self.entry.leave();
     }
 
-    /// Enters and writes a request.
+    /// Registers and serialises a request.
     pub(crate) fn new(
         link: Arc<Link>,
         method: &Arc<str>,
@@ -121,36 +122,35 @@ impl RelayAttempt {
         })
     }
 
-    /// Its id.
+    /// The id of the request.
     pub(crate) fn id(&self) -> &Id {
         &self.entry.id
     }
 
-    /// Whether it is complete in itself, and not one of a session.
+    /// Whether the request is modern, and does not belong to a session.
     pub(crate) fn is_modern(&self) -> bool {
         self.modern.is_some()
     }
 
-    /// Sends it and waits for its result or its error object. It is sent once.
+    /// Sends the request and waits for its result or its error object. It is sent once.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the request up, and the server is told.
+    /// Dropping the future cancels the request and tells the server.
     pub(crate) async fn run(&mut self) -> RelayOutcome {
         let mut request = self.request();
         let outcome = request.relay().await;
         drop(request);
         if self.wants_log && outcome.is_ok() {
-            // It stays among the calls in flight until then, so that the messages are told as its own.
+            // The entry is kept until then, so that late log messages are attributed to this call.
             self.entry.link.await_late_log().await;
         }
         outcome
     }
 
-    /// The same where the server reads one line for each message. Nothing comes late there, because
-    /// everything comes in one order.
+    /// The same for a pipe. No log message comes late there, because all messages come in order.
     ///
     /// # Cancel safety
-    /// As for [`run`](Self::run).
+    /// The same as for [`run`](Self::run).
     pub(crate) async fn run_on_pipe(&mut self) -> RelayOutcome {
         self.request().relay_on_pipe().await
     }
@@ -178,8 +178,8 @@ impl RelayAttempt {
     }
 }
 
-/// Appends the whole message. Of the params one member is not sent as it came: the progress token,
-/// which has to be one of this connection.
+/// Appends the whole message. The params are sent unchanged, except for the progress token, which must
+/// be one of this connection.
 fn write(
     out: &mut Vec<u8>,
     id: &IdRef<'_>,
@@ -217,12 +217,12 @@ fn write(
     Ok(())
 }
 
-/// Where in the text of params the progress token goes.
+/// Where in the text of the params the progress token goes.
 #[derive(Debug, PartialEq, Eq)]
 enum TokenPlace {
-    /// The params have no such member, and need none.
+    /// The params have no token, and none is needed.
     Nowhere,
-    /// In place of these bytes, with text before and after it.
+    /// In place of these bytes, with text before and after the token.
     At {
         start: usize,
         end: usize,
@@ -258,7 +258,7 @@ impl TokenPlace {
                 "the params of a request are an object",
             ));
         }
-        // Most requests want no progress, and are not read here. A name may be written with escapes.
+        // Most requests want no progress, and are not parsed here. A name may be written with escapes.
         if !is_wanted && !text.contains("progressToken") && !text.contains('\\') {
             return Ok(Self::Nowhere);
         }
@@ -301,7 +301,8 @@ impl TokenPlace {
     }
 }
 
-/// What a modern request names in a header. The search ends at that member, which is usually the first.
+/// The subject of a modern request, for a header. The search ends at that member, which is usually the
+/// first.
 #[cfg(feature = "http")]
 fn name_in(method: &str, params: &RawText) -> Option<Box<str>> {
     let member = turnbuckle_protocol::http::name_of(method)?;
