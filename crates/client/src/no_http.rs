@@ -1,4 +1,4 @@
-//! HTTP in a build without it: a type without values, so that other modules need no `cfg`.
+//! Replaces HTTP in a build without it: a type without values, so that other modules need no `cfg`.
 
 /// A connection over HTTP, which this build cannot open.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The places servers may work in, which may change while connections are open.
+//! The roots: folders that servers may work in. They may change while connections are open.
 
 use std::{
     io,
@@ -15,8 +15,8 @@ use crate::future::{First, race};
 
 /// The roots: folders that servers may work in. Clones share them.
 ///
-/// Servers with a session are notified when they change; modern servers ask when they need them. A
-/// root tells a server where to work and does not restrict it. Only `file://` URIs without `..` are
+/// Servers with a session are notified when the roots change; modern servers ask when they need them. A
+/// root tells a server where to work, but does not restrict it. Only `file://` URIs without `..` are
 /// sent to servers; others are left out, with a warning in the log.
 ///
 /// ```
@@ -31,8 +31,8 @@ use crate::future::{First, race};
 #[derive(Clone, Debug)]
 pub struct Roots {
     list: watch::Sender<Vec<Root>>,
-    /// The folders that they are, where they were given as paths: each root that is one of them is
-    /// shown only while it can be read.
+    /// The folders of roots that were given as paths. Servers only see such a root while its folder can
+    /// be read.
     folders: Arc<Mutex<Folders>>,
 }
 
@@ -52,13 +52,13 @@ pub struct RootError {
     pub source: io::Error,
 }
 
-/// How often folders are looked at: a server learns within seconds that one is gone.
+/// How often folders are checked: a server learns within seconds that one has disappeared.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Roots {
-    /// Uses folders of this machine, which must exist. While a connection is open they are checked
-    /// every five seconds: a folder that is gone or cannot be read is no longer listed, and servers
-    /// are notified; when it is back, it is listed again.
+    /// Creates roots from folders of this machine, which must exist. While a connection is open, they
+    /// are checked every five seconds: a folder that has disappeared or cannot be read is not listed
+    /// any more, and servers are notified; when it is back, it is listed again.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Client, Roots};
@@ -79,21 +79,20 @@ impl Roots {
         })
     }
 
-    /// The current roots, also those whose folders are gone at the moment.
+    /// Returns the current roots, including those whose folders have disappeared.
     pub fn list(&self) -> Vec<Root> {
         self.list.borrow().clone()
     }
 
-    /// Replaces the roots, and notifies the servers of all connections that use them. It does not
-    /// wait for the servers. Whether a root exists is not checked here: of the new roots, only those
-    /// that were given to [`folders`](Self::folders) or [`replace_folders`](Self::replace_folders)
-    /// before are watched.
+    /// Replaces the roots, and notifies the servers of all connections that use them. It does not wait
+    /// for the servers, and does not check that a root exists: only roots whose folders were passed to
+    /// [`folders`](Self::folders) or [`replace_folders`](Self::replace_folders) before are watched.
     pub fn replace(&self, roots: Vec<Root>) {
         self.list.send_replace(roots);
     }
 
-    /// Replaces the roots by folders of this machine, which must exist and are watched as those of
-    /// [`folders`](Self::folders) are. Servers are notified as by [`replace`](Self::replace).
+    /// Replaces the roots with folders of this machine. They must exist and are watched like those of
+    /// [`folders`](Self::folders). Servers are notified as by [`replace`](Self::replace).
     ///
     /// ```
     /// use turnbuckle_client::Roots;
@@ -108,22 +107,23 @@ impl Roots {
     /// ```
     ///
     /// # Errors
-    /// [`RootError`] for a path that is not a folder, or cannot be read. The roots stay as they were.
+    /// [`RootError`] for a path that is not a folder, or cannot be read. The roots are then not
+    /// changed.
     pub fn replace_folders<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<(), RootError> {
         let (roots, folders) = read_folders(paths)?;
         self.list.send_modify(|list| {
-            // Together, so that no connection sees new roots with the old folders.
+            // Replaced together, so that no connection sees new roots with the old folders.
             *self.folders.lock() = folders;
             *list = roots;
         });
         Ok(())
     }
 
-    /// The roots that servers get now: `file://` URIs, without folders that are gone or cannot be
-    /// read at the moment. Use it to answer `roots/list` [by hand](crate::Connection::by_hand).
+    /// Returns the roots that servers get now: `file://` URIs, without folders that have disappeared or
+    /// cannot be read. Use it to answer `roots/list` [by hand](crate::Connection::by_hand).
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -131,15 +131,15 @@ impl Roots {
         self.look_closely().await.0
     }
 
-    /// Those that servers may be told of, and the URIs of folders that are gone. Folders are looked
-    /// at where that holds up no call: a share that is away may take its time.
+    /// Returns the roots to send, and the URIs of folders that have disappeared. The folders are
+    /// checked on another thread, because an unavailable network share may block for a while.
     async fn look_closely(&self) -> (Vec<Root>, Vec<String>) {
         if self.folders.lock().is_empty() {
             return self.shown();
         }
         let roots = self.clone();
         let looked = tokio::task::spawn_blocking(move || roots.shown()).await;
-        // What could not be looked at is not shown.
+        // If the folders could not be checked, no roots are sent.
         looked.unwrap_or_default()
     }
 
@@ -150,7 +150,7 @@ impl Roots {
         (roots, gone)
     }
 
-    /// The URIs of the folders that are gone, or cannot be read.
+    /// Returns the URIs of the folders that have disappeared or cannot be read.
     fn gone(&self) -> Vec<String> {
         let folders = self.folders.lock().clone();
         let gone = folders.into_iter().filter(|(_, path)| {
@@ -163,7 +163,7 @@ impl Roots {
         gone.map(|(uri, _)| uri).collect()
     }
 
-    /// Tells of each change from now on.
+    /// Watches for changes from now on.
     pub(crate) fn watch(&self) -> RootsWatch {
         RootsWatch {
             changes: self.list.subscribe(),
@@ -173,7 +173,7 @@ impl Roots {
     }
 }
 
-/// Tells of changed roots, and of folders that come and go.
+/// Reports changed roots, and folders that disappear and reappear.
 #[derive(Clone, Debug)]
 pub(crate) struct RootsWatch {
     roots: Roots,
@@ -182,7 +182,7 @@ pub(crate) struct RootsWatch {
 }
 
 impl RootsWatch {
-    /// Waits for a change; `false` if there will be no further change.
+    /// Waits for a change. Returns `false` if there will be no further change.
     pub(crate) async fn changed(&mut self) -> bool {
         let has_folders = !self.roots.folders.lock().is_empty();
         loop {
@@ -194,9 +194,9 @@ impl RootsWatch {
                 First::Left(changed) => return changed.is_ok(),
                 First::Right(()) => {
                     let roots = self.roots.clone();
-                    // A share that is away may take its time.
+                    // An unavailable network share may block for a while.
                     let looked = tokio::task::spawn_blocking(move || roots.gone()).await;
-                    // The runtime is ending, so there is nothing to report.
+                    // The runtime is shutting down, so there is nothing to report.
                     let Ok(gone) = looked else { return false };
                     if gone != self.gone {
                         self.gone = gone;
@@ -208,15 +208,15 @@ impl RootsWatch {
     }
 }
 
-/// The roots that a handler returned to one server last, with what has been seen of them.
+/// The last roots that a handler returned to one server, and the last known state of their folders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GivenRoots(watch::Sender<Option<RootsWatch>>);
 
 impl GivenRoots {
-    /// What the server may be told of these roots. They are watched from now on, in place of those
-    /// that were returned before.
+    /// Returns the part of these roots that the server may see. They are watched from now on, instead
+    /// of the roots that the handler returned before.
     pub(crate) async fn give(&self, roots: Roots) -> Vec<Root> {
-        // First, so that a change while the folders are looked at is announced.
+        // Subscribe first, so that a change during the check of the folders is announced.
         let changes = roots.list.subscribe();
         let (shown, gone) = roots.look_closely().await;
         self.0.send_replace(Some(RootsWatch {
@@ -227,14 +227,14 @@ impl GivenRoots {
         shown
     }
 
-    /// Calls `announce` each time that the server would get another answer, because folders are gone
-    /// or are back, or roots were replaced. It ends with the runtime.
+    /// Calls `announce` each time the answer for the server would change, because folders disappear or
+    /// reappear, or roots were replaced. It ends with the runtime.
     pub(crate) async fn announce(self, announce: impl Fn()) {
         let mut given = self.0.subscribe();
         loop {
             let watch = given.borrow_and_update().clone();
             let Some(mut watch) = watch else {
-                // It cannot fail: `self` has the sender.
+                // This cannot fail, because `self` has the sender.
                 let _ = given.changed().await;
                 continue;
             };
@@ -249,7 +249,7 @@ impl GivenRoots {
     }
 }
 
-/// The roots for some paths, and which folder each of them is.
+/// Returns the roots for some paths, and the folder of each root.
 fn read_folders<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
 ) -> Result<(Vec<Root>, Folders), RootError> {
@@ -269,7 +269,7 @@ fn read_folders<P: AsRef<Path>>(
     Ok((roots, folders))
 }
 
-/// Those of some roots that are places.
+/// Keeps only the roots that are local paths.
 ///
 /// roots: a root MUST be a `file://` URI, and clients MUST validate it against path traversal.
 fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
@@ -286,7 +286,7 @@ fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
     roots
 }
 
-/// Whether a URI is an absolute path of a file, and leads nowhere else.
+/// Whether a URI is a `file://` URI with an absolute path and without `..`.
 fn is_place(uri: &str) -> bool {
     let Some((scheme, rest)) = uri.split_once("://") else {
         return false;

@@ -11,20 +11,19 @@ pub enum Direction {
     In,
 }
 
-/// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire). It borrows
-/// the message; copy what you keep.
+/// A message that was sent or received, for [`Client::on_wire`](crate::Client::on_wire). It borrows the
+/// message; copy what you keep.
 #[derive(Clone, Copy, Debug)]
 pub struct WireMessage<'a> {
-    /// Which way it goes.
+    /// Whether the message was sent or received.
     pub direction: Direction,
     /// The name of the server, as [`Peer::name`](crate::Peer::name) returns it once it is known.
     pub server: &'a str,
-    /// The message as it is on the wire, without framing. A received message need not be valid
-    /// JSON.
+    /// The message as it is on the wire, without framing. A received message may be invalid JSON.
     pub message: &'a [u8],
 }
 
-/// Is shown every message of a connection.
+/// The application's listener for all messages of a connection.
 #[derive(Clone)]
 pub(crate) struct Tap(Arc<dyn Fn(WireMessage<'_>) + Send + Sync>);
 

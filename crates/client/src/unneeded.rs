@@ -1,4 +1,4 @@
-//! Messages of a server that nothing waits for. If there are too many, reading is slowed down.
+//! Limits messages of a server that nothing waits for: if there are too many, reading is slowed down.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use tokio::time::Instant;
 /// How many messages of this kind a server may send at once.
 const BURST: u32 = 1000;
 
-/// The time in which one more of them is read.
+/// The time after which one more of them is allowed.
 const EACH: Duration = Duration::from_micros(500);
 
-/// This much of a message counts as one more message, because it has to be scanned.
+/// How many bytes of a message count as one more message, because they have to be scanned.
 const BYTES_EACH: usize = 1024;
 
 /// One message counts as at most this many. A single large answer that comes too late must not delay
 /// the other answers of its server.
 const MAX_UNITS: u32 = BURST / 2;
 
-/// The shortest time that a server waits: many short waits would cost as much as they save.
+/// The shortest pause in reading: many short pauses would cost as much as they save.
 const SHORTEST_WAIT: Duration = Duration::from_millis(20);
 
-/// Counts messages that nothing waits for: answers to no request, news, and lines that are no
-/// messages. A server that floods the client with them would take the time of all other servers. So
-/// it is not read from for a while, until its own output is full.
+/// Counts messages that nothing waits for: answers to no request, notifications, and lines that are not
+/// messages. A server that floods the client with them would take the time of all other servers. So its
+/// output is not read for a while, until its buffer is full.
 #[derive(Debug, Default)]
 pub(crate) struct Unneeded {
-    /// When all that was counted would be allowed without a burst.
+    /// When all counted messages would have been allowed without a burst.
     even_at: Option<Instant>,
     waits_until: Option<Instant>,
 }
@@ -44,7 +44,7 @@ impl Unneeded {
         }
     }
 
-    /// Until when nothing is read, if there is such a time. It is told once.
+    /// Returns the time until which nothing should be read, if any. Each time is returned once.
     pub(crate) fn take_wait(&mut self) -> Option<Instant> {
         self.waits_until.take()
     }
@@ -71,11 +71,11 @@ mod tests {
         let took = begun.elapsed();
         assert!(took > Duration::from_millis(1900), "{took:?}");
         assert!(took < Duration::from_millis(2100), "{took:?}");
-        // Nothing is owed after a quiet time.
+        // After a quiet time, no pause is needed.
         tokio::time::sleep(Duration::from_secs(2)).await;
         unneeded.count(100);
         assert_eq!(unneeded.take_wait(), None);
-        // A large message counts as many, and one of them is not too many.
+        // A large message counts as many messages, but a single one does not cause a pause.
         unneeded.count(4 * 1024 * 1024);
         assert_eq!(unneeded.take_wait(), None);
         unneeded.count(4 * 1024 * 1024);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::ReadWarning;
 
-/// How many warnings of a connection wait to be looked at. The oldest give way.
+/// How many warnings of a connection are kept until they are read. The oldest are dropped first.
 const MAX_WAITING: usize = 256;
 
 /// The warnings of one connection that were not read yet.
@@ -13,7 +13,7 @@ const MAX_WAITING: usize = 256;
 pub(crate) struct Warnings(Mutex<VecDeque<ReadWarning>>);
 
 impl Warnings {
-    /// Keeps warnings, and logs them.
+    /// Stores warnings, and logs them.
     #[cold]
     pub(crate) fn add(&self, server: &str, warnings: Vec<ReadWarning>) {
         let mut waiting = self.0.lock();
@@ -26,7 +26,7 @@ impl Warnings {
         }
     }
 
-    /// Takes all of them.
+    /// Removes and returns all warnings.
     pub(crate) fn take(&self) -> Vec<ReadWarning> {
         std::mem::take(&mut *self.0.lock()).into()
     }

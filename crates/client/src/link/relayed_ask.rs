@@ -1,5 +1,5 @@
-//! Requests and notifications of a server, for those who relay: which call they belong to, and the way
-//! back for answers.
+//! Requests and notifications of a server for a relay: which call they belong to, and how their answers
+//! are returned to the server.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ impl Link {
                 self.relays.note_log(on_stream.is_some());
                 on_stream.or_else(|| self.relays.only())
             }
-            // These tell of the server, whatever stream they come on; on a pipe they name the
-            // subscription that they belong to.
+            // These concern the server as a whole, whatever stream they come on. On a pipe they name
+            // their subscription.
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
             | "notifications/resources/list_changed"
@@ -75,7 +75,7 @@ impl Link {
     }
 }
 
-/// Makes a question of a request that was entered, and finds the call that it belongs to.
+/// Makes a question from a registered request, and finds the call that it belongs to.
 pub(super) fn relayed_ask(
     link: &Arc<Link>,
     open: &OpenWork,
@@ -102,12 +102,12 @@ pub(super) fn relayed_ask(
     (ask, call)
 }
 
-/// The duty to answer one request. Dropped unused, it says that something failed.
+/// Sends the answer to one request. If it is dropped without an answer, it sends an error.
 struct RelayReply {
     link: Arc<Link>,
     open: OpenWork,
     ticket: Ticket,
-    /// While the server waits for us it cannot get on with what we asked it.
+    /// Pauses deadlines: while the server waits for an answer, it cannot continue with our requests.
     _held: ClockHold<Arc<PendingRequests>>,
 }
 

@@ -16,26 +16,26 @@ use crate::{
     relayed::RelayQueue,
 };
 
-/// Enough for most requests, so that the buffer does not grow several times while one is written.
+/// The initial capacity for a message: enough for most requests, so that the buffer does not grow.
 const USUAL_MESSAGE_BYTES: usize = 512;
 
 /// The caller's handler for progress.
 pub(crate) type OnProgress<'a> = &'a mut (dyn FnMut(ProgressNotificationParams) + Send);
 
-/// What is sent when a request is given up.
+/// What is sent when a request is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDrop {
     /// `notifications/cancelled` is sent.
     Cancel,
-    /// Nothing: for the handshake, which cannot be cancelled.
+    /// Nothing is sent. Used for the handshake, which cannot be cancelled.
     Silence,
 }
 
-/// A request that is entered and serialised. Dropping it gives it up.
+/// A request that is registered and serialised. Dropping it cancels the request.
 pub(crate) struct OpenRequest<'l> {
     pub(super) link: &'l Link,
     pub(super) method: &'l str,
-    /// What it names, if that is known without reading the message.
+    /// The subject of the request, if it is known without parsing the message.
     #[cfg(feature = "http")]
     pub(super) name: Option<&'l str>,
     pub(super) id: Id,
@@ -44,9 +44,9 @@ pub(crate) struct OpenRequest<'l> {
     on_drop: OnDrop,
     canceller: Option<Canceller>,
     pub(super) state: SendState,
-    /// The revision it says it is of; `None` for a request of a session.
+    /// The revision that the request names; `None` for a request of a session.
     pub(super) modern: Option<Revision>,
-    /// Where its events wait, if it is relayed.
+    /// The queue of its events, if the request is relayed.
     pub(super) events: Option<&'l RelayQueue>,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum SendState {
 }
 
 impl Link {
-    /// Enters a request under an id of its own and serialises it. Nothing is sent yet.
+    /// Registers a request under a new id and serialises it. Nothing is sent yet.
     pub(crate) fn prepare<'l, P: Serialize + ?Sized>(
         &'l self,
         outgoing: &Outgoing<'l>,
@@ -99,7 +99,7 @@ impl Link {
         Ok(request)
     }
 
-    /// Asks the server something, with the deadline of the settings.
+    /// Sends a request and waits for the result, with the deadline of the settings.
     pub(crate) async fn ask<P: Serialize + ?Sized>(
         &self,
         method: &str,
@@ -111,7 +111,7 @@ impl Link {
         request.answer(None).await
     }
 
-    /// Sends a notification of the application, which may have to wait.
+    /// Sends a notification of the application, waiting for room in the queue if necessary.
     pub(crate) async fn send_notification<P: Serialize>(
         &self,
         method: &str,
@@ -124,7 +124,7 @@ impl Link {
         sent.map_err(|_| self.closed(method))
     }
 
-    /// Answers a request of the server.
+    /// Sends the answer to a request of the server.
     pub(super) fn respond<R: Serialize>(&self, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
         self.push(|out| match answer {
             Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
@@ -132,14 +132,14 @@ impl Link {
         });
     }
 
-    /// Says something to the server that wants no answer.
+    /// Sends a notification to the server without waiting.
     pub(crate) fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) {
         self.push(|out| envelope::write_notification(out, method, &params));
     }
 }
 
 impl<'l> OpenRequest<'l> {
-    /// A relayed request, entered and written already.
+    /// Creates a relayed request, which is already registered and serialised.
     #[expect(clippy::too_many_arguments, reason = "the parts of one request")]
     pub(super) fn relayed(
         link: &'l Link,
@@ -167,7 +167,7 @@ impl<'l> OpenRequest<'l> {
         }
     }
 
-    /// Sends it and gives its result or its error object as they came.
+    /// Sends the request, and returns its result or its error object unchanged.
     pub(super) async fn relay(
         &mut self,
     ) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
@@ -175,8 +175,7 @@ impl<'l> OpenRequest<'l> {
         self.relayed_outcome(outcome)
     }
 
-    /// The same where the server reads one line for each message. The future is much smaller than one that
-    /// could use HTTP.
+    /// The same for a pipe. The future is much smaller than one that could use HTTP.
     pub(super) async fn relay_on_pipe(
         &mut self,
     ) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
@@ -199,12 +198,13 @@ impl<'l> OpenRequest<'l> {
 }
 
 impl OpenRequest<'_> {
-    /// Its id, under which what belongs to it comes.
+    /// The id of the request.
     pub(crate) fn id(&self) -> &Id {
         &self.id
     }
 
-    /// Why it is given up, as far as that is known. cancellation: the reason is for logs and people.
+    /// The reason for cancelling the request, if it is known. cancellation: the reason is for logs and
+    /// users.
     fn reason(&self) -> Option<String> {
         let said = self.canceller.as_ref().and_then(Canceller::reason);
         if let Some(reason) = said {
@@ -214,7 +214,7 @@ impl OpenRequest<'_> {
         is_late.then(|| "the client's time for an answer is over".to_owned())
     }
 
-    /// Sends it and waits for the result.
+    /// Sends the request and waits for the result.
     pub(crate) async fn answer(
         mut self,
         progress: Option<OnProgress<'_>>,
@@ -254,8 +254,8 @@ impl OpenRequest<'_> {
         }
     }
 
-    /// A server that does not read makes a request wait to be sent, and that counts against its
-    /// deadline: the outcome, if there is one before the request is on its way.
+    /// Sends the message. If the server does not read, this waits, and the wait counts against the
+    /// deadline. Returns the outcome if there is one before the message was sent.
     async fn send(&mut self) -> Option<RequestOutcome> {
         let message = std::mem::take(&mut self.message);
         loop {
@@ -266,14 +266,14 @@ impl OpenRequest<'_> {
                 }
                 First::Left(Err(_)) => return Some(self.closing().await),
                 First::Right(SlotEvent::Outcome(outcome)) => return Some(outcome),
-                // A report on what the server has not been asked yet: it guessed the token.
+                // A progress report for a request that was not sent yet: the server guessed the token.
                 First::Right(SlotEvent::Progress(_)) => {}
             }
         }
     }
 
-    /// Nothing more is sent, so the driver is about to end what waits, with what it knows about
-    /// the end.
+    /// Waits for the outcome after the connection was closed for sending. The driver will soon fail all
+    /// waiting requests, with the reason for the end.
     async fn closing(&mut self) -> RequestOutcome {
         loop {
             if let SlotEvent::Outcome(outcome) = self.slot.landed().await {
@@ -330,7 +330,7 @@ impl Drop for OpenRequest<'_> {
         if self.state == SendState::Settled {
             return;
         }
-        // An answer that is here but not yet looked at has ended the request already.
+        // An answer that has arrived but was not read yet has already completed the request.
         let is_open = self.link.pending.withdraw(&self.id.as_ref()) || self.slot.is_overdue();
         let is_told = self.on_drop == OnDrop::Cancel
             && !self.link.wire.cancels_by_closing(self.modern.is_some());

@@ -1,7 +1,7 @@
 //! Requests of a legacy server: each is answered in a separate task.
 //!
-//! The tasks belong to the connection and end with it. A question that is withdrawn ends its task;
-//! one whose handler panics is still answered.
+//! The tasks belong to the connection and end with it. If the server withdraws a request, its task is
+//! aborted. If a handler panics, the request is still answered.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,13 +25,13 @@ use crate::{
     relayed::RelayEvent,
 };
 
-/// Set right after the work has begun, before anything else is read from the server.
+/// Set right after the task was started, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;
 
 /// The handle that ends the work on a request of the server.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// A task of ours answers it.
+    /// A task of this client answers it.
     Task(Handle),
     /// The request was passed on to the relay.
     Relayed,
@@ -40,13 +40,13 @@ pub(super) enum Work {
 /// The requests of a server that are not answered yet.
 pub(super) type OpenWork = Arc<Mutex<InFlight<Work>>>;
 
-/// The questions of one server that are being answered.
+/// The requests of one server that are being answered.
 pub(super) struct Serving {
     link: Arc<Link>,
-    /// A request as a task.
+    /// The tasks that the server created for its requests.
     own: OwnTasks,
     open: OpenWork,
-    /// Held for its drop: it ends what is being answered.
+    /// Held to be dropped: dropping it aborts the tasks that answer requests.
     tasks: JoinSet<()>,
 }
 
@@ -61,14 +61,15 @@ impl Serving {
         }
     }
 
-    /// Takes a request of the server.
+    /// Handles a request of the server.
     pub(super) fn serve(&mut self, request: &Request<'_>, call: Option<&Id>) {
         if self
             .link
             .peer()
             .is_some_and(|peer| peer.revision().is_modern())
         {
-            // stdio: a modern client MUST NOT write responses, nor the server requests.
+            // stdio: a modern client MUST NOT write responses, and a modern server MUST NOT write
+            // requests.
             tracing::debug!(
                 server = &**self.link.server(),
                 method = &*request.method,
@@ -99,9 +100,10 @@ impl Serving {
         }
     }
 
-    /// Reads a question that this client has offered to answer.
+    /// Parses a request that this client has declared to answer.
     fn read(&self, request: &Request<'_>) -> Result<InputRequest, ErrorObject> {
-        // What is not offered is refused as that, whatever its params are.
+        // Check this first: a method that was not declared is refused for that reason, whatever its
+        // params.
         let offered = self.link.check_asked_method(&request.method);
         offered.map_err(NotOffered::to_error)?;
         let asked = read(&request.method, &request.params, self.link.revision())?;
@@ -111,7 +113,7 @@ impl Serving {
         Ok(asked)
     }
 
-    /// Takes `notifications/cancelled`.
+    /// Handles `notifications/cancelled`.
     pub(super) fn cancel(&self, id: &Id) {
         let cancelled = self.open.lock().cancel(id);
         if let Some(work) = cancelled {
@@ -119,7 +121,7 @@ impl Serving {
         }
     }
 
-    /// Ends the work on everything that is not answered yet. None of it is answered.
+    /// Ends the work on all unanswered requests, and sends no answers.
     #[cfg(feature = "http")]
     pub(super) fn withdraw_all(&self) {
         let open = self.open.lock().take_all();
@@ -143,7 +145,7 @@ impl Serving {
         }
     }
 
-    /// Hands a request on, to the call that it belongs to or to the sink.
+    /// Passes a request on to the call that it belongs to, or to the sink.
     fn hand_on(&self, relay: &RelayProfile, request: &Request<'_>, call: Option<&Id>) {
         let id = request.id.clone().into_owned();
         let begun = self.open.lock().begin(id, Work::Relayed);
@@ -188,7 +190,7 @@ impl Serving {
 
 async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question: OpenQuestion) {
     let method = asked.method();
-    // While the server waits for us it cannot get on with what we asked it.
+    // Pauses deadlines: while the server waits for an answer, it cannot continue with our requests.
     let _held = link.pending.hold();
     let is_form = matches!(asked, InputRequest::Elicit(_));
     let answered = if let Some(answer) = link.manual.ask(&asked) {
@@ -199,7 +201,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
             .await
     };
     let answered = match answered {
-        // elicitation: what was neither filled in nor declined was cancelled.
+        // elicitation: a form that was neither filled in nor declined was cancelled.
         Err(Unanswered::ByHand) if is_form => Ok(ElicitResult::cancel().into()),
         answered => answered,
     };
@@ -215,7 +217,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
     }
 }
 
-/// Progress with a question, until it is answered or withdrawn.
+/// Reports progress with a question, until it is answered or withdrawn.
 struct Reporting(AskProgress);
 
 impl Reporting {
@@ -241,7 +243,7 @@ impl Drop for Reporting {
     }
 }
 
-/// The duty to answer one question. Dropped unused, it says that something failed.
+/// Sends the answer to one question. If it is dropped without an answer, it sends an error.
 struct OpenQuestion {
     link: Arc<Link>,
     open: OpenWork,
@@ -249,7 +251,7 @@ struct OpenQuestion {
 }
 
 impl OpenQuestion {
-    /// Says nothing if the question was withdrawn, or answered already.
+    /// Sends nothing if the question was withdrawn, or already answered.
     fn answer(&self, answer: Result<&InputResponse, &ErrorObject>) {
         let is_open = self.open.lock().finish(&self.ticket).is_some();
         if is_open {
@@ -264,13 +266,13 @@ impl Drop for OpenQuestion {
     }
 }
 
-/// Reads what is asked.
+/// Parses the params of a request.
 fn read(
     method: &str,
     params: &Members<'_>,
     revision: Revision,
 ) -> Result<InputRequest, ErrorObject> {
-    // Parsed from the text: types that are distinguished by a member cannot be read from members.
+    // Parsed from the text, because serde cannot read types that a member distinguishes from `Members`.
     fn parse<T: DeserializeOwned>(method: &str, params: &Members<'_>) -> Result<T, ErrorObject> {
         serde_json::from_str(params.to_raw().get()).map_err(|error| {
             let text =

@@ -6,7 +6,7 @@ use turnbuckle_telemetry::{Operation, Side, record_error};
 
 use crate::error::CallError;
 
-/// A span for a method on a subject: a tool, a prompt, a resource, or nothing.
+/// Creates a span for a method and its subject: a tool, a prompt or a resource, or an empty string.
 pub(crate) fn span(revision: Revision, method: &str, subject: &str) -> Span {
     let operation = Operation {
         side: Side::Client,
@@ -41,7 +41,8 @@ fn record(span: &Span, error: &CallError) {
     span.record("otel.status_description", tracing::field::display(error));
 }
 
-/// A word for why there is no answer. There are few of them, as traces want it.
+/// A short word for why a call failed. There are only a few words, as attributes of traces should have
+/// few values.
 fn kind_of(error: &CallError) -> &'static str {
     match error {
         CallError::Deadline { .. } => "timeout",

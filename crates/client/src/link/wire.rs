@@ -1,7 +1,7 @@
-//! The one place where messages are sent.
+//! `Wire`: the only place where messages are sent.
 //!
-//! A wire takes whole messages, serialised, and brings what the server says to the connection's
-//! receiver. Everything above it neither knows nor cares what carries them.
+//! A wire accepts whole, serialised messages, and passes the server's messages to the connection's
+//! receiver. The code above it is independent of the transport.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use turnbuckle_transport::{Closed, Limits, Outbox};
 
 use crate::http::Http;
 
-/// A wire to a server that reads one line for each message; or, over HTTP, what is to be said
-/// without waiting for an answer.
+/// A connection to a server that reads one line for each message. Over HTTP, it only queues
+/// notifications and answers.
 #[derive(Debug)]
 pub(crate) struct Wire {
     outbox: Outbox,
@@ -26,7 +26,7 @@ impl Wire {
         }
     }
 
-    /// A wire over HTTP.
+    /// Creates a wire over HTTP.
     #[cfg(feature = "http")]
     pub(super) fn over_http(limits: Limits, http: Arc<Http>) -> Self {
         Self {
@@ -35,44 +35,45 @@ impl Wire {
         }
     }
 
-    /// The HTTP transport, if it is one.
+    /// The HTTP transport; `None` for a pipe.
     pub(crate) fn http(&self) -> Option<&Arc<Http>> {
         self.http.as_ref()
     }
 
-    /// Where that is, if it is HTTP: all of it, which is not to be shown.
+    /// The full URL, if the transport is HTTP. It may contain secrets and must not be shown.
     pub(crate) fn url(&self) -> Option<String> {
         self.http.as_ref().map(|http| http.url())
     }
 
-    /// Whether that is HTTP.
+    /// Whether the transport is HTTP.
     pub(crate) fn is_http(&self) -> bool {
         self.http.is_some()
     }
 
-    /// Whether a request is given up by closing its stream, and nothing is said.
+    /// Whether a request is cancelled by closing its stream, without a notification.
     pub(super) fn cancels_by_closing(&self, is_modern: bool) -> bool {
-        // streamable-http: closing the stream is the cancellation, in the modern era.
+        // streamable-http: in the modern era, closing the stream cancels the request.
         is_modern && self.is_http()
     }
 
-    /// Releases what keeps the connection open, once no handle to it is left.
+    /// Releases what keeps the connection open, when the last handle to it is gone.
     pub(super) fn release(&self) {
         if let Some(http) = &self.http {
             http.detach();
         }
     }
 
-    /// Sends a request. A server that does not read makes it wait; nothing else does.
+    /// Sends a request. It only waits if the server does not read.
     ///
     /// # Cancel safety
-    /// Once it is ready the message is on its way whole; before, nothing of it is.
+    /// When the future is ready the whole message is queued; if it is dropped before, no part of the
+    /// message is sent.
     pub(crate) async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.outbox.send(message).await
     }
 
-    /// Sends something that must not wait: an answer, or a notification. These are few and small;
-    /// while more of them are unsent than the limit allows, nothing more is read from the server.
+    /// Sends an answer or a notification without waiting. These messages are few and small. While the
+    /// limit on their number is exceeded, nothing more is read from the server.
     pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) {
         if let Err(error) = self.outbox.push_with(write) {
             tracing::debug!(%error, "a message could not be written, and was not sent");
@@ -89,7 +90,7 @@ impl Wire {
         self.outbox.is_closed()
     }
 
-    /// The queue that the driver of the connection empties.
+    /// The queue of messages, which the driver of the connection sends.
     pub(crate) fn outbox(&self) -> Outbox {
         self.outbox.clone()
     }

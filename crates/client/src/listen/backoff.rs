@@ -4,33 +4,33 @@ use std::time::Duration;
 
 use turnbuckle_base::jitter;
 
-/// How long to wait before the second attempt: doubled after each failure, up to the longest.
+/// How long to wait before the second attempt. The wait doubles after each failure, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How often in a row it may fail. With the waits above that is some three minutes, in which a
-/// server restarts or a network comes back.
+/// How often in a row subscribing may fail. With the waits above that takes about three minutes, enough
+/// for a server to restart or a network to come back.
 const MAX_FAILURES: u32 = 12;
 
-/// Attempts in a row that came to nothing.
+/// Counts failed attempts in a row.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     failures: u32,
 }
 
 impl Backoff {
-    /// It worked.
+    /// Records a successful attempt.
     pub(super) fn reset(&mut self) {
         self.failures = 0;
     }
 
-    /// After a failure: how long to wait; `None` if another attempt is useless.
+    /// Called after a failure. Returns how long to wait; `None` if there were too many failures.
     pub(super) fn next(&mut self) -> Option<Duration> {
         self.next_with(jitter::random())
     }
 
-    /// The same with the randomness given, so that many clients of a server that restarts do not
-    /// come back at once.
+    /// The same with the given random number. The wait is random, so that the clients of a server that
+    /// restarts do not all reconnect at once.
     fn next_with(&mut self, random: u64) -> Option<Duration> {
         if self.failures == MAX_FAILURES {
             return None;

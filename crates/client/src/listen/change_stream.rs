@@ -20,33 +20,34 @@ use crate::{
 
 /// A stream of changes at a server. Made by [`Connection::listen`](crate::Connection::listen).
 ///
-/// It stays open: when the connection breaks or a session ends, the subscription is opened again,
-/// and a [`Change::Missed`] reports it. It ends when the server or the connection is gone for good;
-/// the last item is the error.
+/// The stream stays open: when the connection breaks or a session ends, the subscription is opened
+/// again, and the stream yields a [`Change::Missed`]. The stream ends when the server or the connection
+/// is gone for good; the last item is the error.
 ///
-/// Changes are queued while the reader is busy; repeated ones are queued once. If the queue
-/// overflows, [`Change::Missed`] has the number of lost changes.
+/// Changes are queued until they are read; repeated changes are queued once. If the queue overflows,
+/// [`Change::Missed`] contains the number of lost changes.
 ///
-/// Dropping it ends the subscription at the server. It does not keep the connection open.
+/// Dropping the stream ends the subscription at the server. The stream does not keep the connection
+/// open.
 #[must_use = "dropping it ends the listening"]
 pub struct ChangeStream {
     pub(super) link: Arc<Link>,
     pub(super) queue: Arc<ChangeQueue>,
     pub(super) wanted: SubscriptionFilter,
-    /// Held for its drop.
+    /// Held to be dropped.
     pub(super) _guard: SubscriptionGuard,
 }
 
-/// The subscription at the server. Dropping it ends it.
+/// A subscription at the server. Dropping it ends the subscription.
 pub(super) enum SubscriptionGuard {
     /// A task that keeps a subscription open.
     Task(AbortHandle),
-    /// Resources of the session, wanted by the listener of this number.
+    /// Resources of the session, wanted by the listener with this number.
     Resources(Arc<Link>, u64, Vec<Arc<str>>),
 }
 
 impl ChangeStream {
-    /// The next change; an error is the last item.
+    /// Returns the next change; an error is the last item. `None` after the end of the stream.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -54,14 +55,14 @@ impl ChangeStream {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    /// The subscriptions that the server has acknowledged: all that were asked for, or the part
+    /// Returns the subscriptions that the server has acknowledged: all that were requested, or the part
     /// that it supports. They may differ after the stream was opened again.
     pub fn acknowledged(&self) -> SubscriptionFilter {
         self.queue.granted()
     }
 
-    /// The subscriptions that the server does not support: what was asked for and is not
-    /// [acknowledged](Self::acknowledged). Look at such lists and resources from time to time.
+    /// Returns the subscriptions that the server does not support: those that were requested but not
+    /// [acknowledged](Self::acknowledged). Read such lists and resources again from time to time.
     pub fn refused(&self) -> SubscriptionFilter {
         subscription::refused(&self.wanted, &self.queue.granted())
     }

@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Connection {
-    /// Subscribes to changes of lists and resources, in the way of the server's revision. Returns a
-    /// stream.
+    /// Subscribes to changes of lists and resources, as the server's revision defines it, and returns a
+    /// stream of the changes.
     ///
     /// ```no_run
     /// use turnbuckle_client::{Change, Listen};
@@ -36,12 +36,12 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// If the server supports only a part of what is asked for, only that part is reported: see
-    /// [`ChangeStream::acknowledged`].
+    /// If the server supports only a part of the requested subscriptions, only that part is reported:
+    /// see [`ChangeStream::acknowledged`].
     ///
     /// # Errors
-    /// [`CallError::NotOffered`] if the server offers nothing of it. A resource that it refuses is an
-    /// error only if nothing else was granted.
+    /// [`CallError::NotOffered`] if the server supports none of the requested subscriptions. A resource
+    /// that the server refuses is an error only if nothing else was granted.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the subscription at the server.
@@ -94,7 +94,7 @@ impl Connection {
             .map(|uri| Arc::from(&**uri))
             .collect();
         let queue = Arc::new(ChangeQueue::default());
-        // Before it is subscribed to: the first change may come with the answer.
+        // Registered before it is subscribed: the first change may come with the answer.
         queue.grant(granted.clone());
         link.changes.enter(&queue);
         let number = link.desired.number();
@@ -127,7 +127,7 @@ impl Connection {
         changes.unless_empty()
     }
 
-    /// Sees to it that the session is what it is to be like.
+    /// Starts the task that brings the session to its desired state, if it does not run yet.
     pub(crate) fn keep_session(&self) {
         let link = self.shared_link();
         if link.desired.begin() {

@@ -12,7 +12,7 @@ use crate::{
     subscription::{SessionNumber, SessionRequest},
 };
 
-/// Keeps the session as it is wanted, for as long as the connection is there.
+/// Keeps the session in the desired state while the connection is open.
 pub(super) async fn reconcile(link: Arc<Link>) {
     let mut backoff = Backoff::default();
     while !link.is_closed() {
@@ -40,7 +40,7 @@ pub(super) async fn reconcile(link: Arc<Link>) {
     }
 }
 
-/// A request that failed, and is still wanted.
+/// A failed request whose subject is still wanted.
 struct Failed {
     request: SessionRequest,
     error: CallError,
@@ -64,9 +64,9 @@ async fn send(link: &Link, session: SessionNumber, request: SessionRequest) -> O
         }
     };
     match (&request, outcome) {
-        // Whatever the answer was, the question has found out what it was to find out.
+        // The ping has done its work: if the session had expired, sending it has opened another.
         (SessionRequest::Ping, _) => None,
-        // A server that cannot stop telling of a resource is not heard.
+        // If the server refuses to unsubscribe, its further notifications are ignored.
         (SessionRequest::Unsubscribe(uri), _) => {
             desired.unsubscribed(uri);
             None
@@ -92,8 +92,7 @@ async fn send(link: &Link, session: SessionNumber, request: SessionRequest) -> O
     }
 }
 
-/// Those who listened to a resource before the session was another are told when it cannot be
-/// listened to in this one.
+/// Fails the listeners of a resource if it cannot be subscribed to in the new session.
 fn give_up_if(link: &Link, is_over: bool, request: &SessionRequest, error: &CallError) {
     if let SessionRequest::Subscribe(uri) = request
         && (is_over || is_final(error))

@@ -16,11 +16,11 @@ use crate::{
 
 pub(super) const METHOD: &str = "subscriptions/listen";
 
-/// A subscription that lasted this long counts as successful even if no change was reported:
-/// proxies cut quiet streams, and that is not a failure of the server.
+/// A subscription that lasted this long counts as successful even if no change was reported: proxies
+/// close idle streams, which is not a failure of the server.
 const QUIET_SUBSCRIPTION: Duration = Duration::from_secs(10);
 
-/// Says whether the first subscription was opened.
+/// Receives whether the first subscription was opened.
 pub(super) type FirstOutcome = oneshot::Sender<Result<(), CallError>>;
 
 /// Keeps a subscription open while it is polled, or until another attempt would be useless.
@@ -41,7 +41,7 @@ pub(super) async fn keep(
         let opened_at = Instant::now();
         let error = subscription.listen_once().await;
         if let Some(begun) = subscription.begun.take() {
-            // The caller gets the error, and may ask again.
+            // The caller gets the error, and may try again.
             let _ = begun.send(Err(error));
             return;
         }
@@ -60,18 +60,18 @@ pub(super) async fn keep(
     }
 }
 
-/// The data to open a subscription, and to open it again.
+/// The data to open a subscription repeatedly.
 struct Subscription<'a> {
     link: &'a Link,
     queue: &'a ChangeQueue,
     params: SubscriptionsListenRequestParams,
-    /// Until the first one is open.
+    /// Set until the first subscription is open.
     begun: Option<FirstOutcome>,
 }
 
 impl Subscription<'_> {
-    /// Opens a subscription and stays until it ends. It never ends well: when the server closes it
-    /// in good order, that is a reason to open another.
+    /// Opens a subscription and waits until it ends. It always returns an error, because even if the
+    /// server closes the subscription regularly, another must be opened.
     async fn listen_once(&mut self) -> CallError {
         let link = self.link;
         let request = link.prepare(
@@ -125,12 +125,12 @@ impl Subscription<'_> {
         }
     }
 
-    /// It is acknowledged.
+    /// Records that the subscription was acknowledged.
     fn opened(&mut self) {
         if let Some(begun) = self.begun.take() {
             let _ = begun.send(Ok(()));
         }
-        // One that the server ended in good order may never have been acknowledged.
+        // Also called for a subscription that the server ended regularly, without an acknowledgement.
         self.queue.reopened(|| self.link.cache.forget_unheard());
     }
 
@@ -139,7 +139,7 @@ impl Subscription<'_> {
     }
 }
 
-/// Whether trying again is useless.
+/// Whether another attempt is useless.
 pub(super) fn is_final(error: &CallError) -> bool {
     matches!(error, CallError::Closed { .. }) || !error.is_passing()
 }

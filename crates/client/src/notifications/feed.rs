@@ -1,7 +1,7 @@
 //! Notifications of a server: changed lists, updated resources, log messages.
 //!
-//! Each listener has a bounded queue of its own. One that does not keep up loses the oldest and is
-//! told how many; the connection never waits for it.
+//! Each listener has its own bounded queue. A listener that does not keep up loses the oldest items and
+//! is told how many; the connection never waits for it.
 
 use std::{
     collections::VecDeque,
@@ -19,16 +19,15 @@ use turnbuckle_protocol::{
     method::NotificationMethod,
 };
 
-/// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
-/// cost some hundred kilobytes.
+/// How many notifications are queued for one listener. Log messages come in bursts; a thousand of them
+/// take some hundred kilobytes.
 const MAX_WAITING_NEWS: usize = 1024;
 
 const UPDATED: &str = "notifications/resources/updated";
 
-/// A notification of a server, from
-/// [`Connection::notifications`](crate::Connection::notifications). For changes of lists and
-/// resources, [`Connection::listen`](crate::Connection::listen) is better: it subscribes where the
-/// server's revision requires that.
+/// A notification of a server, from [`Connection::notifications`](crate::Connection::notifications).
+/// For changes of lists and resources, [`Connection::listen`](crate::Connection::listen) is better,
+/// because it also subscribes if the server's revision requires that.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerNotification {
@@ -41,16 +40,16 @@ pub enum ServerNotification {
     /// A resource that was subscribed to, or a part of it, has changed. Read it again.
     #[non_exhaustive]
     ResourceUpdated {
-        /// Which.
+        /// The URI of the resource.
         uri: Arc<str>,
-        /// All that the server says of it, unparsed: beside the URI some servers send a `title`.
-        /// [`notification`](Self::notification) parses it.
+        /// The whole params, unparsed: some servers also send a `title`.
+        /// [`notification`](Self::notification) parses them.
         params: Arc<RawValue>,
     },
-    /// The user is done at a URL. Only servers of 2025-11-25 report it, and only for visits that
-    /// they asked for.
+    /// The user is done at a URL. Only servers of 2025-11-25 report it, and only for visits that they
+    /// requested.
     Visited {
-        /// The visit, by the `elicitationId` it was asked for with.
+        /// The `elicitationId` with which the visit was requested.
         id: Arc<str>,
     },
     /// A log message. [`Connection::logs`](crate::Connection::logs) has only these.
@@ -58,19 +57,18 @@ pub enum ServerNotification {
     /// Any other notification, unparsed, such as one of an extension. See
     /// [`notification`](Self::notification).
     Other {
-        /// Its method.
+        /// The method of the notification.
         method: Arc<str>,
-        /// Its params; an empty object if it had no params.
+        /// The params; an empty object if the notification had none.
         params: Arc<RawValue>,
     },
-    /// This many notifications were lost, because this listener did not keep up: more than 1024
-    /// were waiting.
+    /// This many notifications were lost, because more than 1024 were waiting for this listener.
     Missed(u64),
 }
 
 impl ServerNotification {
-    /// The params of an updated resource, or of a notification of an extension; `None` if this is
-    /// another notification, or it cannot be read.
+    /// Parses the params of an updated resource, or of a notification of an extension. Returns `None`
+    /// if this is another notification, or if its params cannot be parsed.
     ///
     /// ```
     /// use turnbuckle_client::{ServerNotification, protocol::method::ResourcesUpdated};
@@ -119,12 +117,12 @@ impl ServerNotification {
     }
 }
 
-/// The URI of an updated resource. Whatever else is said of it may be odd.
+/// The URI of an updated resource, even if other members are invalid.
 fn updated_uri(params: &Members<'_>) -> Option<String> {
     serde_json::from_str(params.get("uri")?.get()).ok()
 }
 
-/// A log message whose members may be odd.
+/// A log message whose members may be invalid.
 #[derive(Deserialize)]
 struct OddLog {
     #[serde(default)]
@@ -135,8 +133,8 @@ struct OddLog {
     meta: Option<Meta>,
 }
 
-/// A log message, without what cannot be read of it. One of an unknown level is information, and of data
-/// that cannot be read there is the beginning.
+/// Reads a log message without its invalid members. An unknown level becomes `info`, and data that
+/// cannot be parsed is replaced by the beginning of its text.
 fn log_message(params: &Members<'_>) -> Option<LoggingMessageNotificationParams> {
     if let Ok(message) = params.parse() {
         return Some(message);
@@ -153,10 +151,10 @@ fn log_message(params: &Members<'_>) -> Option<LoggingMessageNotificationParams>
     Some(message)
 }
 
-/// A stream of the notifications of a server, beginning when it was made. It ends with the
-/// connection.
+/// A stream of the notifications of a server, beginning when it was made by
+/// [`Connection::notifications`](crate::Connection::notifications). It ends with the connection.
 ///
-/// Dropping it has no other effect.
+/// Dropping the stream has no other effect.
 #[derive(Debug)]
 pub struct NotificationStream {
     queue: Arc<Mutex<NewsQueue>>,
@@ -179,7 +177,7 @@ pub(crate) enum Interest {
     Logs,
 }
 
-/// All the listeners of a connection.
+/// All listeners of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
     queues: Mutex<NewsQueues>,
@@ -192,7 +190,7 @@ struct NewsQueues {
 }
 
 impl Feed {
-    /// Opens a stream of what is published from now on.
+    /// Opens a stream of the notifications that are published from now on.
     pub(crate) fn listen(&self, interest: Interest) -> NotificationStream {
         let mut listening = self.queues.lock();
         let is_closed = listening.is_closed;
@@ -208,7 +206,7 @@ impl Feed {
         NotificationStream { queue }
     }
 
-    /// Hands news to every listener.
+    /// Passes a notification to every listener.
     pub(crate) fn publish(&self, news: &ServerNotification) {
         let is_log = matches!(news, ServerNotification::Log(_));
         self.each(|queue| {
@@ -247,7 +245,7 @@ impl Feed {
 }
 
 impl NotificationStream {
-    /// The next notification; `None` when the connection is closed.
+    /// Returns the next notification; `None` when the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -257,7 +255,7 @@ impl NotificationStream {
 
     pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<ServerNotification>> {
         let mut queue = self.queue.lock();
-        // What was lost was lost before what still waits.
+        // The lost notifications are older than those in the queue.
         if queue.missed > 0 {
             return Poll::Ready(Some(ServerNotification::Missed(std::mem::take(
                 &mut queue.missed,

@@ -33,7 +33,7 @@ impl LogStream {
         Self(feed.listen(Interest::Logs))
     }
 
-    /// The next item; `None` when the connection is closed.
+    /// Returns the next item; `None` when the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -46,7 +46,7 @@ impl LogStream {
             return Poll::Ready(match ready!(self.0.poll(context)) {
                 Some(ServerNotification::Log(message)) => Some(Logged::Message(message)),
                 Some(ServerNotification::Missed(count)) => Some(Logged::Missed(count)),
-                // Nothing else is told to this one.
+                // This stream contains no other notifications.
                 Some(_) => continue,
                 None => None,
             });

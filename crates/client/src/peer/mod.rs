@@ -1,4 +1,4 @@
-//! The server: its description of itself, and the visits to URLs that it asked for.
+//! The server: its description of itself, and the visits to URLs that it requested.
 
 mod server;
 mod visits;

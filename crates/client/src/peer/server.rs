@@ -9,7 +9,7 @@ use crate::roots::GivenRoots;
 
 /// The server of a connection: its name, its revision and its capabilities.
 ///
-/// A server's description of itself is for people and logs; do not base trust on it.
+/// The server's description of itself is for users and logs; do not base trust on it.
 #[derive(Clone, Debug)]
 pub struct Peer {
     label: Arc<str>,
@@ -48,7 +48,7 @@ impl Peer {
         }
     }
 
-    /// Calls it by its own name in messages, if it has one.
+    /// Uses the name that the server reports, if any, in errors and logs.
     pub(crate) fn called_by_its_name(self) -> Self {
         let name = self
             .implementation
@@ -63,61 +63,62 @@ impl Peer {
         }
     }
 
-    /// The visits to URLs that it asked for.
+    /// The visits to URLs that the server requested.
     pub(crate) fn visits(&self) -> &Visits {
         &self.visits
     }
 
-    /// The roots that it was given, where a handler decides on them.
+    /// The roots that the server was given, if a handler decides on them.
     pub(crate) fn roots(&self) -> &GivenRoots {
         &self.roots
     }
 
-    /// Its name in messages.
+    /// The server's name in errors and logs.
     pub(crate) fn label(&self) -> &Arc<str> {
         &self.label
     }
 
-    /// The name of the server: the one that was set with [`Connect::named`](crate::Connect::named),
-    /// else the name it gives itself, else the address or program.
+    /// Returns the name of the server: the one that was set with
+    /// [`Connect::named`](crate::Connect::named), or else the name that the server reports, or else its
+    /// address or program.
     ///
-    /// Show this name to the user, and set names of your own: a server can choose its own name
-    /// freely, also to impersonate another.
+    /// Show this name to the user, and set names of your own: a server can report any name, even that
+    /// of another server.
     pub fn name(&self) -> &str {
         &self.label
     }
 
-    /// The name that the server gives itself; `None` if it does not say. Anyone can choose any
+    /// Returns the name that the server reports; `None` if it reports none. A server can report any
     /// name.
     pub fn own_name(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.name)
     }
 
-    /// The version that the server gives itself; `None` if it does not say.
+    /// Returns the version that the server reports; `None` if it reports none.
     pub fn version(&self) -> Option<&str> {
         self.implementation.as_ref().map(|server| &*server.version)
     }
 
-    /// The server's description of itself: name, title, version, description, icons and website, as
-    /// far as its revision has them.
+    /// Returns the server's description of itself: name, title, version, description, icons and
+    /// website, as far as its revision defines them.
     pub fn implementation(&self) -> Option<&Implementation> {
         self.implementation.as_ref()
     }
 
-    /// The revision of the protocol that is used on this connection. Calls work the same in all
-    /// revisions; use it for display and logs.
+    /// Returns the revision that is used on this connection. Calls work the same in all revisions; use
+    /// it for display and logs.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The capabilities of the server. `None` if it did not send any, which a modern server may
-    /// only do by mistake.
+    /// Returns the capabilities of the server; `None` if it did not send any. A modern server must
+    /// always send them.
     pub fn capabilities(&self) -> Option<&ServerCapabilities> {
         self.capabilities.as_ref()
     }
 
-    /// The server's instructions, for a model to read: how its tools are meant to be used. They
-    /// come from the server, so treat them as untrusted text.
+    /// Returns the server's instructions for a model: how its tools are meant to be used. They come
+    /// from the server, so treat them as untrusted text.
     pub fn instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }

@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{ElicitRequestParams, ElicitRequestUrlParams, InputRequest};
 
-/// Visits that are remembered; with more, the end of the oldest is no longer noticed. People make
-/// one at a time.
+/// How many visits are remembered. Beyond that, the end of the oldest visit is not noticed. Users make
+/// one visit at a time.
 const MAX_VISITS: usize = 64;
 
-/// The visits that a server asked for.
+/// The visits that a server requested.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Visits(Arc<Mutex<VecDeque<Visit>>>);
 
@@ -22,12 +22,12 @@ pub(crate) struct Visits(Arc<Mutex<VecDeque<Visit>>>);
 struct Visit {
     id: Box<str>,
     is_over: watch::Sender<bool>,
-    /// Whether a call waits for it.
+    /// Whether a call waits for this visit.
     is_needed_first: bool,
 }
 
 impl Visits {
-    /// Remembers the visit that is asked for, if it is one with a name.
+    /// Remembers the visit of a request, if the request is for a visit with an id.
     pub(crate) fn expect_asked(&self, asked: &InputRequest) {
         if let InputRequest::Elicit(params) = asked
             && let ElicitRequestParams::Url(visit) = &**params
@@ -36,7 +36,7 @@ impl Visits {
         }
     }
 
-    /// Remembers a visit; what is returned waits for its end.
+    /// Remembers a visit. The returned future waits for its end.
     pub(crate) fn expect(
         &self,
         visit: &ElicitRequestUrlParams,
@@ -47,14 +47,14 @@ impl Visits {
                 return pending().await;
             };
             if over.wait_for(|is_over| *is_over).await.is_err() {
-                // The visit was dropped, so its end will not be reported.
+                // The visit is not remembered any more, so its end will not be noticed.
                 pending::<()>().await;
             }
         }
     }
 
-    /// The same for a visit that a call needs first. If one with this name is over, it is to be made
-    /// once more: the server still wants it.
+    /// The same for a visit that a call needs first. If the visit with this id has ended, it starts
+    /// anew, because the server still requires it.
     pub(crate) fn expect_first(
         &self,
         visit: &ElicitRequestUrlParams,
@@ -96,7 +96,8 @@ impl Visits {
         receiver
     }
 
-    /// A visit is over. `false` if there was no such visit, or it was over before.
+    /// Records the end of a visit. Returns `false` if there is no such visit, or if it had already
+    /// ended.
     pub(crate) fn end(&self, id: &str) -> bool {
         let table = self.0.lock();
         let known = table.iter().find(|visit| *visit.id == *id);

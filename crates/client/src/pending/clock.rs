@@ -1,12 +1,12 @@
-//! The time that counts for deadlines: it is paused while the server waits for an answer.
+//! The clock for deadlines, which is paused while the server waits for an answer.
 //!
-//! A legacy server asks in the middle of a call, and a user who fills in a form for three minutes
-//! must not make that call run out of its own. Nothing on the wire says which call an ask belongs
-//! to, so the clock of the whole connection is stopped while one is open.
+//! A legacy server asks in the middle of a call. If a user fills in a form for three minutes, the call
+//! must not exceed its deadline because of that. Nothing on the wire says which call a question belongs
+//! to, so the clock of the whole connection is paused while a question is open.
 
 use std::time::{Duration, Instant};
 
-/// A clock that can be held.
+/// A clock that can be paused.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     holders: usize,
@@ -15,13 +15,13 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The time on this clock when it is `real` on the wall.
+    /// The time of this clock at the time `real`.
     pub(super) fn at(&self, real: Instant) -> Instant {
         let moving = self.held_since.unwrap_or(real);
         moving.checked_sub(self.lag).unwrap_or(moving)
     }
 
-    /// When the wall will show what this clock calls `time`; `None` while it is held.
+    /// The real time at which this clock will show `time`; `None` while it is paused.
     pub(super) fn wall(&self, time: Instant) -> Option<Instant> {
         if self.held_since.is_some() {
             None
@@ -30,13 +30,13 @@ impl Clock {
         }
     }
 
-    /// Stops the clock until each holder has let go.
+    /// Pauses the clock until each holder has released it.
     pub(super) fn hold(&mut self, real: Instant) {
         self.holders += 1;
         self.held_since.get_or_insert(real);
     }
 
-    /// Lets go.
+    /// Releases the clock.
     pub(super) fn release(&mut self, real: Instant) {
         self.holders = self.holders.saturating_sub(1);
         if self.holders == 0

@@ -1,7 +1,7 @@
 //! The requests of one connection that wait for their answers.
 //!
-//! [`PendingRequests`] is the table with its timer, a [`Slot`] is where one answer lands, and the
-//! clock is stopped while the server waits for the client.
+//! [`PendingRequests`] is the table with its timer, and a [`Slot`] receives the answer to one request.
+//! The clock is paused while the server waits for the client.
 
 mod clock;
 mod requests;

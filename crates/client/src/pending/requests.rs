@@ -18,26 +18,27 @@ use super::{
 use crate::future::First;
 use crate::future::race;
 
-/// Why a request was not entered.
+/// Why a request was not registered.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// The connection is closed.
     Closed,
-    /// Too many requests wait: this many.
+    /// This many requests already wait, which is the limit.
     Full(usize),
 }
 
-/// The requests that wait.
+/// The requests that wait for answers.
 #[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
     timed: Mutex<TimedTable>,
-    /// Tells the timer that something is due earlier than it sleeps.
+    /// Wakes the timer if a deadline is earlier than its next wake-up.
     sooner: Notify,
-    /// Tells others that the clock goes again.
+    /// Notified when the clock runs again.
     released: Notify,
     /// The tokens of calls that may have become tasks.
     late: Mutex<Vec<(Id, LateSlot)>>,
-    /// Told about each answer that fits no request. Only the search for a server listens.
+    /// Notified for each answer that fits no request. Only the search for the server's revision uses
+    /// it.
     stray: Notify,
 }
 
@@ -45,18 +46,18 @@ pub(crate) struct PendingRequests {
 struct TimedTable {
     table: RequestTable<SlotSender>,
     clock: Clock,
-    /// When the timer wakes by itself, on the table's clock. It is left where it is when requests
-    /// finish, so that in the common case a call neither sets nor wakes a timer.
+    /// When the timer wakes next, on the table's clock. It is not changed when requests finish, so that
+    /// a typical call neither sets nor wakes a timer.
     wakes_at: Option<Instant>,
     is_closed: bool,
 }
 
-/// The clock of the connection is held for as long as this lives.
+/// Pauses the clock of the connection until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ClockHold<P: Deref<Target = PendingRequests>>(P);
 
 impl PendingRequests {
-    /// Enters a request and gives its id.
+    /// Registers a request and returns its id.
     pub(crate) fn enter(&self, filler: SlotSender, deadline: Deadline) -> Result<Id, Refused> {
         let mut timed = self.timed.lock();
         if timed.is_closed {
@@ -77,12 +78,12 @@ impl PendingRequests {
         Ok(id)
     }
 
-    /// Takes out the request an answer is for; `None` if none waits for it.
+    /// Removes the request of an answer; `None` if no request waits for it.
     pub(crate) fn complete(&self, id: &IdRef<'_>) -> Option<SlotSender> {
         self.timed.lock().table.complete(id)
     }
 
-    /// Takes note of an answer that fits no request.
+    /// Records an answer that fits no request.
     pub(crate) fn note_stray(&self) {
         self.stray.notify_one();
     }
@@ -98,12 +99,12 @@ impl PendingRequests {
         self.timed.lock().table.contains(id)
     }
 
-    /// Removes a request whose answer is no longer wanted, and returns whether it was still there.
+    /// Removes a request whose answer is not needed any more, and returns whether it was still there.
     pub(crate) fn withdraw(&self, id: &IdRef<'_>) -> bool {
         self.timed.lock().table.cancel(id).is_some()
     }
 
-    /// Hands a progress report to the call it is for. Says whether a call waits for it.
+    /// Passes a progress report to its call. Returns whether a call waits for it.
     pub(crate) fn progress(&self, report: ProgressNotificationParams) -> bool {
         let mut timed = self.timed.lock();
         let now = timed.clock.at(wall());
@@ -118,12 +119,12 @@ impl PendingRequests {
                 self.progress_of_task(&token, report);
                 false
             }
-            // progress: reports that do not grow are dropped.
+            // progress: reports whose progress does not grow are dropped.
             Progressed::Stale => false,
         }
     }
 
-    /// Takes a report on what is done: only a task has any.
+    /// Handles a report for a request that was already answered. Only tasks can have such reports.
     fn progress_of_task(&self, token: &Id, report: ProgressNotificationParams) {
         let late = self.late.lock();
         if let Some((_, slot)) = late.iter().find(|(known, _)| known == token) {
@@ -131,23 +132,23 @@ impl PendingRequests {
         }
     }
 
-    /// Takes reports for this token also when its request has been answered.
+    /// Accepts reports for this token even after its request was answered.
     pub(crate) fn keep_token(&self, token: Id, slot: LateSlot) {
         self.late.lock().push((token, slot));
     }
 
-    /// No reports are wanted for this token any more.
+    /// Stops accepting reports for this token.
     pub(crate) fn drop_token(&self, token: &Id) {
         self.late.lock().retain(|(known, _)| known != token);
     }
 
-    /// Stops the clock while the server waits for us.
+    /// Pauses the clock while the server waits for the client.
     pub(crate) fn hold(&self) -> ClockHold<&Self> {
         self.timed.lock().clock.hold(wall());
         ClockHold(self)
     }
 
-    /// The same for what outlives a borrow.
+    /// The same for a hold that outlives a borrow.
     pub(crate) fn hold_shared(self: &Arc<Self>) -> ClockHold<Arc<Self>> {
         self.timed.lock().clock.hold(wall());
         ClockHold(self.clone())
@@ -165,14 +166,15 @@ impl PendingRequests {
             let due = self.timed.lock().clock.wall(time);
             match due {
                 Some(at) if at <= wall() => return,
-                // It may be held while this sleeps, so it is looked at again.
+                // The clock may be paused during this sleep, so check it again.
                 Some(at) => tokio::time::sleep_until(at.into()).await,
                 None => released.await,
             }
         }
     }
 
-    /// Gives something this long, by the connection's clock; `None` if that was not enough.
+    /// Limits the time of a future, by the connection's clock. Returns `None` if the time was over
+    /// first.
     #[cfg(feature = "http")]
     pub(crate) async fn within<F: Future>(
         &self,
@@ -185,17 +187,17 @@ impl PendingRequests {
         }
     }
 
-    /// Takes no more requests; those that wait learn that the connection is closed.
+    /// Rejects new requests, and fails those that wait because the connection is closed.
     pub(crate) fn close(&self) {
         let mut timed = self.timed.lock();
         timed.is_closed = true;
         let waiting: Vec<_> = timed.table.drain().collect();
         drop(timed);
-        // A filler that is dropped says so to its slot, and wakes a task: not under the lock.
+        // Dropping a sender wakes the task that waits, which must not happen under the lock.
         drop(waiting);
     }
 
-    /// Ends the wait of all requests, whose session is over.
+    /// Fails all waiting requests, because their session has expired.
     #[cfg(feature = "http")]
     pub(crate) fn end_session(&self, reason: &'static str) {
         let waiting: Vec<_> = self.timed.lock().table.drain().collect();
@@ -204,7 +206,7 @@ impl PendingRequests {
         }
     }
 
-    /// Ends the wait of requests whose time is up, for as long as it is polled.
+    /// Fails requests whose deadline has passed, for as long as it is polled.
     pub(crate) async fn keep_time(&self) {
         loop {
             match self.expire() {
@@ -216,7 +218,7 @@ impl PendingRequests {
         }
     }
 
-    /// Ends what is due and says when to look again.
+    /// Fails overdue requests and returns when to check again.
     fn expire(&self) -> Option<Instant> {
         let mut timed = self.timed.lock();
         let now = timed.clock.at(wall());
@@ -242,7 +244,7 @@ impl<P: Deref<Target = PendingRequests>> Drop for ClockHold<P> {
     }
 }
 
-/// The time by the runtime's clock, which tests can stop.
+/// The current time by the runtime's clock, which tests can pause.
 fn wall() -> Instant {
     tokio::time::Instant::now().into_std()
 }

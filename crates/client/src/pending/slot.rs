@@ -1,7 +1,7 @@
 //! The slot for the answer to one request: the reader fills it, and the call waits for it.
 //!
-//! Progress and the outcome share the slot, so a call sees them in the order they were received,
-//! and one allocation and one wake-up serve both.
+//! Progress and the outcome share the slot, so that a call receives them in order, and one allocation
+//! and one wake-up serve both.
 
 use std::{
     collections::VecDeque,
@@ -14,8 +14,8 @@ use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::ProgressNotificationParams;
 use turnbuckle_session::requests::Overdue;
 
-/// How many progress reports wait for a caller that does not look. A report replaces the ones
-/// before it, so when there are more the oldest go.
+/// How many progress reports are queued until the caller reads them. A report supersedes the earlier
+/// ones, so the oldest are dropped first.
 const MAX_WAITING_PROGRESS: usize = 16;
 
 /// How a request ended.
@@ -29,12 +29,12 @@ pub(crate) enum RequestOutcome {
     Overdue(Overdue),
     /// The answer is longer than this many bytes, and was skipped.
     Oversized(usize),
-    /// The session that it belonged to is over, for this reason.
+    /// The session of the request has expired, for this reason.
     #[cfg(feature = "http")]
     SessionOver(&'static str),
     /// The answer has more JSON nodes than this, and was skipped.
     TooManyNodes(usize),
-    /// What came is not a valid JSON-RPC response, for this reason.
+    /// The answer is not a valid JSON-RPC response, for this reason.
     Malformed(Box<str>),
     /// The connection is closed, so no answer can arrive.
     Closed,
@@ -45,15 +45,15 @@ pub(crate) enum RequestOutcome {
 pub(crate) enum SlotEvent {
     /// A progress notification.
     Progress(ProgressNotificationParams),
-    /// It is over; nothing follows.
+    /// The outcome; nothing follows.
     Outcome(RequestOutcome),
 }
 
-/// The reader's end. Dropped unfilled, it tells the call that the connection is closed.
+/// The sender of a slot. If it is dropped unused, the call fails because the connection is closed.
 #[derive(Debug)]
 pub(crate) struct SlotSender(Option<Arc<Mutex<SlotState>>>);
 
-/// The caller's end. One of its clones is waited on.
+/// The receiver of a slot. Only one clone may wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot(Arc<Mutex<SlotState>>);
 
@@ -67,7 +67,7 @@ struct SlotState {
     waker: Option<Waker>,
 }
 
-/// Where reports land that come for a request after it was answered. Clones share it.
+/// Receives progress reports that come after the request was answered. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LateSlot(Arc<Mutex<LateReports>>);
 
@@ -79,7 +79,7 @@ struct LateReports {
 }
 
 impl LateSlot {
-    /// progress: reports that do not grow are dropped.
+    /// progress: reports whose progress does not grow are dropped.
     pub(super) fn push(&self, report: ProgressNotificationParams) {
         let waker = {
             let mut reports = self.0.lock();
@@ -96,7 +96,7 @@ impl LateSlot {
         wake(waker);
     }
 
-    /// The next report.
+    /// Polls for the next report.
     pub(crate) fn poll_report(&self, context: &Context<'_>) -> Poll<ProgressNotificationParams> {
         let mut reports = self.0.lock();
         if let Some(report) = reports.waiting.pop_front() {
@@ -107,21 +107,21 @@ impl LateSlot {
     }
 }
 
-/// A slot, and what fills it.
+/// Creates a slot and its sender.
 pub(crate) fn slot() -> (SlotSender, Slot) {
     let state = Arc::new(Mutex::new(SlotState::default()));
     (SlotSender(Some(Arc::clone(&state))), Slot(state))
 }
 
 impl SlotSender {
-    /// Hands the outcome over.
+    /// Sends the outcome.
     pub(crate) fn fill(mut self, outcome: RequestOutcome) {
         if let Some(state) = self.0.take() {
             settle(&state, outcome);
         }
     }
 
-    /// Hands a progress report over.
+    /// Sends a progress report.
     pub(crate) fn progress(&self, report: ProgressNotificationParams) {
         let Some(state) = &self.0 else { return };
         let waker = {
@@ -145,17 +145,17 @@ impl Drop for SlotSender {
 }
 
 impl Slot {
-    /// The next thing that lands here. After an outcome there is nothing to wait for.
+    /// Waits for the next event. Must not be called after an outcome.
     pub(crate) async fn landed(&self) -> SlotEvent {
         std::future::poll_fn(|context| self.poll_landed(context)).await
     }
 
-    /// Whether time was up before an answer came, also when that has been seen already.
+    /// Whether the deadline passed before an answer came, even if that was already read.
     pub(crate) fn is_overdue(&self) -> bool {
         self.0.lock().is_overdue
     }
 
-    /// Whether an outcome is here, or has been seen already.
+    /// Whether an outcome has arrived, even if it was already read.
     #[cfg(feature = "http")]
     pub(crate) fn is_settled(&self) -> bool {
         self.0.lock().is_settled

@@ -7,7 +7,7 @@ use turnbuckle_protocol::Id;
 #[derive(Debug, Default)]
 pub(crate) struct CallTags(Mutex<Vec<(Id, u64)>>);
 
-/// A call that has a tag until this is dropped.
+/// A call with a tag. Dropping it removes the tag.
 #[derive(Debug)]
 pub(crate) struct Tagged<'a> {
     tags: &'a CallTags,
@@ -15,13 +15,13 @@ pub(crate) struct Tagged<'a> {
 }
 
 impl CallTags {
-    /// Gives the call of this request a tag.
+    /// Tags the call of this request.
     pub(crate) fn enter(&self, id: Id, tag: u64) -> Tagged<'_> {
         self.0.lock().push((id.clone(), tag));
         Tagged { tags: self, id }
     }
 
-    /// The tag of the call of this request.
+    /// Returns the tag of the call of this request.
     pub(crate) fn of(&self, id: &Id) -> Option<u64> {
         let tags = self.0.lock();
         let tagged = tags.iter().find(|(other, _)| other == id)?;

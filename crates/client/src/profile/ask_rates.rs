@@ -2,18 +2,18 @@
 
 use turnbuckle_transport::Rate;
 
-/// Completions of a model: each costs money, and a server that has run wild is noticed within a
+/// Sampling: each completion costs money. With this rate a server out of control is stopped within a
 /// second.
 const SAMPLING: (u32, u32) = (100, 20);
 
-/// Questions to a user: more than a user can read.
+/// Elicitation: more questions than a user can read.
 const ELICITATION: (u32, u32) = (100, 20);
 
-/// Progress of one answer: more than a progress bar can show.
+/// Progress of one answer: more reports than a progress bar can show.
 const PROGRESS: (u32, u32) = (200, 50);
 
-/// How often one server may use sampling and elicitation, and how often it is told how far an answer
-/// is. A request beyond the rate is answered with an error, or fails the call in whose middle it was
+/// How often one server may use sampling and elicitation, and how often it gets progress reports of an
+/// answer. A request beyond the rate is answered with an error, or fails the call during which it was
 /// sent.
 ///
 /// ```
@@ -30,9 +30,9 @@ pub struct AskRates {
     pub sampling: Rate,
     /// The rate of `elicitation/create`. Defaults to 100 at once and 20 in a second.
     pub elicitation: Rate,
-    /// The rate of progress notifications about one answer. Defaults to 200 at once and 50 in a
-    /// second. A report beyond the rate is sent a moment later, or not at all if there is a newer
-    /// one by then. The last report is always sent.
+    /// The rate of progress notifications about one answer. Defaults to 200 at once and 50 in a second.
+    /// A report beyond the rate is sent a moment later, unless a newer report replaces it. The last
+    /// report is always sent.
     pub progress: Rate,
 }
 
@@ -59,7 +59,7 @@ impl AskRates {
         self
     }
 
-    /// Sets how often a server is told how far one answer is.
+    /// Sets how often a server gets progress reports of one answer.
     pub fn with_progress(mut self, rate: Rate) -> Self {
         self.progress = rate;
         self

@@ -1,4 +1,4 @@
-//! The client's identity and capabilities.
+//! The client's name and capabilities.
 
 use std::{fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     answer::Answers, cache::Cache, notifications::ServerNotification, relayed::RelaySink, tap::Tap,
 };
 
-/// All that the connections of a client need to know of it.
+/// The facts about a client that its connections need.
 #[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) client: Implementation,
@@ -23,7 +23,7 @@ pub(crate) struct Profile {
     pub(crate) log_listener: Option<LogListener>,
     pub(crate) tap: Option<Tap>,
     pub(crate) extensions: Map<String, Value>,
-    /// Set for a client that hands on what servers say.
+    /// Set for a client that passes requests of servers on.
     pub(crate) relay: Option<RelayProfile>,
 }
 
@@ -73,7 +73,7 @@ impl Profile {
         capabilities
     }
 
-    /// Whether a server can ask this client anything.
+    /// Whether a server can send any request to this client.
     #[cfg(feature = "http")]
     pub(crate) fn is_askable(&self) -> bool {
         let declared = self.relay.as_ref().map(|relay| &relay.capabilities);

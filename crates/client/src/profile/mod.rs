@@ -1,4 +1,4 @@
-//! The client as its connections use it: identity, capabilities and settings.
+//! The client as its connections use it: name, capabilities and settings.
 
 mod ask_rates;
 mod identity;

@@ -12,12 +12,12 @@ use turnbuckle_transport::{DEFAULT_GRACE, KeepAlive, Limits};
 
 use super::AskRates;
 
-/// How long a connection may stay half open: time for a server to say its last after our last, and
-/// no more, because its process is given a grace of its own after that.
+/// How long a connection may stay half open: time for the server to send its last messages after ours.
+/// It is short, because the server's process gets a grace period of its own after that.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How often a server may ask in the middle of one call. A form with a page for each question
-/// stays below it; a server that asks in a circle is stopped.
+/// How often a server may ask in the middle of one call. A form with a page for each question stays
+/// below the limit; a server that asks endlessly is stopped.
 const MAX_ROUNDS: usize = 32;
 
 /// What happens to a result that does not match its tool's output schema.
@@ -32,11 +32,13 @@ pub enum OutputCheck {
     /// default.
     #[default]
     Refuse,
-    /// As [`Refuse`](Self::Refuse), also for tools that were never listed: they are listed with the
-    /// first result, whether it has structured content or not. This costs each connection a request.
+    /// Like [`Refuse`](Self::Refuse), but also for tools that were never listed: the tools are listed
+    /// with the first result, whether it has structured content or not. This costs one request per
+    /// connection.
     Strict,
-    /// The result is given, and [`ToolOutput::output_mismatch`](crate::ToolOutput::output_mismatch)
-    /// says what is wrong with it. It is logged, too.
+    /// The call returns the result, and
+    /// [`ToolOutput::output_mismatch`](crate::ToolOutput::output_mismatch) returns the problem. The
+    /// problem is also logged.
     Warn,
     /// Results are not checked. Check the values yourself.
     Skip,
@@ -55,11 +57,11 @@ pub(crate) struct Settings {
     pub(crate) output: OutputCheck,
     /// How often a server may ask in the middle of one call.
     pub(crate) max_rounds: usize,
-    /// The least severe log message to ask every server for.
+    /// The minimum severity of log messages to request from every server.
     pub(crate) log_level: Option<LoggingLevel>,
-    /// Whether servers may answer with tasks, and ask by them.
+    /// Whether servers may create tasks for calls and for their own requests.
     pub(crate) tasks: TaskSupport,
-    /// Whether and how servers are asked for signs of life.
+    /// Whether and how servers are pinged.
     pub(crate) keep_alive: Option<KeepAlive>,
     /// How often each server may ask.
     pub(crate) ask_rates: AskRates,
@@ -68,14 +70,15 @@ pub(crate) struct Settings {
 /// Whether tasks are declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskSupport {
-    /// Wherever the revision has them.
+    /// In all revisions that have tasks.
     Declared,
     /// Never.
     Off,
 }
 
-/// 400 Ki: some 32 MiB of values, besides those that the length of a message allows. A client talks to
-/// few servers, and results are tables more often than arguments are.
+/// The default limit on JSON values in a message: 400 Ki, about 32 MiB of values, in addition to those
+/// that the length of the message allows. It is higher than that of servers, because a client has few
+/// servers, and results are more often large tables than arguments are.
 const MAX_JSON_NODES: usize = 400 * 1024;
 
 impl Default for Settings {
@@ -101,7 +104,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a search.
+    /// The settings of a search for the server's revision.
     pub(crate) fn probe(&self, remembered: Option<DetectedRevision>) -> probe::Settings {
         let settings = probe::Settings::new()
             .with_aim(self.aim)
@@ -113,7 +116,7 @@ impl Settings {
         }
     }
 
-    /// Whether a search may end with a legacy revision.
+    /// Whether legacy revisions are allowed.
     pub(crate) fn allows_legacy(&self) -> bool {
         match self.aim {
             RevisionChoice::Auto => true,
@@ -122,10 +125,10 @@ impl Settings {
         }
     }
 
-    /// The deadline of a call that set this one of its own, or none.
+    /// The deadline of a call, which may have set its own.
     pub(crate) fn deadline(&self, own: Option<Duration>) -> Deadline {
         let timeout = own.unwrap_or(self.deadline);
-        // A caller who asks for more than the longest call means it.
+        // A caller who sets a longer deadline than the longest call means it.
         Deadline::after(timeout).with_maximum(self.longest.max(timeout))
     }
 }

@@ -5,9 +5,9 @@ use turnbuckle_protocol::{
     method::{self, available},
 };
 
-/// Declares tasks where the revision has them: as an extension those of the server, which MUST NOT
-/// make a task of a request that does not declare it; in a session our own, of what we can be
-/// asked.
+/// Declares tasks where the revision has them. In 2026-07-28 this is the extension for tasks of the
+/// server, which MUST NOT create a task for a request that does not declare it. In a session it is the
+/// capability to answer the server's own requests as tasks.
 pub(super) fn declare(capabilities: &mut ClientCapabilities, revision: Revision) {
     if revision.is_modern() {
         let extensions = capabilities.extensions.get_or_insert_default();

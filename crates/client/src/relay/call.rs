@@ -15,11 +15,11 @@ use crate::{
     relayed::{RelayEvent, RelayQueue},
 };
 
-/// A relayed call. It is sent when [`next`](Self::next) is first awaited, and over HTTP its stream is
-/// read while `next` is awaited.
+/// A relayed call, made by [`Connection::relay`](crate::Connection::relay). It is sent when
+/// [`next`](Self::next) is first awaited, and over HTTP its stream is read while `next` is awaited.
 ///
-/// It borrows nothing, so it can be kept while the server's questions are answered. Dropping it
-/// cancels the call and tells the server.
+/// It borrows nothing, so it can be kept while the server's questions are answered. Dropping it cancels
+/// the call and tells the server.
 #[must_use = "nothing is sent before its events are awaited"]
 pub struct RelayCall {
     pub(super) id: Id,
@@ -30,19 +30,19 @@ pub struct RelayCall {
 
 pub(super) enum RelayState {
     Running(BoxFuture<'static, RelayEvent>),
-    /// The end, which is returned after everything that arrived before it.
+    /// The last event, which is returned after all events that arrived before it.
     Ended(Box<RelayEvent>),
     Over,
 }
 
 impl RelayCall {
-    /// The id of its request.
+    /// Returns the id of the request.
     pub fn id(&self) -> &Id {
         &self.id
     }
 
-    /// The next event, in the order of arrival. After a result, an error or [`RelayEvent::Lost`]
-    /// there are no more events, and the future never completes.
+    /// Returns the next event, in the order of arrival. After a result, an error or
+    /// [`RelayEvent::Lost`] there are no more events, and the future never completes.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -50,7 +50,7 @@ impl RelayCall {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// As [`next`](Self::next), for code that polls by hand.
+    /// Polls for the next event, like [`next`](Self::next).
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<RelayEvent> {
         if let Poll::Ready(event) = self.queue.poll_next(context) {
             return Poll::Ready(event);
@@ -60,7 +60,7 @@ impl RelayCall {
                 return self.queue.poll_next(context);
             };
             self.state = RelayState::Over;
-            // What was received before the end is told before it.
+            // Events that were received before the end are returned before it.
             if let Poll::Ready(event) = self.queue.poll_next(context) {
                 self.state = RelayState::Ended(Box::new(end));
                 return Poll::Ready(event);
@@ -76,8 +76,8 @@ impl RelayCall {
         }
     }
 
-    /// Cancels the call for this reason. The server is told the reason, except a modern one at a
-    /// URL: there only the stream of the call is closed.
+    /// Cancels the call with this reason for the server. A modern server at a URL does not get the
+    /// reason, because such a call is cancelled by closing its stream.
     pub fn cancel(self, reason: &str) {
         self.canceller.cancel(reason);
     }

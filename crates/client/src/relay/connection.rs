@@ -27,16 +27,16 @@ impl Connection {
     /// Passes a request on unchanged. [`RelayCall::next`] returns everything that the server sends
     /// for it, unchanged: nothing is checked, cached, answered or translated.
     ///
-    /// The client should be made with [`Client::relaying`](crate::Client::relaying); any other
-    /// client answers questions by itself, and reports log messages elsewhere.
+    /// Create the client with [`Client::relaying`](crate::Client::relaying). Any other client answers
+    /// questions itself, and does not pass log messages to the call.
     ///
-    /// Two things are done on the way. Where a modern server refuses the headers of a tool call
-    /// (-32020), the tools are listed and the call is sent again. Where a session is over, another is
-    /// opened, and what may run twice is sent again.
+    /// There are two exceptions. If a modern server refuses the headers of a tool call (-32020), the
+    /// tools are listed and the call is sent again. If a session has expired, another is opened, and a
+    /// request that can safely run twice is sent again.
     ///
     /// # Errors
-    /// [`CallError::Closed`], [`CallError::Busy`], and [`CallError::Unwritable`] for params that are not
-    /// an object.
+    /// [`CallError::Closed`] if the connection has ended, [`CallError::Busy`] if too many calls are
+    /// waiting, and [`CallError::Unwritable`] if the params are not an object.
     pub fn relay(&self, request: RelayRequest) -> Result<RelayCall, CallError> {
         if !turnbuckle_telemetry::are_spans_wanted() {
             return self.relay_as(request, None);
@@ -55,7 +55,7 @@ impl Connection {
         };
         let first = relayed.attempt()?;
         if !relayed.may_be_sent_again(&first) {
-            // They may be large, and the call may wait for hours.
+            // The params may be large, and the call may take hours.
             relayed.request.params = None;
         }
         Ok(RelayCall {
@@ -69,7 +69,7 @@ impl Connection {
     /// Passes a notification on unchanged.
     ///
     /// # Errors
-    /// [`CallError::Closed`].
+    /// [`CallError::Closed`] if the connection has ended.
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
@@ -87,8 +87,7 @@ impl Connection {
     }
 }
 
-/// The span of a request that is handed on: a child of the one that it is handed on in, or of the one
-/// that the request names.
+/// The span of a relayed request: a child of the current span, or of the span that the request names.
 fn span_of(revision: Revision, request: &RelayRequest) -> Span {
     let params = request.params.as_ref().map(RawText::raw);
     let members = params.and_then(Members::of);
@@ -110,8 +109,7 @@ fn span_of(revision: Revision, request: &RelayRequest) -> Span {
     operation.span(remote.as_ref().filter(|_| is_alone))
 }
 
-/// Names the span as the parent of what the server does. Where spans have no identity of their own, the
-/// params stay as they are.
+/// Makes the span the parent of the server's spans. If spans have no ids, the params are not changed.
 fn in_trace(mut request: RelayRequest, span: &Span) -> RelayRequest {
     let Some(trace) = span.in_scope(turnbuckle_telemetry::span_identity) else {
         return request;
@@ -152,7 +150,7 @@ fn says_error(raw: &RawValue) -> bool {
     said.is_some_and(|said| said.get() == "true")
 }
 
-/// A request that is handed on, once or twice.
+/// A request that is relayed, and may be sent twice.
 struct Relayed {
     link: Arc<Link>,
     request: RelayRequest,
@@ -179,7 +177,7 @@ impl Relayed {
         )
     }
 
-    /// The future of the call. It may live for hours, so it keeps what the call needs and nothing twice.
+    /// The future of the call. A call may take hours, so the future holds as little as possible.
     fn begin(self, mut first: RelayAttempt, span: Option<Span>) -> BoxFuture<'static, RelayEvent> {
         if !self.link.wire.is_http() {
             return match span {
@@ -215,12 +213,12 @@ impl Relayed {
         event(outcome)
     }
 
-    /// Whether there is an error after which it is sent once more. A session has no such error.
+    /// Whether there is an error after which the request is sent again. In a session there is none.
     fn may_be_sent_again(&self, first: &RelayAttempt) -> bool {
         first.is_modern() && &*self.request.method == "tools/call" && self.link.wire.is_http()
     }
 
-    /// Whether an error says that the list of tools which a call was made by is out of date.
+    /// Whether an error says that the list of tools is out of date.
     #[cfg(feature = "http")]
     fn is_outdated(&self, first: &RelayAttempt, error: &RawValue) -> bool {
         #[derive(Deserialize)]

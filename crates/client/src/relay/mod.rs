@@ -1,5 +1,5 @@
-//! Requests and answers handed on as they are, for gateways and bridges: params, results, errors,
-//! progress, log messages and what servers ask, all as raw JSON.
+//! Requests and answers passed on unchanged, for gateways and bridges: params, results, errors,
+//! progress, log messages and requests of servers, all as raw JSON.
 
 mod call;
 mod connection;

@@ -16,21 +16,21 @@ pub struct RelayRequest {
     pub(super) deadline: AnswerDeadline,
 }
 
-/// How long an answer may take.
+/// The deadline of the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AnswerDeadline {
-    /// The deadline of the client for every call.
+    /// The client's default deadline.
     Usual,
     Within(Duration),
     Endless,
 }
 
 impl RelayRequest {
-    /// A request with these params, including `_meta`. They are sent byte for byte, except for the
-    /// progress token, which is replaced because tokens belong to a connection.
+    /// Creates a request with these params, including `_meta`. They are sent byte for byte, except for
+    /// the progress token, which is replaced because tokens belong to a connection.
     ///
-    /// For a modern server `_meta` must contain the version, the client and its capabilities:
-    /// nothing is added.
+    /// For a modern server, `_meta` must contain the version, the client and its capabilities: nothing
+    /// is added.
     pub fn new(method: impl Into<Arc<str>>, params: Option<RawText>) -> Self {
         let method = method.into();
         let is_open_end = &*method == "subscriptions/listen";
@@ -52,24 +52,24 @@ impl RelayRequest {
         self
     }
 
-    /// Asks for the log messages of the call, also for those that come by another stream than its answer.
+    /// Asks for the log messages of the call, even if they come on another stream than its answer.
     ///
-    /// Some servers at URLs send them on the stream of the session, so one may still be on its way
-    /// when the answer arrives. The answer is then held back until the server has answered a ping.
-    /// It is not held back if the server has no such stream, has sent log messages on the streams
-    /// of calls, or has sent none after many answers.
+    /// Some servers at URLs send them on the session's event stream, so a message may still be on its
+    /// way when the answer arrives. The answer is then held back until the server has answered a ping.
+    /// It is not held back if the server has no such stream, has sent log messages on the streams of
+    /// calls, or has sent none after many answers.
     pub fn with_log(mut self) -> Self {
         self.wanted.log = true;
         self
     }
 
-    /// Sets the deadline of the call, in place of the client's.
+    /// Sets the deadline of the call, instead of the client's.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = AnswerDeadline::Within(deadline);
         self
     }
 
-    /// Waits without a deadline, for callers that end the call by themselves.
+    /// Waits without a deadline, for callers that end the call themselves.
     pub fn without_deadline(mut self) -> Self {
         self.deadline = AnswerDeadline::Endless;
         self

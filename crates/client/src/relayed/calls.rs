@@ -1,4 +1,4 @@
-//! The relayed calls of one connection that are in flight, and which of them a message belongs to.
+//! The relayed calls of one connection that are in progress, and which of them a message belongs to.
 
 use std::{
     collections::HashMap,
@@ -17,16 +17,16 @@ use super::RelayQueue;
 #[derive(Debug, Default)]
 pub(crate) struct RelayCalls {
     open: Mutex<HashMap<Id, OpenRelay>>,
-    /// Whether the server has sent a log message by the stream of a call.
+    /// Whether the server has sent a log message on the stream of a call.
     has_log_on_streams: AtomicBool,
-    /// How often a late log message was waited for since the last one came.
+    /// How often the client has waited for late log messages in vain since the last one came.
     waits_in_vain: AtomicU32,
 }
 
-/// How often late log messages are waited for where none come.
+/// After this many waits in vain, the client stops waiting for late log messages.
 const MAX_WAITS_IN_VAIN: u32 = 20;
 
-/// A relayed call that is in flight.
+/// A relayed call in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenRelay {
     pub(crate) queue: Arc<RelayQueue>,
@@ -35,19 +35,19 @@ pub(crate) struct OpenRelay {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A server may ask in the middle of it.
+    /// A server may ask during the call.
     Asking,
     /// The call waits for the result of this task, which may ask.
     TaskResult(Option<Box<str>>),
     /// The call stays open for notifications.
     Listen,
-    /// Servers answer it from what they know, and log nothing about it.
+    /// Servers answer it from known data, and log nothing about it.
     Quiet,
     Other,
 }
 
 impl OpenRelay {
-    /// A call of this method. `task` is the task that its params name.
+    /// Creates a call of this method. `task` is the task that its params name.
     pub(crate) fn new(queue: Arc<RelayQueue>, method: &str, task: Option<Box<str>>) -> Self {
         let kind = match method {
             "tools/call" | "prompts/get" | "resources/read" => Kind::Asking,
@@ -63,49 +63,49 @@ impl OpenRelay {
         Self { queue, kind }
     }
 
-    /// Whether it stays open for notifications.
+    /// Whether the call stays open for notifications.
     pub(crate) fn is_listening(&self) -> bool {
         self.kind == Kind::Listen
     }
 }
 
 impl RelayCalls {
-    /// A call begins.
+    /// Registers a call.
     pub(crate) fn enter(&self, id: Id, call: OpenRelay) {
         self.open.lock().insert(id, call);
     }
 
-    /// A call is over.
+    /// Removes a call.
     pub(crate) fn leave(&self, id: &Id) {
         let left = self.open.lock().remove(id);
-        // Its questions are answered when it is dropped: not under the lock.
+        // Dropping the call answers its questions, which must not happen under the lock.
         drop(left);
     }
 
-    /// The call of this request.
+    /// Returns the call of this request.
     pub(crate) fn of(&self, id: &Id) -> Option<OpenRelay> {
         self.open.lock().get(id).cloned()
     }
 
-    /// The call that waits for the result of this task.
+    /// Returns the call that waits for the result of this task.
     pub(crate) fn of_task(&self, task: &str) -> Option<OpenRelay> {
         self.only_if(|kind| matches!(kind, Kind::TaskResult(Some(other)) if **other == *task))
     }
 
-    /// The only call in flight in whose middle a server may ask.
+    /// Returns the only call in progress during which a server may ask, if there is exactly one.
     pub(crate) fn only_asking(&self) -> Option<OpenRelay> {
         self.only_if(|kind| matches!(kind, Kind::Asking | Kind::TaskResult(_)))
     }
 
-    /// The only call in flight that works on something. A call that reads a list is meant if there is no
-    /// other.
+    /// Returns the only call in progress that does any work. Calls that only read a list count if there
+    /// are no others.
     pub(crate) fn only(&self) -> Option<OpenRelay> {
         let is_at_work = |kind: &Kind| !matches!(kind, Kind::Listen | Kind::Quiet);
         self.only_if(is_at_work)
             .or_else(|| self.only_if(|kind| *kind != Kind::Listen))
     }
 
-    /// The server has sent a log message, by the stream of a call or beside it.
+    /// Records that the server has sent a log message, on the stream of a call or on another.
     pub(crate) fn note_log(&self, is_on_stream: bool) {
         self.waits_in_vain.store(0, Ordering::Relaxed);
         if is_on_stream {
@@ -113,8 +113,8 @@ impl RelayCalls {
         }
     }
 
-    /// Whether log messages may come after the answer of their call, as far as is known. Each `true`
-    /// counts as one wait.
+    /// Whether log messages may come after the answer of their call, judged by earlier calls. Each
+    /// `true` counts as one wait.
     pub(crate) fn expects_late_log(&self) -> bool {
         !self.has_log_on_streams.load(Ordering::Relaxed)
             && self.waits_in_vain.fetch_add(1, Ordering::Relaxed) < MAX_WAITS_IN_VAIN

@@ -9,24 +9,23 @@ use crate::error::CallError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RelayEvent {
-    /// The params of `notifications/progress`, as they came. The token in them is the id of the
-    /// relayed request.
+    /// The params of `notifications/progress`, unchanged. Their token is the id of the relayed request.
     Progress(Box<RawValue>),
-    /// Another notification that belongs to the call, such as a log message: its method and its
-    /// params, as they came.
+    /// Another notification that belongs to the call, such as a log message: its method and its params,
+    /// unchanged.
     Notification(Box<str>, Option<Box<RawValue>>),
-    /// The server asks something in the middle of the call.
+    /// A request of the server during the call.
     Ask(RelayAsk),
-    /// The result, as it came. A modern server may ask by it (`input_required`).
+    /// The result, unchanged. A modern server may ask for input in it (`input_required`).
     Result(Box<RawValue>),
-    /// The error object, as it came.
+    /// The error object, unchanged.
     Error(Box<RawValue>),
     /// No answer will come, for this reason.
     Lost(CallError),
 }
 
 impl RelayEvent {
-    /// How many bytes wait with it, about.
+    /// The approximate size of the event in bytes.
     pub(super) fn bytes(&self) -> usize {
         let length =
             |params: &Option<Box<RawValue>>| params.as_ref().map_or(0, |it| it.get().len());

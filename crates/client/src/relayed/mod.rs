@@ -1,7 +1,7 @@
 //! Messages of a server for a relay, unchanged: events of one call, and messages without a call.
 //!
-//! [`RelayCalls`] knows the relayed calls of a connection that are in flight, each with the queue of
-//! its events. A [`RelayAsk`] is a request of the server that a relay answers.
+//! [`RelayCalls`] contains the relayed calls in progress of a connection, each with the queue of its
+//! events. A [`RelayAsk`] is a request of the server that a relay answers.
 
 mod ask;
 mod calls;

@@ -1,4 +1,4 @@
-//! The events of one relayed call that its owner has not taken yet.
+//! The events of one relayed call that its owner has not read yet.
 
 use std::{
     collections::VecDeque,
@@ -9,15 +9,15 @@ use turnbuckle_base::lock::Mutex;
 
 use super::RelayEvent;
 
-/// How many events of one call wait for its owner before reports replace each other, and, over HTTP,
-/// before nothing more is read from the call's stream.
+/// With this many unread events, new progress reports replace earlier ones, and, over HTTP, the call's
+/// stream is not read any more.
 const CROWDED: usize = 16;
 
-/// How many notifications of one call wait at the most. A pipe is read for all calls, so that it
-/// cannot wait for one of them: what comes on top is dropped.
+/// The limit on unread notifications of one call. A pipe is read for all calls, so it cannot wait for
+/// one of them: further notifications are dropped.
 const MAX_WAITING: usize = 256;
 
-/// The same in bytes: what a slow reader of one call may cost.
+/// The same limit in bytes: the memory that a slow reader of one call may use.
 const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
 
 /// The events of one call.
@@ -32,8 +32,8 @@ struct Waiting {
 }
 
 impl RelayQueue {
-    /// Adds an event. A notification is dropped if the queue is full; a question never is, because
-    /// open questions are counted elsewhere.
+    /// Adds an event. A notification is dropped if the queue is full. A question is never dropped,
+    /// because open questions are limited elsewhere.
     pub(crate) fn push(&self, event: RelayEvent) {
         let (waker, _dropped) = {
             let mut waiting = self.0.lock();
@@ -45,13 +45,13 @@ impl RelayQueue {
         }
     }
 
-    /// The next event.
+    /// Polls for the next event.
     pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<RelayEvent> {
         let mut waiting = self.0.lock();
         if let Some(event) = waiting.events.pop_front() {
             waiting.bytes -= event.bytes();
             if waiting.events.is_empty() {
-                // The next event may be hours away.
+                // Free the memory of the empty queue, because the next event may come hours later.
                 waiting.events = VecDeque::new();
             }
             return Poll::Ready(event);
@@ -63,7 +63,7 @@ impl RelayQueue {
         Poll::Pending
     }
 
-    /// Whether so much waits that no more should be read.
+    /// Whether there are so many unread events that reading should pause.
     #[cfg(feature = "http")]
     pub(crate) fn is_crowded(&self) -> bool {
         self.0.lock().events.len() >= CROWDED
@@ -71,13 +71,13 @@ impl RelayQueue {
 }
 
 impl Waiting {
-    /// Adds an event, and gives what was dropped for it.
+    /// Adds an event, and returns the event that was dropped for it, if any.
     fn add(&mut self, event: RelayEvent) -> Option<RelayEvent> {
         if let RelayEvent::Ask(_) = event {
             self.enter(event);
             return None;
         }
-        // progress: a report replaces the one before it.
+        // progress: a report supersedes the one before it.
         if self.events.len() >= CROWDED
             && matches!(event, RelayEvent::Progress(_))
             && matches!(self.events.back(), Some(RelayEvent::Progress(_)))

@@ -7,7 +7,7 @@ use turnbuckle_protocol::SubscriptionFilter;
 
 use crate::notifications::ServerNotification;
 
-/// A change at the server, or a possible one. A [`ChangeStream`](crate::ChangeStream) yields it.
+/// A change at the server, or a possible one. A [`ChangeStream`](crate::ChangeStream) yields them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Change {
@@ -17,40 +17,40 @@ pub enum Change {
     PromptsChanged,
     /// The list of resources has changed. The contents of resources need not have changed.
     ResourcesChanged,
-    /// A resource that was asked for, or a part of it, has changed. Read it again.
+    /// A subscribed resource, or a part of it, has changed. Read it again.
     #[non_exhaustive]
     ResourceUpdated {
-        /// The URI of what has changed. It may be longer than the one that was asked for.
+        /// The URI of the changed resource. It may be longer than the subscribed URI, if a part has
+        /// changed.
         uri: Arc<str>,
-        /// All that the server says of it, unparsed: beside the URI some servers send a `title`.
-        /// Parse it as
+        /// The whole params, unparsed: some servers also send a `title`. Parse them as
         /// [`ResourceUpdatedNotificationParams`](crate::protocol::ResourceUpdatedNotificationParams).
         params: Arc<RawValue>,
     },
-    /// Changes may have been missed: look again at whatever must be up to date.
+    /// Changes may have been missed: read everything again that must be up to date.
     Missed(Missed),
     /// Another notification of this subscription, such as one of an extension.
     Other {
-        /// The notification's method.
+        /// The method of the notification.
         method: Arc<str>,
-        /// Its params, unparsed; an empty object if it had no params.
+        /// The params, unparsed; an empty object if the notification had none.
         params: Arc<RawValue>,
     },
 }
 
-/// Why changes may have been missed. In both cases, read what matters again.
+/// Why changes may have been missed. In both cases, read again whatever must be up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missed {
-    /// This stream was not read for so long that this many of the oldest changes were dropped: more
+    /// This stream was not read for too long, so this many of the oldest changes were dropped: more
     /// than 1024 were waiting.
     Lagged(u64),
-    /// The connection was interrupted: a stream broke or a session ended, and another is open now.
+    /// The connection was interrupted: a stream broke or a session ended, and another has been opened.
     Reopened,
 }
 
 impl Change {
-    /// The change that a notification reports; `None` if it reports no change.
+    /// Returns the change that a notification reports; `None` if it reports no change.
     pub(super) fn of(news: &ServerNotification) -> Option<Self> {
         match news {
             ServerNotification::ToolsChanged => Some(Self::ToolsChanged),
@@ -70,7 +70,7 @@ impl Change {
         }
     }
 
-    /// Whether it adds nothing to `earlier` for a reader that has not read `earlier` yet.
+    /// Whether it adds nothing for a reader that has not read `earlier` yet.
     pub(super) fn repeats(&self, earlier: &Self) -> bool {
         match (self, earlier) {
             (Self::ToolsChanged, Self::ToolsChanged)
@@ -84,11 +84,11 @@ impl Change {
         }
     }
 
-    /// How well it fits what was asked for; `None` if not at all.
+    /// How well the change fits the subscriptions; `None` if it does not fit.
     ///
-    /// resources: an update may name a part of what was subscribed to, and nothing says what a part
-    /// looks like. So the exact address is the best match, a longer address that begins with it the
-    /// next, and an update that matches no subscription goes to all listeners of resources.
+    /// resources: an update may name a part of the subscribed resource, and the URI of a part has no
+    /// defined form. So the exact URI is the best match, then a longer URI that begins with the
+    /// subscribed one, and an update that matches no subscription goes to all listeners of resources.
     pub(super) fn fit(&self, filter: &SubscriptionFilter) -> Option<Fit> {
         match self {
             Self::ToolsChanged => filter.wants_tools().then_some(Fit::Exact),
@@ -113,13 +113,13 @@ impl Change {
     }
 }
 
-/// How well a change fits what was asked for, the worst first.
+/// How well a change fits the subscriptions, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// The URI may belong to the subscription.
     Unplaced,
-    /// The URI is a part of the resource that was subscribed to.
+    /// The URI begins with the subscribed URI.
     Part,
-    /// The URI is the one that was subscribed to.
+    /// The URI is the subscribed URI.
     Exact,
 }

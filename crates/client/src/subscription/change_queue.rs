@@ -12,15 +12,15 @@ use turnbuckle_protocol::{Id, SubscriptionFilter};
 use super::{Change, Missed, change::Fit};
 use crate::error::CallError;
 
-/// How many changes wait for one stream. What says the same twice waits once, so this many are
-/// as many different resources.
+/// How many changes are queued for one stream. A repeated change is queued once, so this is the number
+/// of different resources.
 pub(crate) const MAX_WAITING_CHANGES: usize = 1024;
 
-/// The changes that wait for one stream, and the state of its subscription.
+/// The queued changes of one stream, and the state of its subscription.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeQueue {
     state: Mutex<QueueState>,
-    /// Tells the task that keeps a modern subscription open that something came for it.
+    /// Wakes the task that keeps a modern subscription open when its state changes.
     turned: Notify,
 }
 
@@ -30,41 +30,41 @@ struct QueueState {
     lagged: u64,
     end: QueueEnd,
     waker: Option<Waker>,
-    /// The `subscriptions/listen` request that is open now.
+    /// The id of the open `subscriptions/listen` request.
     subscription: Option<Id>,
-    /// What it asked for.
+    /// The subscriptions that it requested.
     asked: SubscriptionFilter,
     /// The acknowledged subscriptions.
     granted: SubscriptionFilter,
     subscribed: SubscriptionState,
-    /// Whether there was one before, of which the reader still has to be told.
+    /// Whether the subscription was opened again and the reader must still be told.
     is_reopening: bool,
 }
 
-/// Whether anything more will come.
+/// Whether more changes will come, or why not.
 #[derive(Debug, Default)]
 enum QueueEnd {
     #[default]
     Open,
-    /// The connection is over.
+    /// The connection has ended.
     Closed,
     /// There are no more changes, for this reason.
     Failed(CallError),
-    /// That has been told.
+    /// The reader was told about the end.
     Told,
 }
 
 /// The state of an open subscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SubscriptionState {
-    /// Nothing yet.
+    /// Requested, but not acknowledged yet.
     #[default]
     Asked,
     /// It was acknowledged.
     Acknowledged,
-    /// It was acknowledged, and something was told.
+    /// Acknowledged, and a notification has come.
     Told,
-    /// The server has ended it.
+    /// Ended by the server.
     Dismissed,
 }
 
@@ -72,14 +72,14 @@ pub(crate) enum SubscriptionState {
 pub(crate) enum NextChange {
     Change(Change),
     Failed(CallError),
-    /// The connection is over.
+    /// The connection has ended.
     Closed,
-    /// It was told before that nothing more comes.
+    /// The reader was already told about the end.
     Over,
 }
 
 impl ChangeQueue {
-    /// Another `subscriptions/listen` request takes the place of the one before.
+    /// Records a `subscriptions/listen` request that replaces the one before.
     pub(crate) fn begin(&self, id: Id, asked: &SubscriptionFilter) {
         let mut state = self.state.lock();
         state.asked = asked.clone();
@@ -87,7 +87,7 @@ impl ChangeQueue {
         state.subscribed = SubscriptionState::Asked;
     }
 
-    /// The same where a subscription was open before: the reader is told once this one is.
+    /// The same for a subscription that is opened again: the reader is told when it is open.
     pub(crate) fn begin_again(&self, id: Id, asked: &SubscriptionFilter) {
         self.begin(id, asked);
         self.state.lock().is_reopening = true;
@@ -102,7 +102,7 @@ impl ChangeQueue {
         }
     }
 
-    /// The server says what it will tell.
+    /// Sets the acknowledged subscriptions.
     pub(crate) fn grant(&self, filter: SubscriptionFilter) {
         self.state.lock().granted = filter;
     }
@@ -112,9 +112,9 @@ impl ChangeQueue {
         self.state.lock().granted.clone()
     }
 
-    /// The server has acknowledged a subscription, if it is this one. `granted` is given what was asked
-    /// for, and says what the server agreed to. `before` is called before the reader is told that the
-    /// subscription was opened again.
+    /// Handles an acknowledgement, if it is for this subscription. `granted` gets the requested
+    /// subscriptions and returns the acknowledged ones. `before` is called before the reader is told
+    /// that the subscription was opened again.
     pub(crate) fn acknowledge(
         &self,
         id: Option<&Id>,
@@ -124,7 +124,7 @@ impl ChangeQueue {
         if !self.state.lock().is_acknowledged_by(id) {
             return;
         }
-        // Changes may follow in the same read, and come after it.
+        // Queued first: changes may follow in the same read, and must come after it.
         self.reopened(before);
         let mut state = self.state.lock();
         if state.is_acknowledged_by(id) {
@@ -135,7 +135,7 @@ impl ChangeQueue {
         }
     }
 
-    /// The server has ended a subscription; says whether it is this one.
+    /// Handles the end of a subscription. Returns whether it is this one.
     pub(crate) fn dismiss(&self, id: &Id) -> bool {
         let mut state = self.state.lock();
         let is_meant = state
@@ -150,7 +150,7 @@ impl ChangeQueue {
         is_meant
     }
 
-    /// Waits until the subscription has got somewhere, and says where.
+    /// Waits until the subscription has reached one of these states, and returns the state.
     pub(crate) async fn until(
         &self,
         is_there: impl Fn(SubscriptionState) -> bool,
@@ -164,23 +164,23 @@ impl ChangeQueue {
         }
     }
 
-    /// How far the subscription has got.
+    /// The state of the subscription.
     pub(crate) fn subscription_state(&self) -> SubscriptionState {
         self.state.lock().subscribed
     }
 
-    /// How well a change fits, that came with this id or none.
+    /// How well a change fits that came with this id, or without an id.
     pub(super) fn fit(&self, change: &Change, id: Option<&Id>) -> Option<Fit> {
         let state = self.state.lock();
         match (id, &state.subscription) {
-            // The server has decided whom it is for.
+            // The server has named the subscription.
             (Some(id), Some(own)) => is_same(id, own).then_some(Fit::Exact),
             (Some(_), None) => None,
             (None, _) => change.fit(&state.granted),
         }
     }
 
-    /// Hands a change over.
+    /// Queues a change.
     pub(crate) fn tell(&self, change: Change) {
         let mut state = self.state.lock();
         let is_from_server = !matches!(change, Change::Missed(_));
@@ -189,7 +189,7 @@ impl ChangeQueue {
         }
         let mut waiting = state.waiting.iter_mut();
         if let Some(waiting) = waiting.find(|waiting| change.repeats(waiting)) {
-            // What is said last of a resource counts.
+            // The last notification of a resource replaces earlier ones.
             *waiting = change;
             return;
         }
@@ -201,7 +201,7 @@ impl ChangeQueue {
         wake(state);
     }
 
-    /// There are no more changes, for this reason.
+    /// Ends the stream with this error.
     pub(crate) fn fail(&self, error: CallError) {
         let mut state = self.state.lock();
         if matches!(state.end, QueueEnd::Open) {
@@ -210,7 +210,7 @@ impl ChangeQueue {
         wake(state);
     }
 
-    /// The connection is over.
+    /// Ends the stream, because the connection has ended.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         if matches!(state.end, QueueEnd::Open) {
@@ -219,10 +219,10 @@ impl ChangeQueue {
         wake(state);
     }
 
-    /// The next item.
+    /// Polls for the next item.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<NextChange> {
         let mut state = self.state.lock();
-        // What was dropped was older than what still waits.
+        // The dropped changes are older than those in the queue.
         if state.lagged > 0 {
             let missed = Missed::Lagged(std::mem::take(&mut state.lagged));
             return Poll::Ready(NextChange::Change(Change::Missed(missed)));
@@ -250,8 +250,8 @@ impl QueueState {
         self.is_meant(id) && self.subscribed == SubscriptionState::Asked
     }
 
-    /// Whether something with this id is for this subscription. What comes without one, which it
-    /// must not, can only be for the one that waits.
+    /// Whether a message with this id is for this subscription. A message without an id, which is not
+    /// allowed, can only be for the open subscription.
     fn is_meant(&self, id: Option<&Id>) -> bool {
         match (id, &self.subscription) {
             (Some(id), Some(own)) => is_same(id, own),
@@ -261,7 +261,7 @@ impl QueueState {
     }
 }
 
-/// Whether an id that came is this one. Some servers write the id, which is a number, as a text.
+/// Whether a received id is this one. Some servers return the id, which is a number, as a string.
 fn is_same(id: &Id, own: &Id) -> bool {
     match (id, own) {
         (Id::Text(text), Id::Int(number)) => text.parse() == Ok(*number),

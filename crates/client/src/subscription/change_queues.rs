@@ -25,7 +25,7 @@ struct OpenQueues {
 }
 
 impl ChangeQueues {
-    /// Tells this one of changes too, from now on.
+    /// Adds a queue, which gets all changes from now on.
     pub(crate) fn enter(&self, queue: &Arc<ChangeQueue>) {
         let mut open = self.open.lock();
         if open.is_closed {
@@ -35,7 +35,7 @@ impl ChangeQueues {
         open.queues.push(Arc::downgrade(queue));
     }
 
-    /// Hands a piece of news to those it is for.
+    /// Passes a notification to the streams that it fits.
     pub(crate) fn hear(&self, news: &ServerNotification, params: &Members<'_>) {
         let queues = self.all();
         if queues.is_empty() {
@@ -59,8 +59,8 @@ impl ChangeQueues {
         }
     }
 
-    /// Takes `notifications/subscriptions/acknowledged`. `before` is called before a reader is told that
-    /// its subscription was opened again.
+    /// Handles `notifications/subscriptions/acknowledged`. `before` is called before a reader is told
+    /// that its subscription was opened again.
     pub(crate) fn acknowledge(&self, params: &Members<'_>, before: impl Fn()) {
         let Ok(acknowledged) = params.parse::<SubscriptionsAcknowledgedNotificationParams>() else {
             return self.acknowledge_odd(params, &before);
@@ -72,8 +72,8 @@ impl ChangeQueues {
         }
     }
 
-    /// Takes an acknowledgement that cannot be read as a whole. What cannot be read of it counts as what
-    /// was asked for: the subscription is there, and says more by itself.
+    /// Handles an acknowledgement that cannot be parsed as a whole. Its invalid members count as
+    /// acknowledged, because the subscription exists and its notifications are unaffected.
     #[cold]
     fn acknowledge_odd(&self, params: &Members<'_>, before: &impl Fn()) {
         let said = params.get("notifications");
@@ -85,8 +85,8 @@ impl ChangeQueues {
         }
     }
 
-    /// Takes `notifications/cancelled`, by which a server ends a subscription; says whether it was
-    /// that.
+    /// Handles `notifications/cancelled`, with which a server ends a subscription. Returns whether the
+    /// notification was for a subscription.
     pub(crate) fn dismiss(&self, cancelled: &CancelledNotificationParams) -> bool {
         let Some(id) = &cancelled.request_id else {
             return false;
@@ -95,21 +95,21 @@ impl ChangeQueues {
         queues.iter().any(|queue| queue.dismiss(id))
     }
 
-    /// The connection was interrupted for a while.
+    /// Tells all streams that the connection was interrupted.
     pub(crate) fn missed(&self) {
         for queue in self.all() {
             queue.tell(Change::Missed(Missed::Reopened));
         }
     }
 
-    /// No queue gets any more changes.
+    /// Ends all streams with an error.
     pub(crate) fn fail(&self, error: impl Fn() -> CallError) {
         for queue in self.all() {
             queue.fail(error());
         }
     }
 
-    /// Ends the subscription to a resource for all its listeners, because it is no longer possible.
+    /// Ends the streams that listen to a resource, because it cannot be subscribed to any more.
     pub(crate) fn fail_resource(&self, uri: &str, error: impl Fn() -> CallError) {
         for queue in self.all() {
             let granted = queue.granted();
@@ -119,7 +119,7 @@ impl ChangeQueues {
         }
     }
 
-    /// The connection is over.
+    /// Ends all streams, because the connection has ended.
     pub(crate) fn close(&self) {
         self.open.lock().is_closed = true;
         for queue in self.all() {
@@ -160,7 +160,7 @@ fn odd_grant(said: Option<&JsonObject>, asked: &SubscriptionFilter) -> Subscript
     granted
 }
 
-/// subscriptions: what comes on a subscription carries the id of the request that opened it.
+/// subscriptions: notifications of a subscription carry the id of the request that opened it.
 pub(crate) fn subscription_id(params: &Members<'_>) -> Option<Id> {
     #[derive(Deserialize)]
     struct SubscriptionMeta {

@@ -1,6 +1,6 @@
-//! What a session is to be like: the level of its log, and the resources subscribed to. A task of
-//! the connection (`listen::reconcile`) makes the session match, and does so again when another
-//! session takes its place.
+//! The desired state of a session: its log level, and the subscribed resources. A task of the
+//! connection (`listen::reconcile`) brings the session to this state, and does so again when another
+//! session replaces it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,60 +13,60 @@ use turnbuckle_protocol::LoggingLevel;
 
 use crate::error::CallError;
 
-/// How many requests for one session are on their way at once.
+/// How many requests for one session are sent at once.
 const MAX_REQUESTS: usize = 16;
 
 /// The desired state of a connection's session.
 #[derive(Debug, Default)]
 pub(crate) struct DesiredSession {
     state: Mutex<SessionState>,
-    /// Tells the task to look again.
+    /// Wakes the task.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct SessionState {
     is_kept: bool,
-    /// How many sessions there were before this one.
+    /// The number of sessions before this one.
     session: u64,
-    /// How many listeners there were.
+    /// The number of listeners so far.
     listeners: u64,
     level: Option<DesiredLevel>,
     resources: BTreeMap<Arc<str>, DesiredResource>,
-    /// Whether the session may be over, which a question finds out.
+    /// Whether the session may have expired, which a ping finds out.
     is_in_doubt: bool,
-    /// Whether there is no way for the server to say anything by itself.
+    /// Whether the server has no stream for messages that belong to no request.
     is_silent: bool,
 }
 
 #[derive(Debug)]
 struct DesiredLevel {
     wanted: LoggingLevel,
-    /// The session it was last set in.
+    /// The session in which it was last set.
     set_in: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct DesiredResource {
-    /// The listeners that want it. When the last one is gone it is unsubscribed.
+    /// The listeners of the resource. When the last one is gone, it is unsubscribed.
     listeners: BTreeSet<u64>,
-    /// The session it is subscribed in.
+    /// The session in which the resource is subscribed.
     subscribed_in: Option<u64>,
     is_under_way: bool,
     waiting: Vec<WaitingListener>,
 }
 
-/// A listener that waits to hear whether a resource was subscribed to.
+/// A listener that waits for the result of subscribing to a resource.
 #[derive(Debug)]
 struct WaitingListener {
     listener: u64,
     told: oneshot::Sender<Result<(), CallError>>,
 }
 
-/// Whether a resource was subscribed to.
+/// The result of subscribing to a resource.
 pub(crate) type Granted = oneshot::Receiver<Result<(), CallError>>;
 
-/// Something to be asked of the server.
+/// A request that brings the session closer to its desired state.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SessionRequest {
     SetLevel(LoggingLevel),
@@ -76,22 +76,22 @@ pub(crate) enum SessionRequest {
     Ping,
 }
 
-/// The state in this session.
+/// The number of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionNumber(u64);
 
 impl DesiredSession {
-    /// Whether the task is needed and does not run yet; it does from now on.
+    /// Whether the task must be started. From now on it counts as running.
     pub(crate) fn begin(&self) -> bool {
         !std::mem::replace(&mut self.state.lock().is_kept, true)
     }
 
-    /// Waits until there may be something to do.
+    /// Waits until there may be requests to send.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Wants this level of the log.
+    /// Sets the desired log level.
     pub(crate) fn want_level(&self, level: LoggingLevel) {
         self.state.lock().level = Some(DesiredLevel {
             wanted: level,
@@ -100,7 +100,7 @@ impl DesiredSession {
         self.changed.notify_one();
     }
 
-    /// The level was set just now, by the call that wanted it.
+    /// Records that a call has just set this level.
     pub(crate) fn has_level(&self, level: LoggingLevel) {
         let mut state = self.state.lock();
         state.level = Some(DesiredLevel {
@@ -109,14 +109,14 @@ impl DesiredSession {
         });
     }
 
-    /// Whether messages of this severity come in this session.
+    /// Whether messages of this severity are sent in this session.
     pub(crate) fn hears(&self, level: LoggingLevel) -> bool {
         let state = self.state.lock();
         let set = state.level.as_ref();
         set.is_some_and(|set| set.set_in == Some(state.session) && set.wanted <= level)
     }
 
-    /// A number for one more listener.
+    /// Returns a number for a new listener.
     pub(crate) fn number(&self) -> u64 {
         let mut state = self.state.lock();
         state.listeners += 1;
@@ -140,7 +140,7 @@ impl DesiredSession {
         granted
     }
 
-    /// A listener wants it no more.
+    /// Removes a listener's subscription to a resource.
     pub(crate) fn release(&self, uri: &Arc<str>, listener: u64) {
         let mut state = self.state.lock();
         if let Some(resource) = state.resources.get_mut(uri) {
@@ -150,7 +150,7 @@ impl DesiredSession {
         self.changed.notify_one();
     }
 
-    /// Another session has taken the place of the last: all is to be asked for again.
+    /// Called when another session has replaced the last one: everything must be requested again.
     pub(crate) fn reopened(&self) {
         let mut state = self.state.lock();
         state.session += 1;
@@ -160,7 +160,7 @@ impl DesiredSession {
         self.changed.notify_one();
     }
 
-    /// The session may be over. A client that only listens would not notice.
+    /// Called when the session may have expired, which a client that only listens would not notice.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "a pipe breaks for good")
@@ -170,17 +170,17 @@ impl DesiredSession {
         self.changed.notify_one();
     }
 
-    /// The server has no way to say anything by itself in this session.
+    /// Called when the server has no stream for messages that belong to no request.
     pub(crate) fn fall_silent(&self) {
         self.state.lock().is_silent = true;
     }
 
-    /// Whether that is so.
+    /// Whether the server has no such stream.
     pub(crate) fn is_silent(&self) -> bool {
         self.state.lock().is_silent
     }
 
-    /// The work to do now, each for a subject of its own, and in which session.
+    /// Returns the requests to send now, each with a different subject, and their session.
     pub(crate) fn requests(&self) -> (SessionNumber, Vec<SessionRequest>) {
         let mut state = self.state.lock();
         let session = state.session;
@@ -193,7 +193,7 @@ impl DesiredSession {
         {
             requests.push(SessionRequest::SetLevel(level.wanted));
         }
-        // They ended with the session, and no listener wants them any more.
+        // These subscriptions ended with their session, and no listener wants them any more.
         state.resources.retain(|_, resource| {
             !resource.listeners.is_empty() || resource.subscribed_in == Some(session)
         });
@@ -213,7 +213,7 @@ impl DesiredSession {
         (SessionNumber(session), requests)
     }
 
-    /// The level was set.
+    /// Records that the level was set.
     pub(crate) fn level_done(&self, session: SessionNumber, level: LoggingLevel) {
         if let Some(wanted) = &mut self.state.lock().level
             && wanted.wanted == level
@@ -222,7 +222,7 @@ impl DesiredSession {
         }
     }
 
-    /// The resource was subscribed to.
+    /// Records that the resource was subscribed to.
     pub(crate) fn subscribed(&self, session: SessionNumber, uri: &str) {
         let waiting = self.settle(uri, |resource| {
             resource.subscribed_in = Some(session.0);
@@ -233,8 +233,8 @@ impl DesiredSession {
         }
     }
 
-    /// The resource was not subscribed to: those who wait for it give it up. Says whether others
-    /// still want it.
+    /// Records that the resource could not be subscribed to, and fails the listeners that wait for it.
+    /// Returns whether others still want it.
     pub(crate) fn not_subscribed(&self, uri: &str, error: impl Fn() -> CallError) -> bool {
         let settled = self.settle(uri, |resource| {
             let waiting = std::mem::take(&mut resource.waiting);
@@ -252,12 +252,12 @@ impl DesiredSession {
         is_wanted
     }
 
-    /// The resource is not subscribed to any more, or need not be.
+    /// Records that the resource is not subscribed to any more.
     pub(crate) fn unsubscribed(&self, uri: &str) {
         self.settle(uri, |resource| resource.subscribed_in = None);
     }
 
-    /// The resource cannot be subscribed to: forget it.
+    /// Forgets a resource that cannot be subscribed to.
     pub(crate) fn forget(&self, uri: &str) {
         self.state.lock().resources.remove(uri);
     }
@@ -312,7 +312,7 @@ mod tests {
         ];
         assert_eq!(requests, all);
         desired.reopened();
-        // What was done in the session that is over does not count.
+        // Requests of the expired session do not count.
         desired.subscribed(session, "a:b");
         desired.level_done(session, LoggingLevel::Info);
         assert_eq!(desired.requests().1, all);

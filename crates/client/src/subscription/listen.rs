@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 
-/// What to subscribe to: changes of lists, and of single resources. Give it to
+/// Which changes to subscribe to: those of lists, and of single resources. Pass it to
 /// [`Connection::listen`](crate::Connection::listen).
 ///
 /// ```
@@ -17,12 +17,13 @@ use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
 pub struct Listen(SubscriptionFilter);
 
 impl Listen {
-    /// No subscriptions. Add some before you give it to `listen`: an empty one is an error.
+    /// Creates an empty set of subscriptions. Add some before you pass it to `listen`: an empty set is
+    /// an error.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Changes of the lists of tools, prompts and resources. Single resources are added with
+    /// Subscribes to changes of the lists of tools, prompts and resources. Add single resources with
     /// [`resource`](Self::resource).
     pub fn lists() -> Self {
         Self::new().tools().prompts().resources()
@@ -44,7 +45,7 @@ impl Listen {
         Self(self.0.with_resources())
     }
 
-    /// Adds changes of the contents of one resource. It need not be listed. May be called for any
+    /// Adds changes of the contents of one resource, which need not be listed. It may be called for any
     /// number of resources.
     pub fn resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
@@ -54,7 +55,7 @@ impl Listen {
         Self(self.0.with_resource(uri))
     }
 
-    /// The filter of the protocol.
+    /// Returns the subscriptions as a filter of the protocol.
     pub fn filter(&self) -> &SubscriptionFilter {
         &self.0
     }
@@ -66,8 +67,8 @@ impl From<SubscriptionFilter> for Listen {
     }
 }
 
-/// The part of a filter that a server of a session says it can fulfil. Whether it takes each of the
-/// resources shows when they are subscribed to.
+/// Returns the part of a filter that a server with a session supports by its capabilities. Whether it
+/// accepts single resources is only known after subscribing to them.
 pub(crate) fn offered(
     wanted: &SubscriptionFilter,
     capabilities: Option<&ServerCapabilities>,
@@ -81,7 +82,7 @@ pub(crate) fn offered(
     let list = resources.and_then(|can| can.list_changed);
     let subscribe = resources.and_then(|can| can.subscribe);
     let both = |wanted: bool, can: Option<bool>| (wanted && can == Some(true)).then_some(true);
-    // Sessions tell of tasks without being asked.
+    // In sessions, servers report the status of tasks without a subscription.
     let mut offered = SubscriptionFilter::new();
     offered.tools_list_changed = both(wanted.wants_tools(), tools);
     offered.prompts_list_changed = both(wanted.wants_prompts(), prompts);
@@ -93,7 +94,7 @@ pub(crate) fn offered(
     offered
 }
 
-/// The part of a filter that is not granted.
+/// Returns the part of a filter that was not granted.
 pub(crate) fn refused(
     wanted: &SubscriptionFilter,
     granted: &SubscriptionFilter,

@@ -1,8 +1,8 @@
 //! Subscriptions, and the changes that they report.
 //!
-//! [`ChangeQueues`] hands each change to the bounded queues of the streams that want it.
-//! [`DesiredSession`] says what a session is to be subscribed to. The tasks that talk to the server
-//! about it are in `listen`.
+//! [`ChangeQueues`] passes each change to the bounded queues of the streams that want it.
+//! [`DesiredSession`] is the desired state of a session. The tasks that send requests to reach this
+//! state are in `listen`.
 
 mod change;
 mod change_queue;

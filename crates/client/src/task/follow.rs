@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{connection::Connection, error::CallError};
 
-/// How often a task may ask. A form with a page for each question stays below it; a server that
-/// asks in a circle is stopped.
+/// How often a task may ask. A form with a page for each question stays below the limit; a server that
+/// asks endlessly is stopped.
 const MAX_ROUNDS: usize = 100;
 
 const CALL: &str = "tools/call";
@@ -26,17 +26,17 @@ pub(crate) enum Followed {
     Asked(InputRequests),
 }
 
-/// Who answers the questions of a task.
+/// How the questions of a task are answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answering {
     Handlers,
     ByHand,
 }
 
-/// The result of a task, when it has one: as its call would have returned it.
+/// Waits for the result of a task, in the form in which its call would have returned it.
 ///
 /// # Cancel safety
-/// Dropping the future leaves the task alone.
+/// Dropping the future does not affect the task.
 pub(crate) async fn follow(
     connection: &Connection,
     ticket: &mut TaskTicket,
@@ -55,7 +55,7 @@ async fn follow_with(
     let mut rounds = 0;
     let is_session = !connection.server().revision().is_modern();
     loop {
-        // In a session the server keeps `tasks/result` open until there is one.
+        // In a session the server keeps `tasks/result` open until there is a result.
         if is_session && let Some(result) = fetch(connection, ticket).await? {
             return Ok(Followed::Done(result));
         }
@@ -81,7 +81,7 @@ async fn follow_with(
                     if rounds == MAX_ROUNDS {
                         return Err(too_many(connection));
                     }
-                    // It may go on at once, and so do we.
+                    // The task may continue at once, so poll it without a pause.
                     continue;
                 }
             }
@@ -91,7 +91,7 @@ async fn follow_with(
     }
 }
 
-/// Follows the task of a call that is awaited: when the call is given up, so is the task.
+/// Follows the task of a call that is awaited. Dropping the future cancels the task.
 pub(crate) async fn wait(
     connection: &Connection,
     tool: &str,
@@ -103,7 +103,7 @@ pub(crate) async fn wait(
     let server = connection.link().server();
     let following = async {
         if connection.server().revision().is_modern() {
-            // It was seen working a moment ago.
+            // The call has just returned a running task, so wait before the first poll.
             tokio::time::sleep(ticket.poll_interval()).await;
         }
         follow(connection, &mut ticket).await
@@ -115,7 +115,7 @@ pub(crate) async fn wait(
             .unwrap_or_else(|_| Err(CallError::overdue(server, CALL, Overdue::Total(limit)))),
     };
     match &followed {
-        // There will be no answer, so the task need not wait.
+        // Nothing waits for the result any more, so the task is cancelled when the guard is dropped.
         Err(
             CallError::Deadline { .. }
             | CallError::InputRequired { .. }
@@ -126,8 +126,8 @@ pub(crate) async fn wait(
     followed
 }
 
-/// Follows the task of a call whose questions are answered by hand. A call that is dropped, or not
-/// done in its time, gives its task up.
+/// Follows the task of a call whose questions are answered by hand. If the future is dropped, or the
+/// deadline is over, the task is cancelled.
 pub(crate) async fn wait_by_hand(
     connection: &Connection,
     ticket: &mut TaskTicket,
@@ -151,7 +151,7 @@ pub(crate) async fn wait_by_hand(
     followed
 }
 
-/// Gives a task up, while the connection goes on.
+/// Cancels a task in the background.
 pub(crate) fn give_up(connection: &Connection, ticket: &TaskTicket) {
     drop(CancelOnDrop(Some((
         connection.clone(),
@@ -159,7 +159,7 @@ pub(crate) fn give_up(connection: &Connection, ticket: &TaskTicket) {
     ))));
 }
 
-/// The questions for the application to answer, if the client has offered to.
+/// Returns the questions for the application, if the client has declared that it answers them.
 fn offered(connection: &Connection, asked: InputRequests) -> Result<Followed, CallError> {
     let link = connection.link();
     match link.check_asks(&asked) {
@@ -181,19 +181,19 @@ impl Drop for CancelOnDrop {
         let Some((connection, task)) = self.0.take() else {
             return;
         };
-        // Where there is no runtime any more, there is no connection either.
+        // Without a runtime there is no connection either.
         if tokio::runtime::Handle::try_current().is_err() {
             return;
         }
         let owner = connection.clone();
         owner.run_parting(async move {
-            // It is given up, whatever the server makes of that.
+            // The result of cancelling does not matter to anyone.
             let _ = poll::cancel(&connection, &task).await;
         });
     }
 }
 
-/// Fetches the result in a session: the server asks what it wants to know before it answers.
+/// Fetches the result in a session. The server sends its questions before it answers this request.
 async fn fetch(
     connection: &Connection,
     ticket: &TaskTicket,
@@ -201,20 +201,20 @@ async fn fetch(
     let method = "tasks/result";
     match poll::ask(connection, method, &ticket.task_id, None).await {
         Ok(result) => Ok(Some(result)),
-        // The task is looked at again, which tells a server that is away from one that is gone.
+        // In this case the task is polled again, which fails if the server is gone for good.
         Err(error @ CallError::Rejected { .. }) => Err(error),
         Err(error) if error.is_passing() && !connection.link().is_closed() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Answers what was not answered before; whether there was anything.
+/// Answers the questions that were not answered before. Returns whether there were any.
 async fn answer(
     connection: &Connection,
     ticket: &mut TaskTicket,
     mut asked: InputRequests,
 ) -> Result<bool, CallError> {
-    // The extension: clients SHOULD tell questions they have seen by their keys.
+    // tasks extension: clients SHOULD recognise questions that they have seen by their keys.
     asked.retain(|key, _| !ticket.answered.contains(key));
     if asked.is_empty() {
         return Ok(false);

@@ -1,8 +1,8 @@
 //! Tasks of a server: polling a task, and waiting for its result.
 //!
-//! A plain call needs nothing of this: where the server makes a task of it, the client waits for
-//! the task and answers what it asks ([`follow`]). [`TaskTicket`] is what another process needs to
-//! come back.
+//! A plain call needs none of this directly: if the server makes a task of it, the client waits for the
+//! task and answers its questions ([`follow`]). With a [`TaskTicket`], another process can return to
+//! the task.
 
 mod follow;
 mod poll;

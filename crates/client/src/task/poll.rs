@@ -15,8 +15,8 @@ use crate::{
     link::{in_span, span},
 };
 
-/// How often in a row a look may fail before it counts. A server that is restarted is back by
-/// then; with the usual interval it is some seconds.
+/// How often in a row a poll may fail before the error is returned. With the usual interval this takes
+/// some seconds, in which a restarted server is back.
 const MAX_FAILURES: u32 = 5;
 
 /// The result of one poll of a task.
@@ -27,7 +27,7 @@ pub(crate) struct Look {
 
 /// The data of the status.
 pub(crate) enum LookState {
-    /// Nothing yet.
+    /// The task is still running.
     Waiting,
     /// The task asks these questions.
     Asks(InputRequests),
@@ -37,7 +37,7 @@ pub(crate) enum LookState {
     Failed(ErrorObject),
     /// The task was cancelled.
     Cancelled,
-    /// The rest must be fetched with `tasks/result`, in sessions.
+    /// The result or question must be fetched with `tasks/result`, in sessions.
     Fetch,
 }
 
@@ -49,9 +49,9 @@ struct TaskParams<'a> {
     input_responses: Option<&'a InputResponses>,
 }
 
-/// Asks the server something about a task.
+/// Sends a request about a task.
 ///
-/// In a box, because it is a part of the call that became the task.
+/// Boxed, because it is a part of the call that became the task.
 pub(super) fn ask<'a>(
     connection: &'a Connection,
     method: &'static str,
@@ -72,14 +72,14 @@ pub(super) fn ask<'a>(
     Box::pin(asked)
 }
 
-/// Gives a task up.
+/// Cancels a task.
 pub(crate) async fn cancel(connection: &Connection, task_id: &str) -> Result<(), CallError> {
     ask(connection, "tasks/cancel", task_id, None)
         .await
         .map(drop)
 }
 
-/// Looks once.
+/// Polls a task once.
 pub(crate) async fn look(
     connection: &Connection,
     ticket: &mut TaskTicket,
@@ -99,7 +99,7 @@ pub(crate) async fn look(
     Ok(look)
 }
 
-/// Looks, and again if that fails for a reason that may pass.
+/// Polls a task, and polls again after a temporary error.
 pub(super) async fn look_patiently(
     connection: &Connection,
     ticket: &mut TaskTicket,
@@ -126,7 +126,7 @@ fn modern(task: DetailedTask) -> Look {
         TaskState::Completed(result) => LookState::Done(result),
         TaskState::Failed(error) => LookState::Failed(error),
         TaskState::Cancelled => LookState::Cancelled,
-        // A state that is not known here does not end the task.
+        // An unknown state does not end the task.
         _ => LookState::Waiting,
     };
     Look {
@@ -138,14 +138,14 @@ fn modern(task: DetailedTask) -> Look {
 fn legacy(task: Task) -> Look {
     let state = match task.status {
         TaskStatus::Cancelled => LookState::Cancelled,
-        // tasks: the requestor SHOULD call `tasks/result`, to be asked or to be answered.
+        // tasks: the requestor SHOULD call `tasks/result`, to receive the questions or the result.
         TaskStatus::InputRequired | TaskStatus::Completed | TaskStatus::Failed => LookState::Fetch,
         _ => LookState::Waiting,
     };
     Look { task, state }
 }
 
-/// Answers what a modern task asked.
+/// Sends answers to the questions of a modern task.
 pub(crate) async fn update(
     connection: &Connection,
     ticket: &mut TaskTicket,

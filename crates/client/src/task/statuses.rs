@@ -14,12 +14,13 @@ use turnbuckle_protocol::Task;
 use super::{TaskTicket, poll};
 use crate::{connection::Connection, error::CallError};
 
-/// The status of a task, now and whenever it changes, polled at the interval that the server asks for.
+/// The status of a task, now and whenever it changes. It is polled at the interval that the server asks
+/// for. Made by [`TaskHandle::statuses`](crate::TaskHandle::statuses).
 ///
-/// It ends after the final status of the task, or after an error.
+/// The stream ends after the final status of the task, or after an error.
 ///
 /// # Cancel safety
-/// Dropping it does not affect the task.
+/// Dropping the stream does not affect the task.
 #[must_use = "nothing is looked at before it is polled"]
 pub struct TaskStatuses {
     next: Option<BoxFuture<'static, (StatusWatch, Result<Task, CallError>)>>,
@@ -43,7 +44,7 @@ impl TaskStatuses {
         }
     }
 
-    /// The next status; `None` when the task has ended, or after an error.
+    /// Returns the next status; `None` when the task has ended, or after an error.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -53,7 +54,7 @@ impl TaskStatuses {
 }
 
 impl StatusWatch {
-    /// Looks until there is something new.
+    /// Polls the task until its status has changed.
     async fn next(mut self) -> (Self, Result<Task, CallError>) {
         loop {
             if self.last.is_some() {

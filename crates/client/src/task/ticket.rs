@@ -5,27 +5,26 @@ use std::{collections::BTreeSet, time::Duration};
 use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::Task;
 
-/// How long to wait between two looks where the server does not say.
+/// How long to wait between two polls if the server does not say.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The bounds of what a server may ask for: it must neither make us spin nor forget the task.
+/// The bounds of the interval that a server may ask for: polls must be neither constant nor too rare.
 const SHORTEST_POLL: Duration = Duration::from_millis(5);
 const LONGEST_POLL: Duration = Duration::from_mins(1);
 
-/// The data to come back to a task. Store it, and give it to
-/// [`Connection::task`](crate::Connection::task) on a connection to the same server, also in
-/// another process.
+/// The data to return to a task. Store it, and pass it to [`Connection::task`](crate::Connection::task)
+/// on a connection to the same server, even in another process.
 ///
-/// The result can be read with it, so treat it as a secret.
+/// Anyone who has the ticket may be able to read the result, so treat it as a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskTicket {
-    /// The id that the server gave it.
+    /// The id that the server gave the task.
     pub task_id: String,
     /// The tool that was called. Its output schema is used to check the result.
     pub tool: String,
-    /// How many milliseconds the server wants between two polls; one second if it does not say. It
-    /// is kept between 5 ms and one minute.
+    /// How many milliseconds the server wants between two polls; one second if it does not say. The
+    /// interval is limited to between 5 ms and one minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
     /// The keys of the questions that were answered, so that no question is asked twice.

@@ -7,23 +7,23 @@ use turnbuckle_protocol::{Revision, Tool, http::ParamHeaders};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExcludedTool {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// Which rule it breaks.
+    /// The rule that its definition breaks.
     pub reason: String,
 }
 
 /// The facts about one tool.
 #[derive(Debug)]
 pub(crate) struct HttpNotes {
-    /// Which of its arguments are repeated in headers.
+    /// The arguments that are repeated in headers.
     pub(crate) headers: ParamHeaders,
-    /// Whether it does no harm if a call runs twice.
+    /// Whether a call can safely run twice.
     pub(super) is_repeatable: bool,
 }
 
 impl HttpNotes {
-    /// Reads a tool, unless it cannot be called.
+    /// Reads the definition of a tool. Fails if the tool cannot be called.
     pub(super) fn of(tool: &Tool, revision: Revision) -> Result<Self, ExcludedTool> {
         let headers = if revision.rules().mirrored_headers {
             ParamHeaders::of(&tool.input_schema)

@@ -1,5 +1,5 @@
-//! The tools of a server, as far as they were listed: what they promise to return, and what matters
-//! for sending their calls over HTTP.
+//! The listed tools of a server: their output schemas, and the facts that are needed to send their
+//! calls over HTTP.
 
 use std::{
     collections::HashMap,
@@ -18,20 +18,20 @@ use super::output_schema::OutputSchema;
 use super::{ExcludedTool, HttpNotes};
 use crate::error::CallError;
 
-/// How many tools of one server are taken note of. Beyond that a tool is not checked: no model
-/// chooses among more tools, and memory is not the server's to fill.
+/// How many tools of one server are remembered. Results of further tools are not checked: no model
+/// chooses among more tools, and a server must not fill the client's memory.
 const MAX_TOOLS: usize = 10_000;
 
-/// How long after a failure the list is read again for what it promises.
+/// How long after a failure the tools are listed again to get their output schemas.
 const TRY_AGAIN_AFTER: Duration = Duration::from_mins(1);
 
-/// The tools of a server, as far as they were listed.
+/// The listed tools of a server.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     list: Mutex<ToolList>,
-    /// Whether the whole list was read, or cannot be.
+    /// Whether the whole list was read, or cannot be read at all.
     is_listed: AtomicBool,
-    /// When it could not be read last.
+    /// When reading it last failed.
     failed: Mutex<Option<Instant>>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct ListedTool {
 }
 
 impl ListedTools {
-    /// Takes note of a page of the list. The first page begins a new list.
+    /// Records a page of the list. The first page begins a new list.
     pub(crate) fn learn<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>, page: usize) {
         let mut list = self.list.lock();
         if page == 0 {
@@ -69,7 +69,7 @@ impl ListedTools {
         }
     }
 
-    /// The same over HTTP, where tools are left out that cannot be called. Says which are.
+    /// The same over HTTP, where tools that cannot be called are removed. Returns the removed tools.
     #[cfg(feature = "http")]
     pub(crate) fn learn_over_http(
         &self,
@@ -110,7 +110,7 @@ impl ListedTools {
         excluded
     }
 
-    /// Whether the whole list was read since it last changed, or was tried to be a short while ago.
+    /// Whether the whole list was read since it last changed, or reading it failed a short while ago.
     pub(crate) fn is_listed(&self) -> bool {
         self.is_listed.load(Ordering::Relaxed)
             || self
@@ -119,23 +119,23 @@ impl ListedTools {
                 .is_some_and(|at| at.elapsed() < TRY_AGAIN_AFTER)
     }
 
-    /// Says that the list could not be read. It is tried again after a while.
+    /// Records that the list could not be read. It is read again after a while.
     pub(crate) fn note_failed(&self) {
         *self.failed.lock() = Some(Instant::now());
     }
 
-    /// Says that the list was read to its end, or that it cannot be.
+    /// Records that the list was read to its end, or that it cannot be read at all.
     pub(crate) fn note_listed(&self) {
         self.is_listed.store(true, Ordering::Relaxed);
     }
 
-    /// Forgets everything: the list has changed.
+    /// Forgets everything, because the list has changed.
     pub(crate) fn forget(&self) {
         self.is_listed.store(false, Ordering::Relaxed);
         *self.list.lock() = ToolList::default();
     }
 
-    /// Checks a result, if the tool's promise is known.
+    /// Checks a result, if the tool's output schema is known.
     pub(crate) fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), CallError> {
         if result.is_error() {
             return Ok(());
@@ -145,18 +145,18 @@ impl ListedTools {
         promise.map_or(Ok(()), |promise| promise.check(tool, result))
     }
 
-    /// The tools that the last list had and that were left out.
+    /// Returns the tools of the last list that were left out.
     #[cfg(feature = "http")]
     pub(crate) fn excluded(&self) -> Vec<ExcludedTool> {
         self.list.lock().excluded.clone()
     }
 
-    /// A tool that may be called; `None` if it was not listed.
+    /// Returns a tool that may be called; `None` if it was not listed.
     ///
     /// # Errors
-    /// If the tool was left out of the list. streamable-http: such a definition MUST be rejected,
-    /// and what it wants repeated cannot be, so a call by its name would be refused at best, and
-    /// led astray by a proxy in front of the server at worst.
+    /// Fails if the tool was left out of the list. streamable-http: such a definition MUST be rejected.
+    /// The headers for its arguments cannot be sent, so a server would refuse the call at best, and a
+    /// proxy in front of the server might route it wrongly.
     #[cfg(feature = "http")]
     pub(crate) fn callable(&self, tool: &str) -> Result<Option<Arc<ListedTool>>, ExcludedTool> {
         let list = self.list.lock();
@@ -167,7 +167,7 @@ impl ListedTools {
         excluded.cloned().map_or(Ok(None), Err)
     }
 
-    /// Whether it does no harm if a call of this tool runs twice.
+    /// Whether a call of this tool can safely run twice.
     #[cfg(feature = "http")]
     pub(crate) fn is_repeatable(&self, tool: &str) -> bool {
         let listed = self.find(tool);

@@ -1,6 +1,6 @@
 //! Checks results against the output schema of their tool.
 //!
-//! The promise is the output schema in the list of tools, so it is known once they were listed. A
+//! The output schema is a part of the list of tools, so it is known once the tools were listed. A
 //! schema is compiled when its tool is first called.
 
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::error::CallError;
 #[derive(Debug)]
 pub(super) struct OutputSchema {
     schema: Value,
-    /// `None` if it cannot be used: a dialect that is not known, or a reference to elsewhere.
+    /// `None` if the schema cannot be used: an unknown dialect, or a reference to another document.
     compiled: OnceLock<Option<Schema>>,
 }
 

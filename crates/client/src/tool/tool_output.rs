@@ -7,11 +7,11 @@ use turnbuckle_protocol::{CallToolResult, ContentBlock};
 
 use crate::error::CallError;
 
-/// The output of a tool: content for a model, and often structured content for a program.
-/// [`Connection::call`](crate::Connection::call) returns it.
+/// The output of a tool: content for a model, and often structured content for a program. Returned by
+/// [`Connection::call`](crate::Connection::call).
 ///
-/// Use [`ok`](Self::ok) to turn a failed tool into an error, [`parse`](Self::parse) to read its
-/// value, and [`text`](Self::text) to show it. It dereferences to the [`CallToolResult`] for
+/// Use [`ok`](Self::ok) to turn the output of a failed tool into an error, [`parse`](Self::parse) to
+/// read its value, and [`text`](Self::text) to show it. It dereferences to the [`CallToolResult`] for
 /// everything else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
@@ -29,14 +29,14 @@ impl ToolOutput {
         }
     }
 
-    /// Says how it breaks the tool's output schema.
+    /// Records how the output breaks the tool's output schema.
     pub(crate) fn with_mismatch(mut self, mismatch: &CallError) -> Self {
         self.mismatch = Some(mismatch.to_string().into());
         self
     }
 
-    /// How it breaks the tool's output schema, if that is a [warning](crate::OutputCheck::Warn) and
-    /// not an error.
+    /// Returns how the output breaks the tool's output schema, if that is a
+    /// [warning](crate::OutputCheck::Warn) and not an error.
     pub fn output_mismatch(&self) -> Option<&str> {
         self.mismatch.as_deref()
     }
@@ -59,10 +59,9 @@ impl ToolOutput {
         }
     }
 
-    /// Parses the value that the tool returned.
-    /// That is its structured content. Tools of older revisions have no structured content and
-    /// mostly write the same value as JSON into their text, so that is parsed instead. Text that is
-    /// not JSON can be read as a `String`.
+    /// Parses the value that the tool returned: its structured content. Tools of older revisions have
+    /// no structured content and usually write the same value as JSON into their text, so the text is
+    /// parsed instead. Text that is not JSON can be read as a `String`.
     ///
     /// ```no_run
     /// #[derive(serde::Deserialize)]
@@ -77,8 +76,8 @@ impl ToolOutput {
     /// ```
     ///
     /// # Errors
-    /// [`CallError::ToolFailed`] with the text if the tool failed, [`CallError::OtherType`] if
-    /// what it returned is not a `T`.
+    /// [`CallError::ToolFailed`] with the text if the tool failed, and [`CallError::OtherType`] if the
+    /// returned value is not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CallError> {
         if self.result.is_error() {
             return Err(self.failure());
@@ -93,8 +92,8 @@ impl ToolOutput {
         })
     }
 
-    /// The text of the content, with a line break between two pieces. If the tool failed, it is the
-    /// reason: call [`ok`](Self::ok) first.
+    /// Returns the text of the content, with a line break between two pieces. If the tool failed, the
+    /// text is the reason: call [`ok`](Self::ok) first.
     pub fn text(&self) -> String {
         let pieces = self.result.content.iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.text.as_str()),
@@ -103,7 +102,7 @@ impl ToolOutput {
         pieces.collect::<Vec<_>>().join("\n")
     }
 
-    /// The result as a type of the protocol, to be passed on or serialised.
+    /// Returns the result as a type of the protocol, to be passed on or serialised.
     pub fn into_result(self) -> CallToolResult {
         self.result
     }
