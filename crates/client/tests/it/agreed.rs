@@ -1,5 +1,5 @@
-//! A client answers only what it has offered, in the revision that was agreed on; and handlers are
-//! told which server asks by the name that it was given here.
+//! A client answers only the kinds of requests that it has declared, in the negotiated revision; and
+//! handlers get the name that the application gave to the server.
 
 use std::{future::IntoFuture, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ fn with_tools() -> Value {
     params
 }
 
-/// Asks in the way of a session; the code of the client's error, or nothing.
+/// Sends a request in a session, and returns the code of the client's error, if any.
 async fn refused(server: &mut Server, method: &str, params: Value) -> Option<i64> {
     server
         .say(json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}))
@@ -112,7 +112,7 @@ async fn a_request_that_the_revision_does_not_have_is_refused() {
             Some(-32601)
         );
     }
-    // Forms came with 2025-06-18, URLs later.
+    // Forms came with 2025-06-18, URLs with 2025-11-25.
     let (_connection, mut server) = meet(&client, Revision::V2025_06_18).await;
     assert_eq!(
         refused(&mut server, "elicitation/create", form()).await,
@@ -331,7 +331,7 @@ async fn an_invalid_key_of_meta_is_an_error_before_anything_is_sent() {
         let params = PaginatedRequestParams::new().with_meta(Meta::new().with("my key", 1));
         let error = connection.request::<ToolsList>(params).await.unwrap_err();
         assert!(matches!(error, CallError::Unwritable { .. }), "{error:?}");
-        // The first thing that the server hears is the call with a valid key.
+        // The next message that the server receives is the call with a valid key.
         let (_, ()) = tokio::join!(
             connection
                 .call("t", ())

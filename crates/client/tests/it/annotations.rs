@@ -1,4 +1,4 @@
-//! What a tool says of itself, which a server may say without meaning it.
+//! Annotations of tools, which may be false.
 
 use std::sync::{
     Arc,
@@ -16,7 +16,7 @@ use crate::{
     script::{Server, meet, plain},
 };
 
-/// Nothing, a tool that claims to be harmless, and one that owns up to the opposite.
+/// No annotations, a tool that claims to be harmless, and a tool that declares the opposite.
 fn claims() -> [Value; 3] {
     [
         Value::Null,
@@ -40,7 +40,7 @@ fn tool(claim: &Value) -> Value {
     tool
 }
 
-/// Has the user asked, in the way of the revision.
+/// Asks the user, in the form of the revision, and records the client's answer.
 async fn ask(server: &mut Server, revision: Revision, heard: &mut Vec<Value>) {
     let mut params = form();
     if revision.is_modern() {
@@ -56,8 +56,8 @@ async fn ask(server: &mut Server, revision: Revision, heard: &mut Vec<Value>) {
     heard.push(server.hear().await.unwrap());
 }
 
-// tools: clients MUST consider annotations untrusted. Whatever a tool claims, people are asked the
-// same, results are checked the same, nothing is answered from memory, and the same is sent.
+// tools: clients MUST consider annotations untrusted. Whatever a tool claims, the user is asked the
+// same, results are checked the same, no answer comes from the cache, and the same is sent.
 // rule: T8
 #[tokio::test(start_paused = true)]
 async fn claims_of_a_tool_change_nothing_that_protects_its_caller() {

@@ -14,7 +14,7 @@ struct Sum<'a> {
     b: &'a str,
 }
 
-/// What a server hears as the arguments of a call.
+/// The arguments of a call, as the server receives them.
 async fn heard(call: ClientCall<'_, ToolOutput>, server: &mut Server) -> Value {
     let (output, arguments) = tokio::join!(IntoFuture::into_future(call), async {
         let heard = server.expect(json!({"method": "tools/call"})).await;
@@ -56,7 +56,7 @@ async fn a_list_without_pairs_is_an_error_and_nothing_is_sent() {
         let reason = error.source().unwrap().to_string();
         assert!(reason.contains("entry 0 is not a pair"), "{reason}");
     }
-    // The first message that the server hears is the next call.
+    // The next message that the server receives is the next call.
     let arguments = heard(connection.call("add", [("a", 1)]), &mut server).await;
     assert_eq!(arguments, json!({"a": 1}));
 }

@@ -1,4 +1,4 @@
-//! How often a server may ask, and how far the client says that its answers are.
+//! How often a server may ask, and the progress that the client reports about its answers.
 
 use serde_json::{Value, json};
 use turnbuckle_client::{

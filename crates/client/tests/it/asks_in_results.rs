@@ -1,4 +1,5 @@
-//! What modern servers ask: by the result of a call, which is then sent again with the answers.
+//! Questions of modern servers: they come in the result of a call, which is then sent again with the
+//! answers.
 
 use std::{future::IntoFuture, time::Duration};
 
@@ -64,7 +65,7 @@ async fn modern_servers_ask_by_the_result_of_the_call() {
                 })
             );
             assert_eq!(second["params"], first["params"].take());
-            // mrtr: without a state in the question there must be no state in the retry.
+            // mrtr: if the question has no state, the retry must have no state.
             let seat = json!({"seat": asks()["seat"]});
             server
                 .answer(json!({"resultType": "input_required", "inputRequests": seat}))

@@ -1,4 +1,4 @@
-//! What legacy servers ask: by requests of their own, in the middle of a call or at any time.
+//! Questions of legacy servers: they come as requests, in the middle of a call or at any time.
 
 use std::{
     sync::{
@@ -16,7 +16,7 @@ use turnbuckle_client::{
 
 use crate::script::{Server, meet, plain};
 
-/// Answers everything: forms with `{"seat": "12A"}`, URLs with yes, models with an echo.
+/// Answers everything: forms with `{"seat": "12A"}`, URLs with accept, sampling with an echo.
 pub(crate) fn answering() -> Client {
     plain()
         .on_form(|form| async move {
@@ -45,7 +45,7 @@ pub(crate) fn sample() -> Value {
     json!({"messages": [{"role": "user", "content": content}], "maxTokens": 9})
 }
 
-/// Asks in the way of a session, and gives the client's answer.
+/// Sends a request in a session, and returns the client's answer.
 async fn ask(server: &mut Server, method: &str, params: Value) -> Value {
     server
         .say(json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}))
@@ -145,7 +145,7 @@ async fn what_was_not_offered_is_refused_with_the_right_code() {
 }
 
 // rule: E7
-// elicitation, 2025-11-25: clients MUST ignore the end of a visit that they know nothing of.
+// elicitation, 2025-11-25: clients MUST ignore the end of a visit that they do not know.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_an_unknown_visit_is_ignored() {
     let (connection, mut server) = meet(&answering(), Revision::V2025_11_25).await;
@@ -167,7 +167,7 @@ async fn the_end_of_an_unknown_visit_is_ignored() {
 }
 
 // rule: Q4
-// sampling: a user who says no is answered with −1; a form that is declined with its own word.
+// sampling: a declined request is answered with −1; a declined form with the action `decline`.
 #[tokio::test(start_paused = true)]
 async fn saying_no_has_its_own_words() {
     let client = plain()
@@ -316,7 +316,7 @@ async fn a_server_cannot_open_questions_without_end() {
         .await;
 }
 
-// A user who takes three minutes over a form does not make the call run out of its minute.
+// If a user takes three minutes for a form, the call does not exceed its deadline of one minute.
 #[tokio::test(start_paused = true)]
 async fn the_time_a_person_takes_does_not_count_against_the_call() {
     let client = plain().on_form(|_| async {
@@ -347,7 +347,8 @@ async fn the_time_a_person_takes_does_not_count_against_the_call() {
 }
 
 // rule: O1
-// roots: a client that declared it tells of changes, where the revision has a word for it.
+// roots: a client that declared `listChanged` announces changes, in revisions that have the
+// notification.
 #[tokio::test(start_paused = true)]
 async fn changed_roots_are_announced_to_sessions() {
     for &revision in Revision::ALL {
@@ -386,7 +387,7 @@ async fn a_modern_server_that_sends_requests_gets_no_response() {
     assert_eq!(server.hear().await, None);
 }
 
-// elicitation, 2025-11-25: a call that is refused until a URL is visited is made again after the visit.
+// elicitation, 2025-11-25: a call that is refused until a URL is visited is sent again after the visit.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_ends_during_a_visit_ends_the_call() {
     let client = plain().on_url(|_| std::future::pending());

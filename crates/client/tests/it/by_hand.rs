@@ -1,4 +1,4 @@
-//! Calls whose questions are answered by hand: later, and where it can be in another process.
+//! Calls whose questions are answered by hand: later, and, if possible, in another process.
 
 use std::{future::IntoFuture, time::Duration};
 
@@ -61,7 +61,7 @@ fn text(text: &str, revision: Revision) -> Value {
     )
 }
 
-// mrtr: the retry is the same request with the answers and the exact state, from wherever.
+// mrtr: the retry is the same request with the answers and the exact state, from any process.
 #[tokio::test(start_paused = true)]
 async fn a_modern_call_is_written_down_and_gone_on_with_elsewhere() {
     let revision = Revision::LATEST;
@@ -78,7 +78,7 @@ async fn a_modern_call_is_written_down_and_gone_on_with_elsewhere() {
     let written = serde_json::to_string(&pending).unwrap();
     drop((first, server, pending));
 
-    // Another process: a connection of its own, and nothing but the text.
+    // Another process has its own connection, and only the stored text.
     let (second, mut server) = meet(&client(), revision).await;
     let pending: Pending<ToolOutput> = serde_json::from_str(&written).unwrap();
     let mut answers = seat("seat");
@@ -95,7 +95,7 @@ async fn a_modern_call_is_written_down_and_gone_on_with_elsewhere() {
         request["params"].as_object_mut().unwrap().remove("_meta");
         params.remove("_meta");
         assert_eq!(retry["params"], request["params"]);
-        // What has no answer is asked again.
+        // A question without an answer is asked again.
         let dirs = json!({"dirs": asks()["dirs"]});
         server
             .answer(json!({"resultType": "input_required", "inputRequests": dirs}))
@@ -465,7 +465,7 @@ async fn what_a_task_asks_is_answered_by_hand_too() {
     assert_eq!(done(round), "12A");
 }
 
-/// A connection to a modern server that makes tasks of calls.
+/// A connection to a modern server that creates tasks for calls.
 async fn meet_with_tasks() -> (turnbuckle_client::Connection, Server) {
     let (mut server, end) = Server::new();
     let capabilities = json!({"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});

@@ -1,4 +1,4 @@
-//! Results that are kept for as long as servers allow.
+//! Results that are cached for as long as servers allow.
 
 use std::{future::IntoFuture, time::Duration};
 
@@ -18,7 +18,7 @@ fn tools(names: &[&str]) -> Value {
     json!({"resultType": "complete", "tools": tools, "ttlMs": 1000, "cacheScope": "private"})
 }
 
-/// Lists the tools by asking the server, which gives these.
+/// Lists the tools with a request, which the server answers with these.
 async fn asked(connection: &Connection, server: &mut Server, names: &[&str]) -> usize {
     let (listed, ()) = tokio::join!(connection.tools().into_future(), async {
         server.expect(json!({"method": "tools/list"})).await;
@@ -27,7 +27,7 @@ async fn asked(connection: &Connection, server: &mut Server, names: &[&str]) -> 
     listed.unwrap().len()
 }
 
-/// Lists the tools without asking: the server is not there to answer.
+/// Lists the tools from the cache: the server does not answer.
 async fn kept(connection: &Connection) -> usize {
     connection.tools().await.unwrap().len()
 }
@@ -48,7 +48,7 @@ async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
     });
     assert_eq!(listed.unwrap().len(), 3);
     assert_eq!(kept(&connection).await, 3);
-    // Another list is another result.
+    // Another list is cached separately.
     let (prompts, ()) = tokio::join!(connection.prompts().into_future(), async {
         server.expect(json!({"method": "prompts/list"})).await;
         server
@@ -59,7 +59,7 @@ async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
 }
 
 // rule: K3
-// caching: a notification makes what it tells of stale at once.
+// caching: a notification makes the results that it names stale at once.
 #[tokio::test(start_paused = true)]
 async fn notifications_make_results_go() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
@@ -164,7 +164,7 @@ async fn an_old_result_serves_when_the_server_does_not_and_was_asked_to() {
     let (connection, mut server) = meet(&plain().cache(cache), Revision::LATEST).await;
     asked(&connection, &mut server, &["a"]).await;
     tokio::time::advance(Duration::from_secs(10)).await;
-    // A refusal is a refusal, and what fails inside is not.
+    // A rejection is returned as an error; after an internal error the stale list is used.
     for (code, is_served) in [(-32600, false), (-32603, true)] {
         let (listed, ()) = tokio::join!(connection.tools().into_future(), async {
             server.expect(json!({"method": "tools/list"})).await;
@@ -208,7 +208,7 @@ async fn a_cursor_that_is_not_valid_any_more_begins_the_list_anew() {
     });
     assert_eq!(listed.unwrap().len(), 2);
     let (listed, ()) = tokio::join!(connection.tools().into_future(), async {
-        // The first page is kept, the second is asked for.
+        // The first page is cached, the second is requested.
         server.expect(json!({"params": {"cursor": "2"}})).await;
         let error = json!({"code": -32602, "message": "which cursor?"});
         server

@@ -1,4 +1,4 @@
-//! Calls: what goes out, what comes back, and what happens in between.
+//! Calls: the requests that are sent, their answers, and the messages in between.
 
 use std::future::IntoFuture;
 
@@ -20,7 +20,7 @@ struct Sum {
     sum: i64,
 }
 
-/// What modern requests must say about their sender, and legacy ones must not.
+/// Checks the members that modern requests must have about their sender, and legacy requests must not.
 fn assert_stamp(request: &Value, revision: Revision) {
     let meta = &request["params"]["_meta"];
     if revision.is_modern() {
@@ -190,7 +190,7 @@ async fn an_error_of_the_server_keeps_code_message_and_data() {
 }
 
 // rule: RS3
-// resources: clients SHOULD also accept −32002 for a resource that is not there.
+// resources: clients SHOULD also accept −32002 for a missing resource.
 #[tokio::test(start_paused = true)]
 async fn a_missing_resource_is_the_same_in_every_revision() {
     for (revision, code) in [
@@ -338,7 +338,7 @@ async fn meta_goes_along() {
 // rule: J7
 // cancellation: the client sends `notifications/cancelled`; in both eras on this transport.
 // timeouts: when the time is up the sender SHOULD cancel and stop waiting.
-// basic: a result type that is not known makes the result invalid.
+// basic: an unknown result type makes the result invalid.
 #[tokio::test(start_paused = true)]
 async fn a_result_of_an_unknown_type_is_not_believed() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;

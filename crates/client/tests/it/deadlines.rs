@@ -1,4 +1,4 @@
-//! How long calls wait and how they are cancelled; no call waits without end.
+//! How long calls wait and how they are cancelled; no call waits forever.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_dropped_call_is_cancelled_on_the_wire() {
             .await;
         assert_eq!(cancelled["params"]["requestId"], id);
         assert_eq!(cancelled.get("id"), None);
-        // The late answer is ignored, and the connection goes on.
+        // The late answer is ignored, and the connection still works.
         server.answer(json!({"content": []})).await;
         tokio::join!(async { connection.ping().await.unwrap() }, async {
             server.hear().await;
@@ -64,7 +64,7 @@ async fn a_call_that_was_never_polled_sends_nothing() {
 async fn an_answered_call_is_not_cancelled() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
     let mut call = IntoFuture::into_future(connection.call("t", ()));
-    // Sent, and then not looked at again.
+    // The call is sent, and then not polled again.
     tokio::select! { biased; _ = &mut call => unreachable!(), () = tokio::task::yield_now() => {} }
     server.expect(json!({"method": "tools/call"})).await;
     server.answer(json!({"content": []})).await;
@@ -131,7 +131,7 @@ async fn progress_renews_the_deadline_and_reaches_the_listener() {
                 let call = server.expect(json!({"method": "tools/call"})).await;
                 let token = &call["params"]["_meta"]["progressToken"];
                 assert!(token.is_number());
-                // The fourth does not grow, and is dropped; it renews nothing either.
+                // The fourth report does not grow: it is dropped, and does not renew the deadline.
                 for progress in [1, 2, 3, 3] {
                     tokio::time::sleep(Duration::from_secs(4)).await;
                     let params = json!({"progressToken": token, "progress": progress});

@@ -23,7 +23,7 @@ use crate::http_site::{Site, chain, discovered, initialized, plain, text};
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Gives a token that counts how often it was refused.
+/// Returns a token with the number of refusals.
 #[derive(Clone, Default)]
 struct Tokens {
     refused: Arc<AtomicUsize>,
@@ -58,7 +58,7 @@ impl Authorize for Tokens {
     }
 }
 
-/// A server that lets this token in.
+/// A server that accepts this token.
 async fn guarded(token: &'static str) -> Site {
     Site::start(move |heard, answer| {
         Box::pin(async move {
@@ -144,7 +144,7 @@ async fn a_server_that_refuses_everything_is_given_up() {
     }
 }
 
-/// Cannot get a token, after the first.
+/// Returns one token, and fails after that.
 struct Broken(AtomicUsize);
 
 impl Authorize for Broken {
@@ -173,7 +173,7 @@ async fn a_hook_that_fails_sends_nothing_and_says_why() {
     assert_eq!(site.lines(), ["POST server/discover"]);
 }
 
-/// What a hook for proofs of possession sees: every request on its own, and every nonce.
+/// A hook for proofs of possession, which must see every request and every nonce.
 #[derive(Clone, Default)]
 struct Proofs {
     nonce: Arc<Mutex<Option<HeaderValue>>>,
@@ -205,8 +205,8 @@ impl Authorize for Proofs {
     }
 }
 
-/// A session whose server wants another nonce with each request, and says which with the answer to
-/// the one before, good or bad.
+/// A session whose server requires another nonce with each request, and names it in the previous
+/// response, whether that is an error or not.
 async fn nonces() -> Site {
     let next = Arc::new(AtomicUsize::new(0));
     Site::start(move |heard, answer| {
@@ -261,13 +261,13 @@ async fn every_attempt_has_a_proof_of_its_own_with_the_nonce_of_the_last_answer(
     for verb in ["POST", "GET", "DELETE"] {
         assert!(verbs.contains(&verb), "{verbs:?}");
     }
-    // The first request alone had no nonce to go by; while the stream is asked for and a call is
-    // made at once, one of the two may be late.
+    // Only the first request had no nonce. While the stream is opened and a call is made at the same
+    // time, one of the two may have an old nonce.
     assert_eq!(site.count("POST server/discover"), 2);
     assert_eq!(site.count("POST initialize"), 1);
 }
 
-/// Fails to get a token when it is told that one is wanted.
+/// Fails to get a token when the server requires one.
 struct Refused;
 
 impl Authorize for Refused {
@@ -326,7 +326,7 @@ async fn the_time_of_a_sign_in_does_not_count_against_deadlines() {
         let known = known.clone();
         Box::pin(async move {
             let is_in = heard.header("authorization") == Some("Bearer slow");
-            // In the middle of the connection the token is asked for once more.
+            // In the middle of the connection the token is refused once more.
             let is_let_in =
                 is_in && (heard.method() != "tools/call" || known.swap(true, Ordering::Relaxed));
             if !is_let_in {

@@ -1,4 +1,4 @@
-//! What connections to one URL share of what they keep.
+//! Which cached results connections to the same URL share.
 
 use std::sync::{Arc, Mutex};
 
@@ -52,7 +52,7 @@ async fn public_is_shared_and_private_only_by_one_caller() {
     };
     use_both(&client.connect(site.target()).await.unwrap()).await;
     assert_eq!(count(), (1, 1));
-    // The cache does not know that this is the same caller.
+    // Without a name for the caller, the cache does not know that this is the same caller.
     use_both(&client.connect(site.target()).await.unwrap()).await;
     assert_eq!(count(), (1, 2));
     let ada = || client.connect(site.target()).caller("ada");
@@ -62,7 +62,8 @@ async fn public_is_shared_and_private_only_by_one_caller() {
     assert_eq!(count(), (1, 3));
     use_both(&client.connect(site.target()).caller("bob").await.unwrap()).await;
     assert_eq!(count(), (1, 4));
-    // A client that offers more may be told more, and another query is another server.
+    // Servers may answer a client with more capabilities differently, and another query is another
+    // server.
     use_both(
         &client
             .clone()
@@ -99,7 +100,7 @@ impl Authorize for Signed {
 }
 
 // rule: K2
-// caching: another access token requires another cache, and the same one may share.
+// caching: another access token requires a separate cache; requests with the same token may share it.
 #[tokio::test]
 async fn private_results_are_kept_by_token() {
     let site = site().await;
@@ -110,7 +111,7 @@ async fn private_results_are_kept_by_token() {
     let first = connect(&hook).await.unwrap();
     use_both(&first).await;
     assert_eq!(reads(), 1);
-    // Another connection with the same token finds it as soon as it knows its token.
+    // Another connection with the same token finds the result as soon as it has its token.
     let second = connect(&Signed::by("ada")).await.unwrap();
     use_both(&second).await;
     assert_eq!(reads(), 1);

@@ -1,4 +1,4 @@
-//! Sessions that a server does not know any more, and streams that it does not have any more.
+//! Sessions that the server does not know any more, and streams that it has closed.
 
 use std::{
     sync::{
@@ -14,7 +14,7 @@ use turnbuckle_client::{CallError, Refusal, ServerNotification, protocol::Revisi
 
 use crate::http_site::{Answer, Heard, Site, initialized, plain};
 
-/// A server with sessions, the first of which it does not know any more, as this answer says.
+/// A server with sessions, which answers for its first session that it does not know it.
 async fn restarted(status: u16, body: &'static str) -> Site {
     let sessions = AtomicUsize::new(0);
     Site::start(move |heard, answer| {
@@ -108,7 +108,7 @@ async fn fifty_calls_that_find_their_session_gone_open_one_and_all_succeed() {
     assert_eq!(site.count("POST initialize"), 2);
 }
 
-/// Opens a session of this number.
+/// Opens the session with this number.
 async fn open(heard: &Heard, answer: &mut Answer, number: usize) {
     let body = heard.result(initialized(Revision::V2025_06_18)).to_string();
     let id = format!("s{number}");
@@ -131,7 +131,7 @@ async fn a_caller_who_leaves_while_a_session_is_opened_leaves_no_half_open_one()
             match heard.line().as_str() {
                 "POST server/discover" => answer.status(404).await,
                 "POST initialize" => open(&heard, answer, number).await,
-                // The second session is never told that its handshake is over.
+                // The server never receives the end of the second session's handshake.
                 "POST notifications/initialized" => match greeted.fetch_add(1, Ordering::Relaxed) {
                     1 => answer.hung_up().await,
                     _ => answer.status(202).await,
@@ -160,7 +160,7 @@ async fn a_caller_who_leaves_while_a_session_is_opened_leaves_no_half_open_one()
     assert_eq!(sessions, ["s1", "s1", "s3"]);
 }
 
-/// Without it a server says nothing of its own.
+/// Without it a server sends no messages of its own.
 #[tokio::test]
 async fn the_end_of_a_handshake_that_was_lost_is_sent_again() {
     let greeted = Arc::new(AtomicUsize::new(0));
@@ -189,7 +189,7 @@ async fn the_end_of_a_handshake_that_was_lost_is_sent_again() {
     assert_eq!(site.count("POST initialize"), 1);
 }
 
-/// Opening another session may take long, and a person must not answer in vain meanwhile.
+/// Opening another session may take long, and a user must not answer in vain meanwhile.
 #[tokio::test]
 async fn a_question_ends_when_its_session_is_found_over() {
     let opened = AtomicUsize::new(0);
@@ -226,7 +226,7 @@ async fn a_question_ends_when_its_session_is_found_over() {
         let (held, asked) = (held.lock().unwrap().take(), asked.clone());
         async move {
             asked.notify_one();
-            // It is dropped with the question.
+            // Dropped together with the question.
             std::future::pending::<()>().await;
             drop(held);
             Err(Refusal::Declined)
@@ -279,7 +279,7 @@ async fn a_stream_that_breaks_and_is_gone_means_another_session() {
         .await;
         let server = plain().connect(site.url()).await.unwrap();
         let mut news = server.notifications();
-        // No call is made: the stream alone detects it.
+        // No call is made: reading the stream is enough to detect the end.
         assert!(matches!(
             news.next().await,
             Some(ServerNotification::ToolsChanged)

@@ -1,4 +1,4 @@
-//! Arguments repeated in headers, tools that cannot be called that way, and lists out of date.
+//! Arguments repeated in headers, tools whose annotations are invalid, and lists that are out of date.
 
 use std::sync::{
     Arc,
@@ -16,7 +16,7 @@ fn tool(name: &str, property: Value) -> Value {
     tool
 }
 
-/// A server that wants `region` repeated, under a name that changes with each list.
+/// A server that requires `region` in a header, whose name changes with each list.
 async fn picky(is_ever_content: bool) -> Site {
     let lists = Arc::new(AtomicUsize::new(0));
     modern(move |heard, answer| {
@@ -57,7 +57,7 @@ async fn annotated_arguments_are_repeated_in_headers() {
         call.header("mcp-param-region-1"),
         Some("=?base64?U8OjbyBQYXVsbw==?=")
     );
-    // streamable-http: what is null or absent has no header.
+    // streamable-http: an argument that is null or absent has no header.
     for arguments in [json!({"region": null}), json!({})] {
         server.call("query", arguments).await.unwrap_err();
         let headers = site.last("tools/call").headers;
@@ -91,7 +91,7 @@ async fn tools_with_annotations_that_cannot_be_kept_are_left_out() {
         "{}",
         excluded[0].reason
     );
-    // Its name does not help either: what it wants cannot be sent.
+    // Calling it by its name does not help: its headers cannot be sent.
     let error = server
         .call("broken", json!({"region": 1}))
         .await
@@ -115,7 +115,7 @@ async fn a_tool_that_turns_out_to_be_wrong_is_not_called_again() {
 async fn a_header_mismatch_leads_to_another_list_and_one_more_try() {
     let site = picky(true).await;
     let server = plain().connect(site.url()).await.unwrap();
-    // Never listed: the server's complaint is the first that is heard of headers.
+    // The tools were never listed: only the server's error shows that headers are required.
     let found = server.call("query", json!({"region": "eu"})).await.unwrap();
     assert_eq!(found.text(), "found");
     let expected = [

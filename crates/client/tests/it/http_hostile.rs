@@ -1,4 +1,4 @@
-//! Servers, and things in front of servers, that do what they should not.
+//! Servers and proxies that misbehave.
 
 use std::{
     sync::{
@@ -21,14 +21,14 @@ use turnbuckle_client::{
 
 use crate::http_site::{Site, chain, discovered, initialized, modern, plain, text};
 
-/// The list of one tool that may run twice and one that may not.
+/// A list with one tool that may run twice and one that may not.
 fn tools() -> Value {
     let safe = json!({"name": "safe", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
     let harmful = json!({"name": "harmful", "inputSchema": {"type": "object"}});
     json!({"resultType": "complete", "tools": [safe, harmful], "ttlMs": 0, "cacheScope": "private"})
 }
 
-/// A modern server that answers calls with what `bytes` gives for the body of the answer.
+/// A modern server that answers calls with the bytes that `bytes` makes from the body of the answer.
 async fn raw(bytes: fn(&Value) -> Vec<u8>) -> Site {
     modern(move |heard, answer| {
         Box::pin(async move {
@@ -64,13 +64,13 @@ async fn a_kept_connection_that_closes_without_a_word_costs_what_is_safe_nothing
     assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
     assert!(chain(&error).contains("without an answer"), "{error:?}");
     assert_eq!(site.count("POST tools/call"), 3);
-    // The connection goes on.
+    // The connection still works.
     assert_eq!(server.call("harmful", ()).await.unwrap().text(), "hello");
 }
 
 #[tokio::test]
 async fn an_answer_too_many_costs_one_call() {
-    // The first connection is one answer behind from its second call on.
+    // From its second call on, the first connection is one answer behind.
     let late = Arc::new(Mutex::new(None));
     let site = modern(move |heard, answer| {
         let late = late.clone();
@@ -178,9 +178,9 @@ async fn a_response_that_is_not_http_is_an_error() {
 #[tokio::test]
 async fn unusual_answers_are_read_all_the_same() {
     let answers: [fn(&Value) -> Vec<u8>; 6] = [
-        // Until the connection is closed, by an old server.
+        // The body ends when an old server closes the connection.
         |body| format!("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{body}").into(),
-        // A hint first.
+        // Informational responses first.
         |body| {
             let hint =
                 "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n";
@@ -194,7 +194,7 @@ async fn unusual_answers_are_read_all_the_same() {
             let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\ntransfer-encoding: chunked\r\n";
             format!("{head}trailer: x\r\n\r\n{length:X};a=b\r\n{body}\r\n0\r\nx: y\r\n\r\n").into()
         },
-        // Said to be text.
+        // With a wrong content type.
         |body| format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{body}").into(),
         // A stream with every kind of field, and the answer in two lines.
         |body| {
@@ -202,7 +202,7 @@ async fn unusual_answers_are_read_all_the_same() {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream;charset=UTF-8\r\n\r\n";
             format!("{head}\u{feff}:ok\r\n\r\nretry: x\rid: \u{e4}\r\revent: ping\ndata: {{}}\n\nevent: message\rdata: {body}\r\r").into()
         },
-        // A batch of one, as 2025-03-26 had them.
+        // A batch of one answer, which 2025-03-26 allows.
         |body| format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[{body}]").into(),
     ];
     for (index, bytes) in answers.into_iter().enumerate() {
@@ -408,7 +408,7 @@ async fn streams_that_stay_open_after_their_answers_do_not_block_others() {
 #[tokio::test]
 async fn an_address_may_be_of_ipv6_with_a_query_and_in_capitals() {
     let Ok(listener) = TcpListener::bind("[::1]:0").await else {
-        // There is no IPv6 on this machine.
+        // This machine has no IPv6.
         return;
     };
     let address = listener.local_addr().unwrap();

@@ -40,7 +40,7 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
         let number = opened.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             if number == 1 {
-                // The server is being restarted.
+                // The server is restarting.
                 return answer.status(503).await;
             }
             acknowledge(answer, &heard.body).await;
@@ -70,7 +70,7 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
         matches!(change(&mut changes).await, Change::ResourceUpdated { uri, .. } if &*uri == "a:2")
     );
     assert_eq!(site.count("POST subscriptions/listen"), 3);
-    // streamable-http: what is sent again after a break has another id.
+    // streamable-http: a request that is sent again after a break has another id.
     let mut ids: Vec<String> = Vec::new();
     for heard in site.heard() {
         if heard.body["method"] == "subscriptions/listen" {
@@ -79,14 +79,14 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
     }
     ids.dedup();
     assert_eq!(ids.len(), 3, "{ids:?}");
-    // streamable-http: closing the stream is the cancellation, and nothing is said.
+    // streamable-http: closing the stream is the cancellation, and no notification is sent.
     drop(changes);
     server.close().await;
     assert_eq!(site.count("POST notifications/cancelled"), 0);
 }
 
-/// A server with sessions that forgets the first one when its stream has told one change. The stream
-/// does so once the client has set its level and subscribed.
+/// A server with sessions that forgets the first session after its stream has reported one change. The
+/// stream does so once the client has set the log level and subscribed.
 async fn forgetful() -> Site {
     let sessions = Arc::new(AtomicUsize::new(0));
     let set_up = Arc::new(Semaphore::new(0));
@@ -145,7 +145,7 @@ async fn a_session_that_ends_is_opened_again_with_its_subscriptions_and_its_leve
     let server = client.connect(site.url()).await.unwrap();
     let listen = Listen::new().tools().resource("a:b");
     let mut changes = server.listen(listen).await.unwrap();
-    // No call is made: the end of the session is detected all the same.
+    // No call is made, but the end of the session is detected.
     loop {
         match change(&mut changes).await {
             Change::ToolsChanged => {}
@@ -184,9 +184,9 @@ async fn a_session_without_a_stream_says_that_it_tells_nothing() {
     .await;
     let server = plain().connect(site.url()).await.unwrap();
     let error = match server.listen(Listen::lists()).await {
-        // Before that was found out, ...
+        // The client has not found that out yet, ...
         Ok(mut changes) => changes.next().await.unwrap().unwrap_err(),
-        // ... and after.
+        // ... or it has.
         Err(error) => error,
     };
     let is_told = matches!(error, CallError::Lost { .. } | CallError::NotOffered { .. });

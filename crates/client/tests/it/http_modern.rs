@@ -1,4 +1,4 @@
-//! Modern servers at a URL: every request complete in itself, one POST each.
+//! Modern servers at a URL: every request is independent and one POST.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn nothing_is_sent_that_was_not_asked_and_one_connection_serves() {
         server.call("t", ()).await.unwrap();
     }
     server.close().await;
-    // No session: nothing to end, nothing to listen to.
+    // There is no session to end, and no stream to read.
     let expected = [
         "POST server/discover",
         "POST tools/call",
@@ -133,7 +133,7 @@ async fn an_answer_may_be_a_stream_with_what_belongs_to_the_call() {
             Some(ServerNotification::Log(_))
         ));
         // The rest of the stream is read in the background, so that its connection is free again.
-        // Each of these lets all other tasks run, however busy the machine is.
+        // Each sleep lets all other tasks run, however busy the machine is.
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -248,7 +248,7 @@ async fn a_request_of_the_server_is_not_answered() {
     assert_eq!(site.lines(), ["POST server/discover", "POST tools/call"]);
 }
 
-/// What a server does with a call, and what the caller is told.
+/// The error of a call that the server handles like this.
 async fn told(
     handler: impl for<'a> Fn(
         crate::http_site::Heard,

@@ -11,7 +11,7 @@ use crate::{
     http_statuses::ERRORS,
 };
 
-/// What the stream of the session is to say next; `None` ends it.
+/// The next message on the session's stream; `None` ends the stream.
 type Say = Option<Value>;
 
 /// A server with one session, whose stream names `endpoint`.
@@ -19,7 +19,7 @@ async fn old(endpoint: &'static str) -> Site {
     refusing(endpoint, 405).await
 }
 
-/// The same, but with this status for everything that is neither a stream nor a message.
+/// The same, but everything that is neither the stream nor a message is answered with this status.
 async fn refusing(endpoint: &'static str, status: u16) -> Site {
     let (say, said) = mpsc::channel::<Say>(16);
     let said = Arc::new(Mutex::new(said));
@@ -87,9 +87,9 @@ async fn a_server_without_post_is_found_by_its_stream() {
         let call = site.last("tools/call");
         assert_eq!(call.path, "/messages?session=1");
         assert_eq!(call.header("mcp-session-id"), None);
-        // It is remembered by which way it was reached.
+        // The transport is remembered.
         assert_eq!(site.count("POST server/discover"), 1, "round {round}");
-        // The session ends with its stream, which has to be told from outside here.
+        // The session ends with its stream, which the test ends here.
         server.read("a:b").await.unwrap_err();
     }
     let first = [

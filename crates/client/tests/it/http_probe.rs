@@ -1,4 +1,4 @@
-//! Given only a URL, the client finds the transport and the era without disturbing the server.
+//! Given only a URL, the client detects the transport and the era without disturbing the server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::http_site::{Answer, Handling, Heard, Site, chain, initialized, modern
 /// How a server with sessions answers a request other than `initialize`.
 type Odd = for<'a> fn(Heard, &'a mut Answer) -> Handling<'a>;
 
-/// A server of Streamable HTTP that answers the probe in its own way.
+/// A server of Streamable HTTP that answers the probe in an unusual way.
 async fn legacy(odd: Odd) -> Site {
     Site::start(move |heard, answer| match heard.line().as_str() {
         "POST server/discover" => odd(heard, answer),
@@ -34,7 +34,7 @@ async fn whatever_a_legacy_server_says_to_the_probe_it_gets_its_handshake() {
         |_, answer| Box::pin(async move { answer.full(404, &[], "<html>no such page").await }),
         |_, answer| Box::pin(async move { answer.status(405).await }),
         |_, answer| Box::pin(async move { answer.status(500).await }),
-        // A session is missing, says the server, with a code of its own.
+        // The server says that a session is missing, with an error code of its own.
         |heard, answer| {
             Box::pin(async move { answer.json(400, &heard.error(-32000, "session")).await })
         },
@@ -68,7 +68,7 @@ async fn whatever_a_legacy_server_says_to_the_probe_it_gets_its_handshake() {
             "POST notifications/initialized",
         ];
         assert_eq!(site.lines()[..3], expected, "answer {index}");
-        // streamable-http: `initialize` belongs to no session and to no version yet.
+        // streamable-http: `initialize` has no session and no version header.
         assert_eq!(site.last("initialize").header("mcp-protocol-version"), None);
     }
 }
@@ -84,7 +84,7 @@ async fn a_server_that_is_silent_at_the_probe_gets_its_handshake() {
 // rule: M9
 #[tokio::test]
 async fn modern_errors_are_never_answered_with_a_handshake() {
-    // An unknown method is a 404 with an error of the protocol: modern, if incomplete.
+    // An unknown method with status 404 and a JSON-RPC error: the server is modern, but incomplete.
     let site = Site::start(|heard, answer| {
         Box::pin(async move {
             if heard.method() == "server/discover" {
@@ -98,7 +98,7 @@ async fn modern_errors_are_never_answered_with_a_handshake() {
     let server = plain().connect(site.url()).await.unwrap();
     assert_eq!(server.detected_revision().era(), Era::Modern);
     assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
-    // No version in common: the client says so, and does not fall back.
+    // There is no common version: the client reports that, and does not fall back.
     let site = Site::start(|heard, answer| {
         Box::pin(async move {
             let mut error = heard.error(-32022, "unsupported");
@@ -176,7 +176,7 @@ async fn a_url_without_a_server_says_what_was_tried() {
     for part in ["/mcp`", "server/discover", "initialize", "HTTP status 404"] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // Nothing else was tried than a probe, a handshake and a stream.
+    // Only a probe, a handshake and a stream were tried.
     assert_eq!(
         site.lines(),
         ["POST server/discover", "POST initialize", "GET"]

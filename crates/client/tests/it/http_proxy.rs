@@ -49,7 +49,7 @@ async fn what_is_excepted_is_reached_without_the_proxy() {
             "{except}"
         );
     }
-    // An address that cannot be read is told, also beside exceptions.
+    // An invalid URL of a proxy is reported, even with exceptions.
     let target = HttpTarget::new(site.url()).proxy_except("::", "a.example");
     plain().connect(target).await.unwrap_err();
 }

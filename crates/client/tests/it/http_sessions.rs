@@ -15,7 +15,7 @@ use turnbuckle_client::{CallError, KeepAlive, ServerNotification, protocol::Revi
 
 use crate::http_site::{Answer, Handling, Heard, Site, initialized, plain, text};
 
-/// A server with sessions, of which `handler` answers what is not their beginning.
+/// A server with sessions. `handler` answers everything after the handshake.
 pub(crate) async fn legacy<H>(revision: Revision, handler: H) -> Site
 where
     H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
@@ -40,7 +40,7 @@ where
     .await
 }
 
-/// Answers calls with text, and whatever else as most servers do.
+/// Answers calls with text, and everything else as most servers do.
 async fn usual(heard: Heard, answer: &mut Answer) {
     match heard.line().as_str() {
         "GET" => answer.status(405).await,
@@ -85,13 +85,13 @@ async fn session_and_version_go_with_everything_after_the_handshake() {
             );
             assert_eq!(heard.header("mcp-method"), None);
         }
-        // transports: each POST takes both kinds of answers, and holds one message.
+        // transports: each POST accepts both kinds of answers, and contains one message.
         for heard in site.heard().iter().filter(|heard| heard.verb == "POST") {
             let accepted = heard.header("accept");
             assert_eq!(accepted, Some("application/json, text/event-stream"));
             assert!(heard.body.is_object(), "{}", heard.line());
         }
-        // transports: GET asks for events only.
+        // transports: a GET accepts only event streams.
         let get = site
             .heard()
             .into_iter()
@@ -276,7 +276,7 @@ async fn a_call_whose_stream_cannot_be_gone_on_with_is_lost() {
     assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
 }
 
-/// A server whose first session dies after the handshake and the list of tools.
+/// A server whose first session expires after the handshake and the list of tools.
 async fn forgetful() -> Site {
     legacy(Revision::V2025_06_18, |heard, answer| {
         Box::pin(async move {
@@ -330,7 +330,7 @@ async fn a_session_whose_pings_have_no_answer_is_opened_anew() {
         })
     })
     .await;
-    // Two of them fail, each after this time; the next one must be answered within it.
+    // Two pings fail, each after this time; the next one must be answered within it.
     let pings = KeepAlive::every(Duration::from_millis(10))
         .timeout(Duration::from_secs(2))
         .failures(2);
@@ -351,7 +351,7 @@ async fn a_session_whose_pings_have_no_answer_is_opened_anew() {
             "POST initialize"
         ]
     );
-    // Calls belong to the new session once its handshake is over. Pings go on after that.
+    // Calls use the new session once its handshake is complete. Pings continue after that.
     site.wait_for("POST ping", 3).await;
     assert_eq!(server.call("safe", ()).await.unwrap().text(), "hello");
     assert_ne!(
@@ -387,7 +387,7 @@ async fn many_calls_that_find_a_session_expired_open_one() {
     );
     assert_eq!(one.unwrap().text(), "hello");
     assert_eq!(two.unwrap().text(), "hello");
-    // This server answers `ping` with a 202, which is not an answer; it was repeated all the same.
+    // This server answers `ping` with a 202, which is not an answer; the ping was repeated anyway.
     assert!(matches!(three, Err(CallError::Malformed { .. })));
     assert_eq!(site.count("POST initialize"), 2);
 }
@@ -428,7 +428,7 @@ async fn a_client_that_can_be_asked_listens_before_it_calls() {
     let site = legacy(Revision::V2025_11_25, |heard, answer| {
         Box::pin(async move {
             if heard.line() == "GET" {
-                // The call would overtake it.
+                // Otherwise the call would overtake it.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 answer.events().await;
                 return answer.hung_up().await;
@@ -447,7 +447,7 @@ async fn a_client_that_can_be_asked_listens_before_it_calls() {
     assert!(place("GET") < place("POST tools/call"), "{lines:?}");
 }
 
-// Two calls at once: the stream that a question came on says whose it is.
+// Two calls at once: the stream of a question shows which call it belongs to.
 #[tokio::test]
 async fn a_question_has_the_tag_of_the_call_on_whose_stream_it_came() {
     let answered: Arc<[tokio::sync::Notify; 2]> = Arc::default();
@@ -532,6 +532,6 @@ async fn an_empty_answer_in_chunks_leaves_its_connection_for_the_next_request() 
     let heard = site.heard().into_iter();
     let heard = heard.filter(|heard| heard.method() == "notifications/roots/list_changed");
     let connections: std::collections::BTreeSet<_> = heard.map(|it| it.connection).collect();
-    // Now and then an answer comes later than the next request.
+    // Occasionally an answer comes later than the next request.
     assert!(connections.len() <= 5, "{connections:?}");
 }

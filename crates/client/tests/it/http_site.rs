@@ -1,4 +1,4 @@
-//! A small HTTP server of which a test decides every byte.
+//! A small HTTP server for tests, which control every byte.
 
 use std::{
     collections::HashMap,
@@ -15,14 +15,14 @@ use tokio::{
 };
 use turnbuckle_client::{Client, HttpTarget, protocol::Revision};
 
-/// A request that came.
+/// A request that was received.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     pub(crate) verb: String,
     pub(crate) path: String,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Value,
-    /// Which connection it came on, counted from zero.
+    /// The connection that it came on, counted from zero.
     pub(crate) connection: usize,
 }
 
@@ -36,7 +36,7 @@ impl Heard {
         self.body["method"].as_str().unwrap_or_default()
     }
 
-    /// Verb and method of the message, as one word to compare.
+    /// The HTTP verb and the method of the message, as one text to compare.
     pub(crate) fn line(&self) -> String {
         format!("{} {}", self.verb, self.method()).trim().to_owned()
     }
@@ -52,7 +52,7 @@ impl Heard {
     }
 }
 
-/// What writes the answer.
+/// Writes the answer.
 pub(crate) struct Answer {
     stream: TcpStream,
     is_chunked: bool,
@@ -60,9 +60,9 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Writes exactly this.
+    /// Writes exactly these bytes.
     pub(crate) async fn raw(&mut self, bytes: &[u8]) {
-        // A client that has hung up is what some tests are about.
+        // Some tests are about clients that have hung up.
         let _ = self.stream.write_all(bytes).await;
         let _ = self.stream.flush().await;
     }
@@ -92,7 +92,7 @@ impl Answer {
         .await;
     }
 
-    /// Begins a stream of events.
+    /// Starts an event stream.
     pub(crate) async fn events(&mut self) {
         self.events_with("").await;
     }
@@ -123,7 +123,7 @@ impl Answer {
         self.is_done = true;
     }
 
-    /// Hangs up without a word.
+    /// Hangs up without an answer.
     pub(crate) fn hang_up(&mut self) {
         self.is_done = true;
     }
@@ -141,7 +141,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A server that answers each request by `handler`.
+    /// Starts a server that answers each request with `handler`.
     pub(crate) async fn start<H>(handler: H) -> Self
     where
         H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
@@ -149,7 +149,7 @@ impl Site {
         Self::start_at("127.0.0.1:0", handler).await
     }
 
-    /// The same at this address.
+    /// Starts the server at this address.
     pub(crate) async fn start_at<H>(address: &str, handler: H) -> Self
     where
         H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
@@ -174,12 +174,12 @@ impl Site {
         HttpTarget::new(self.url()).no_proxy()
     }
 
-    /// Everything that came so far.
+    /// All requests so far.
     pub(crate) fn heard(&self) -> Vec<Heard> {
         self.log.lock().unwrap().clone()
     }
 
-    /// Verbs and methods of everything that came so far.
+    /// The verbs and methods of all requests so far.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.heard().iter().map(Heard::line).collect()
     }
@@ -194,12 +194,12 @@ impl Site {
         last.unwrap_or_else(|| panic!("no `{method}` came"))
     }
 
-    /// How many requests came of which `line` is the verb and method.
+    /// The number of requests whose verb and method are `line`.
     pub(crate) fn count(&self, line: &str) -> usize {
         self.lines().iter().filter(|other| *other == line).count()
     }
 
-    /// Waits until so many of them have come, for half a minute at the most.
+    /// Waits until this many of them have come, for at most half a minute.
     pub(crate) async fn wait_for(&self, line: &str, count: usize) {
         for _ in 0..6000 {
             if self.count(line) >= count {
@@ -215,7 +215,7 @@ async fn accept(listener: TcpListener, handler: Arc<Handler>, log: Arc<Mutex<Vec
     let mut connections = JoinSet::new();
     for connection in 0.. {
         let (stream, _) = listener.accept().await.unwrap();
-        // As servers do: an event is on its way when it is written.
+        // As servers do: an event is sent when it is written.
         stream.set_nodelay(true).unwrap();
         connections.spawn(serve(stream, connection, handler.clone(), log.clone()));
     }
@@ -284,7 +284,7 @@ async fn more(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-/// What a modern server says about itself.
+/// The answer of a modern server to `server/discover`.
 pub(crate) fn discovered() -> Value {
     json!({
         "resultType": "complete",
@@ -296,7 +296,7 @@ pub(crate) fn discovered() -> Value {
     })
 }
 
-/// What a legacy server says about itself.
+/// The answer of a legacy server to `initialize`.
 pub(crate) fn initialized(revision: Revision) -> Value {
     json!({
         "protocolVersion": revision,
@@ -310,12 +310,12 @@ pub(crate) fn text(text: &str) -> Value {
     json!({"resultType": "complete", "content": [{"type": "text", "text": text}]})
 }
 
-/// A client with nothing set.
+/// A client without settings.
 pub(crate) fn plain() -> Client {
     Client::new("app", "1.0")
 }
 
-/// A modern server that answers `server/discover` itself and leaves the rest to `handler`.
+/// A modern server that answers `server/discover`, and leaves other requests to `handler`.
 pub(crate) async fn modern<H>(handler: H) -> Site
 where
     H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,

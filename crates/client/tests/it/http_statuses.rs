@@ -1,4 +1,4 @@
-//! Every status at every step, and what is made of it.
+//! Every HTTP status at every step, and the client's reaction.
 
 use serde_json::Value;
 use turnbuckle_client::{CallError, ConnectError, protocol::Revision};
@@ -44,7 +44,7 @@ async fn a_401_says_what_the_server_said() {
     assert!(error.to_string().contains("key expired"), "{error}");
 }
 
-/// Statuses by which servers and proxies refuse a request.
+/// Statuses with which servers and proxies refuse a request.
 pub(crate) const ERRORS: [u16; 15] = [
     400, 402, 403, 404, 405, 406, 408, 409, 410, 415, 422, 429, 500, 502, 503,
 ];
@@ -83,7 +83,7 @@ async fn whatever_status_everything_has_the_error_names_it_soon() {
             Box::pin(async move { answer.full(status, &[], "go away").await })
         })
         .await;
-        // Ports are used again, and what was at one is remembered by its URL.
+        // Ports are reused, and the transport of a server is remembered by its URL.
         let url = format!("{}?nothing-here", site.url());
         let error = plain().connect(url).await.unwrap_err();
         let text = chain(&error);
@@ -118,7 +118,7 @@ async fn what_servers_with_other_queries_speak_is_remembered_apart() {
         let url = format!("{}?{query}", site.url());
         plain().connect(url).await.unwrap();
     }
-    // Each was probed once, and then greeted as it wants to be.
+    // Each server was probed once, and then connected to in its own era.
     assert_eq!(site.count("POST server/discover"), 3);
     assert_eq!(site.count("POST initialize"), 2);
 }

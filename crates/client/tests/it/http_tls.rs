@@ -28,7 +28,7 @@ use crate::http_site::{chain, discovered, plain, text};
 
 type Versions = Arc<Mutex<Vec<Version>>>;
 
-/// A modern server with TLS, and the certificate that vouches for it.
+/// A modern server with TLS, and its certificate authority.
 struct Secured {
     port: u16,
     certificate: String,
@@ -66,7 +66,7 @@ impl Secured {
     }
 }
 
-/// Answers what it is asked, and takes note of the version of HTTP.
+/// Answers requests, and records the version of HTTP.
 #[derive(Clone)]
 struct Modern(Versions);
 
@@ -85,7 +85,7 @@ impl tower_service::Service<Request<Incoming>> for Modern {
             let body = request.into_body().collect().await.ok();
             let message = body.and_then(|body| serde_json::from_slice(&body.to_bytes()).ok());
             let Some(message): Option<Value> = message else {
-                // A request that is cut off, or one for the stream of an older revision.
+                // A request that was cut off, or a GET for the stream of an older revision.
                 let refusal = Response::builder().status(400);
                 return Ok(refusal.body(Full::default()).unwrap());
             };
@@ -139,7 +139,7 @@ async fn anybody_is_believed_only_if_that_was_asked_for() {
     assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
 }
 
-/// A proxy that makes tunnels, or refuses them.
+/// A proxy that opens tunnels, or refuses them.
 async fn proxy(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -191,7 +191,7 @@ async fn a_proxy_makes_a_tunnel_to_an_https_server() {
         head.contains("proxy-authorization: basic bwu6c2vjcmv0"),
         "{head}"
     );
-    // What is meant for the server is not told to the proxy.
+    // Headers for the server are not sent to the proxy.
     assert!(!head.contains("sesame"), "{head}");
 }
 
@@ -209,7 +209,7 @@ async fn a_proxy_that_refuses_is_told() {
     assert!(chain(&error).contains("proxy"), "{}", chain(&error));
 }
 
-/// A way to a port on which every connection ends after so many bytes of the server.
+/// A port that forwards to another, and closes each connection after this many bytes of the server.
 async fn cut_after(port: u16, bytes: u64) -> (u16, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let near = listener.local_addr().unwrap().port();
@@ -221,7 +221,7 @@ async fn cut_after(port: u16, bytes: u64) -> (u16, JoinSet<()>) {
                 let (mut from_client, mut to_client) = client.into_split();
                 let (from_server, mut to_server) = server.into_split();
                 let asking = tokio::spawn(async move {
-                    // It ends with either connection.
+                    // Both directions end when one connection ends.
                     let _ = tokio::io::copy(&mut from_client, &mut to_server).await;
                 });
                 let _ = tokio::io::copy(&mut from_server.take(bytes), &mut to_client).await;
@@ -256,7 +256,7 @@ async fn tls_that_ends_early_is_an_error_wherever_it_ends() {
                     assert_eq!(output.text(), "hello");
                     answered += 1;
                 }
-                // Nothing that was cut off is taken for an answer.
+                // An answer that was cut off is not taken for an answer.
                 Err(
                     error @ (CallError::Malformed { .. }
                     | CallError::Rejected { .. }

@@ -1,4 +1,5 @@
-//! Servers that ask to come back later, have moved, are away, or keep losing their sessions.
+//! Servers that ask the client to retry later, have moved, are unavailable, or keep losing their
+//! sessions.
 
 use std::{
     sync::{
@@ -54,7 +55,7 @@ async fn a_wait_that_is_too_long_is_told_at_once() {
     assert_eq!(site.count("POST tools/call"), 1);
 }
 
-/// A server that has moved from `/mcp` to `/v2`, as this status says.
+/// A server that has moved from `/mcp` to `/v2`, with this status.
 async fn moved(status: u16) -> Site {
     Site::start(move |heard, answer| {
         Box::pin(async move {
@@ -88,7 +89,7 @@ async fn a_move_for_good_is_remembered_and_another_is_not() {
     }
 }
 
-/// Answers each request on a connection of its own.
+/// Answers each request on a separate connection.
 fn answering(heard: Heard, answer: &mut Answer) -> Handling<'_> {
     Box::pin(async move {
         let result = match heard.method() {
@@ -146,7 +147,7 @@ async fn sessions_that_keep_vanishing_are_no_storm_of_handshakes() {
             match heard.line().as_str() {
                 "POST initialize" => open(&heard, answer, number).await,
                 "POST notifications/initialized" => answer.status(202).await,
-                // As behind two replicas: the session is unknown.
+                // As with two replicas: the session is unknown.
                 _ => answer.status(404).await,
             }
         })
@@ -192,7 +193,7 @@ async fn an_answer_that_finds_its_session_gone_ends_the_call_and_opens_another()
     .await;
     let client = plain().on_form(|_| async { Ok(ElicitResult::decline()) });
     let server = client.connect(site.url()).await.unwrap();
-    // Longer than the test may run: nothing waits for it.
+    // The deadline is longer than the test may run, so nothing waits for it.
     let call = server.call("book", ()).deadline(Duration::from_hours(1));
     let error = call.await.unwrap_err();
     assert!(

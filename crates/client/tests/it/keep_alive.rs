@@ -1,4 +1,4 @@
-//! Signs of life: pings that the client sends by itself, and what follows when there is no answer.
+//! Pings that the client sends by itself, and what happens when there is no answer.
 
 use std::{future::IntoFuture, time::Duration};
 

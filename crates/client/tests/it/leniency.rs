@@ -1,5 +1,5 @@
-//! One odd entry does not make a whole answer unreadable: the rest is given, and the caller is warned
-//! of it.
+//! A single invalid entry does not make a whole answer unreadable: the rest is returned, with a
+//! warning.
 
 use std::future::IntoFuture;
 
@@ -11,7 +11,7 @@ use turnbuckle_client::{
 
 use crate::script::{Server, complete, meet, plain};
 
-/// Plays one request with its answer, and gives what the client made of it.
+/// Plays one request with its answer, and returns the result of the client.
 async fn asked<T>(
     server: &mut Server,
     method: &str,
@@ -107,7 +107,7 @@ async fn odd_entries_are_left_out_and_warned_of_at_every_revision() {
     }
 }
 
-/// What would mean something else without the odd part is an error as before.
+/// An answer that would mean something else without its invalid part is still an error.
 #[tokio::test(start_paused = true)]
 async fn an_answer_whose_meaning_is_unclear_is_an_error() {
     let (connection, mut server) = meet(&plain(), Revision::V2026_07_28).await;
@@ -129,7 +129,7 @@ async fn an_answer_whose_meaning_is_unclear_is_an_error() {
     }
 }
 
-/// What the schemas leave open is kept: a client in the middle passes on what it does not know.
+/// Unknown members that the schemas allow are kept, because a gateway must pass them on.
 // rule: J16
 #[tokio::test(start_paused = true)]
 async fn members_without_a_name_survive() {
@@ -236,7 +236,7 @@ async fn answers_that_are_nearly_right_are_read_or_end_their_call_at_once() {
             assert!(matches!(error, CallError::Malformed { .. }), "{error:?}");
             assert_eq!(began.elapsed().as_millis(), 0, "{revision}: {broken}");
         }
-        // What both members say is an error where the result says nothing.
+        // If the result is null, the error counts, although both members are present.
         let serve = async {
             let id = server.expect(json!({ "method": "tools/call" })).await["id"].clone();
             let error = json!({ "code": -32000, "message": "no" });

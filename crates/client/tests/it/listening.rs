@@ -1,4 +1,4 @@
-//! One stream of changes, whatever the server speaks.
+//! One stream of changes, whatever the server's revision.
 
 use std::future::IntoFuture;
 
@@ -11,7 +11,7 @@ use crate::script::{Server, plain};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Everything that can be listened to.
+/// Capabilities with everything that can be subscribed to.
 fn listening() -> Value {
     json!({
         "tools": {"listChanged": true},
@@ -38,7 +38,7 @@ fn updated(uri: &str) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}})
 }
 
-/// The same as it comes on a subscription.
+/// The same notification, with the id of its subscription.
 fn on(id: &Value, mut notification: Value) -> Value {
     notification["params"]["_meta"][SUBSCRIPTION] = id.clone();
     notification
@@ -51,7 +51,7 @@ fn acknowledged(id: &Value, filter: Value) -> Value {
     on(id, notification)
 }
 
-/// Takes the next `subscriptions/listen`, acknowledges all of it and gives its id.
+/// Receives the next `subscriptions/listen`, acknowledges all of it and returns its id.
 async fn accept(server: &mut Server) -> Value {
     let asked = server
         .expect(json!({"method": "subscriptions/listen"}))
@@ -72,7 +72,7 @@ async fn updated_uri(changes: &mut ChangeStream) -> String {
     }
 }
 
-// subscriptions: the filter says what is wanted, the acknowledgement what is told.
+// subscriptions: the filter is the request, and the acknowledgement says what the server will report.
 #[tokio::test(start_paused = true)]
 async fn a_modern_server_is_asked_once_and_tells() {
     let (connection, mut server) = meet(Revision::LATEST, listening()).await;
@@ -103,14 +103,15 @@ async fn a_modern_server_is_asked_once_and_tells() {
         matches!(change(&mut changes).await, Change::Other { method, .. } if &*method == "acme/said")
     );
     drop(changes);
-    // subscriptions: on stdio a client ends it by a cancellation.
+    // subscriptions: on stdio a client ends a subscription with a cancellation.
     server
         .expect(json!({"method": "notifications/cancelled", "params": {"requestId": id}}))
         .await;
 }
 
 // rule: U3
-// subscriptions: on stdio, where all share a channel, the id says whom a notification is for.
+// subscriptions: on stdio, where all messages share a channel, the id says which subscription a
+// notification belongs to.
 #[tokio::test(start_paused = true)]
 async fn subscriptions_on_one_channel_are_told_apart() {
     let (connection, mut server) = meet(Revision::LATEST, listening()).await;
@@ -163,13 +164,13 @@ async fn what_is_not_acknowledged_is_refused_and_nothing_at_all_is_an_error() {
 }
 
 // rule: S5
-// subscriptions: a subscription that ended is opened again; the server holds no state between.
+// subscriptions: a subscription that ended is opened again; the server keeps no state in between.
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_ends_is_opened_again_with_a_report() {
     let (connection, mut server) = meet(Revision::LATEST, listening()).await;
     let (changes, id) = tokio::join!(connection.listen(Listen::lists()), accept(&mut server));
     let mut changes = changes.unwrap();
-    // In good order, by the result.
+    // Ended regularly, by the result.
     let result = json!({"resultType": "complete", "_meta": {SUBSCRIPTION: id}});
     server
         .say(json!({"jsonrpc": "2.0", "id": id, "result": result}))
@@ -180,12 +181,12 @@ async fn a_subscription_that_ends_is_opened_again_with_a_report() {
         change(&mut changes).await,
         Change::Missed(Missed::Reopened)
     ));
-    // cancellation: on stdio also by a cancellation of the server.
+    // cancellation: on stdio a server may also end it with a cancellation.
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": {"requestId": second}});
     server.say(cancelled).await;
     let third = loop {
-        // The request that the server has given up may be cancelled by us as well.
+        // The client may also cancel the request that the server has ended.
         let heard = server.hear().await.unwrap();
         if heard["method"] == "subscriptions/listen" {
             break heard;
@@ -197,7 +198,7 @@ async fn a_subscription_that_ends_is_opened_again_with_a_report() {
         change(&mut changes).await,
         Change::Missed(Missed::Reopened)
     ));
-    // What comes late for an old one is not for this one.
+    // A late notification for an old subscription is not for this one.
     server.say(on(&id, changed("tools"))).await;
     server.say(on(&third["id"], changed("prompts"))).await;
     assert!(matches!(change(&mut changes).await, Change::PromptsChanged));
@@ -304,7 +305,7 @@ async fn a_session_tells_by_itself_and_is_asked_for_resources_once() {
             server.answer(json!({})).await;
         });
         let mut first = changes.unwrap();
-        // Subscribed already: nothing is sent.
+        // The resource is already subscribed: nothing is sent.
         let mut second = connection
             .listen(Listen::new().resource("a:b").resources())
             .await
@@ -329,7 +330,7 @@ async fn a_session_tells_by_itself_and_is_asked_for_resources_once() {
             .expect(json!({"method": "resources/unsubscribe", "params": {"uri": "a:b"}}))
             .await;
         server.answer(json!({})).await;
-        // And subscribed again when it is wanted again.
+        // It is subscribed again when it is wanted again.
         let (third, ()) = tokio::join!(connection.listen(Listen::new().resource("a:b")), async {
             server
                 .expect(json!({"method": "resources/subscribe"}))

@@ -12,7 +12,8 @@ fn tool(name: &str) -> serde_json::Value {
     json!({"name": name, "inputSchema": {"type": "object"}})
 }
 
-/// Serves pages: each is the cursor it must be asked with, its tools, and the cursor of the next.
+/// Serves pages. Each has the expected cursor of the request, its tools, and the cursor of the next
+/// page.
 async fn serve(server: &mut Server, pages: &[(Option<&str>, &[&str], Option<&str>)]) {
     for (cursor, names, next) in pages {
         let heard = server.expect(json!({"method": "tools/list"})).await;

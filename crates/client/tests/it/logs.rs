@@ -1,4 +1,4 @@
-//! What servers log, by session and by request.
+//! Log messages of servers, in sessions and for single requests.
 
 use std::{
     future::IntoFuture,
@@ -36,7 +36,7 @@ async fn meet_declaring(
     (connection.unwrap(), server)
 }
 
-// logging: by session until 2025-11-25, by request since.
+// logging: the level is set for the session until 2025-11-25, and for each request since then.
 #[tokio::test(start_paused = true)]
 async fn a_client_asks_every_server_in_the_way_of_its_revision() {
     for &revision in Revision::ALL {

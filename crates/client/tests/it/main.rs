@@ -1,5 +1,5 @@
-//! The client against servers that are written down: transcripts over an in-memory connection, and
-//! odd programs as real child processes.
+//! The client against scripted servers: transcripts over an in-memory connection, and unusual programs
+//! as real child processes.
 
 mod agreed;
 mod annotations;

@@ -1,4 +1,4 @@
-//! What servers say unasked.
+//! Notifications of servers that belong to no call.
 
 use std::{
     sync::{Arc, Mutex},
@@ -46,7 +46,7 @@ async fn notifications_come_as_a_stream() {
         assert!(
             matches!(&updated, ServerNotification::ResourceUpdated { uri, .. } if &**uri == "a:b")
         );
-        // What the server says beside the URI is kept.
+        // Members beside the URI are kept.
         let said = updated.notification::<ResourcesUpdated>().unwrap();
         assert_eq!(said.other.get("title"), Some(&json!("T")));
         let Some(ServerNotification::Log(message)) = news.next().await else {
@@ -102,8 +102,8 @@ async fn a_server_that_floods_has_to_wait_and_is_still_understood() {
         let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
         let begun = tokio::time::Instant::now();
         let mut said = 0;
-        // The clock is paused while there is work to do: a client that read all of it at once
-        // would be told until the limit.
+        // The clock is paused while there is work to do: to a client that read everything at once,
+        // messages would be sent until the limit.
         while begun.elapsed() < Duration::from_secs(2) && said < 50_000 {
             server.say(message.clone()).await;
             said += 1;

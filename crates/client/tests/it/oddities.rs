@@ -1,5 +1,5 @@
-//! Servers as they are met in the wild, as real child processes: none may be harmed by the probe,
-//! none may hang the client, none may be left behind.
+//! Servers that behave like real ones, as child processes: the probe must not harm any of them, and
+//! none may hang the client or be left running.
 
 use std::{
     path::Path,
@@ -14,7 +14,7 @@ use turnbuckle_client::{
     transport::{Command, EndedBy},
 };
 
-/// What every odd server shares: messages in and out, a handshake and a tool.
+/// The part that all these servers share: messages in and out, a handshake and a tool.
 const COMMON: &str = r#"
 import json, os, signal, subprocess, sys, time
 def log(text):
@@ -48,7 +48,7 @@ def served(asked):
     return True
 "#;
 
-/// A server that no other test has met: what was found out about one is remembered.
+/// A server that no other test has used, because detected revisions are remembered.
 fn server(body: &str) -> Command {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +61,7 @@ fn client() -> Client {
     Client::new("app", "1.0").grace(Duration::from_millis(500))
 }
 
-/// Calls the tool, which gives the process id.
+/// Calls the tool, which returns the process id.
 async fn use_it(connection: &Connection) -> u32 {
     connection
         .call("pid", json!({}))
@@ -71,7 +71,7 @@ async fn use_it(connection: &Connection) -> u32 {
         .unwrap()
 }
 
-/// Connects, uses the server, and gives what it was heard to be asked.
+/// Connects, uses the server, and returns the methods of the requests that it received.
 async fn visit(client: &Client, command: Command, expected: Revision) -> Vec<String> {
     let connection = client.connect(command).await.unwrap();
     assert_eq!(connection.server().revision(), expected);
@@ -150,10 +150,10 @@ async fn a_server_that_ignores_what_it_does_not_know_gets_its_handshake_in_a_sec
 async fn a_server_that_is_wedged_by_the_probe_costs_no_handshake_timeout() {
     let client = client()
         .probe_timeout(Duration::from_millis(300))
-        // Longer than the test may run: nothing waits for it.
+        // The timeout is longer than the test may run, so nothing waits for it.
         .handshake_timeout(Duration::from_hours(1));
     let command = server("while True:\n  if not served(hear()): time.sleep(1000)");
-    // `initialized` wedges it as well, so nothing more is asked of it.
+    // `initialized` makes it hang as well, so no more requests are sent.
     let connection = client.connect(command).await.unwrap();
     assert_eq!(connection.server().revision(), NEWEST_LEGACY);
     let ending = connection.close().await;
@@ -209,8 +209,8 @@ while True:
     assert_eq!(heard, ["server/discover", "tools/call"]);
 }
 
-/// A server of both eras whose first process is slow to answer, while the second is not slower than
-/// that. A session must not be what comes of it.
+/// A server of both eras whose first process is slow to answer, while the second is not slower. The
+/// result must not be a session.
 #[tokio::test]
 async fn a_slow_server_of_both_eras_is_not_taken_for_a_legacy_one() {
     let client = client().probe_timeout(Duration::from_millis(300));
@@ -227,12 +227,12 @@ while True:
     assert_eq!(heard, ["server/discover", "tools/call"]);
 }
 
-/// The machine stops the first process until the second has answered: what is given to the first is
-/// twice the time of the second.
+/// The machine suspends the first process until the second has answered. The first process gets twice
+/// the time of the second.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_server_that_stood_still_for_a_while_is_still_modern() {
-    // Long enough for the first process to be there before the second, also on a busy machine.
+    // Long enough for the first process to start before the second, even on a busy machine.
     let client = client().probe_timeout(Duration::from_secs(1));
     let folder = std::env::temp_dir().join(format!("turnbuckle-still-{}", std::process::id()));
     let _ = std::fs::remove_file(&folder);
@@ -268,7 +268,7 @@ async fn the_verdict_is_remembered_for_the_same_program_and_corrected_when_it_is
     let command = server(
         "while True:\n  asked = hear()\n  if not served(asked) and 'id' in asked: error(asked, -32601)",
     );
-    // The result of a pinned client says nothing about the server's other revisions.
+    // The result of a client with a fixed revision says nothing about the server's other revisions.
     let pinned = client().only(NEWEST_LEGACY);
     assert_eq!(
         visit(&pinned, command.clone(), NEWEST_LEGACY).await,
@@ -282,7 +282,7 @@ async fn the_verdict_is_remembered_for_the_same_program_and_corrected_when_it_is
         visit(&client(), command.clone(), NEWEST_LEGACY).await,
         UNPROBED
     );
-    // Another argument makes it another server.
+    // With another argument, it is another server.
     assert_eq!(
         visit(&client(), command.arg("x"), NEWEST_LEGACY).await,
         PROBED
@@ -438,7 +438,7 @@ while True:
     let started = Instant::now();
     let error = connection.call("pid", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Closed { .. }), "{error:?}");
-    // The caller does not wait for the whole of the server's graces.
+    // The caller does not wait for all grace periods of the server.
     assert!(
         started.elapsed() < Duration::from_secs(2),
         "{:?}",
@@ -488,7 +488,7 @@ serve()
     );
 }
 
-// stdio: what a server writes to stderr SHOULD NOT be taken for an error, whatever it says.
+// stdio: output on stderr SHOULD NOT be taken for an error, whatever it says.
 // rule: S3
 #[tokio::test]
 async fn the_log_of_a_server_can_be_followed() {
@@ -500,7 +500,7 @@ async fn the_log_of_a_server_can_be_followed() {
     let mut lines = connection.stderr().unwrap().follow();
     assert_eq!(lines.next().await.unwrap().text, "ERROR: fatal");
     assert_eq!(lines.next().await.unwrap().text, "heard initialize");
-    // It still answers, if only that it knows no pings.
+    // It still answers, although it does not support pings.
     let error = connection.ping().await.unwrap_err();
     assert_eq!(error.rejection().map(|error| error.code), Some(-32601));
     assert!(!connection.is_closed());

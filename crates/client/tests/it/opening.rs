@@ -24,8 +24,7 @@ async fn every_revision_is_found_out() {
     }
 }
 
-// A client that asks for nothing offers nothing, but to wait for tasks where the revision wants
-// that said.
+// A client without handlers declares no capabilities, except for tasks in revisions that require this.
 #[tokio::test(start_paused = true)]
 async fn a_client_without_handlers_offers_nothing() {
     for &revision in Revision::ALL {
@@ -112,8 +111,8 @@ async fn a_client_without_tasks_says_nothing_of_them() {
 }
 
 // rule: V1, V4
-// lifecycle: after a successful initialization the client MUST send `initialized`; it says its
-// name and the newest version it speaks.
+// lifecycle: the client's `initialize` contains its name and its newest version; after the answer the
+// client MUST send `initialized`.
 #[tokio::test(start_paused = true)]
 async fn the_handshake_names_the_client_and_its_newest_version() {
     let (mut server, end) = Server::new();
@@ -201,7 +200,7 @@ async fn a_remembered_verdict_that_is_wrong_is_found_out() {
 }
 
 // rule: V3
-// lifecycle: a client that cannot speak the version the server answered with SHOULD disconnect.
+// lifecycle: a client that does not support the version of the answer SHOULD disconnect.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_version_ends_the_connection() {
     let (mut server, end) = Server::new();
@@ -340,6 +339,6 @@ async fn silence_is_an_error_that_says_what_was_tried() {
         tried.contains("`server/discover`") && tried.contains("`initialize`"),
         "{tried}"
     );
-    // Neither question is cancelled on the wire.
+    // Neither request is cancelled on the wire.
     assert_eq!(heard, ["server/discover", "initialize"]);
 }

@@ -1,4 +1,4 @@
-//! Whether what tools return is what they promised.
+//! Whether results match the output schemas of their tools.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a session of 2025-11-25 may ask a client as a task, and how it comes to the answer.
+//! Requests that a server sends as tasks in a session of 2025-11-25, and how it gets the answers.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ async fn a_form_is_answered_with_a_task_whose_result_is_waited_for() {
     let listed = answer(&mut server, "q3", "tasks/list", json!({})).await;
     assert_eq!(listed["result"]["tasks"][0]["taskId"], task["taskId"]);
 
-    // Blocks until the form has been filled in.
+    // `tasks/result` waits until the form has been filled in.
     ask(&mut server, "q4", "tasks/result", about.clone()).await;
     gate.add_permits(1);
     let result = server.expect(json!({"id": "q4"})).await;
@@ -84,7 +84,7 @@ async fn a_cancelled_task_is_not_reported_any_more() {
     let gone = answer(&mut server, "q3", "tasks/result", about).await;
     assert_eq!(gone["error"]["code"], -32_603);
     gate.add_permits(1);
-    // The one who waited is gone, so the permit is there for the next.
+    // The handler that waited is gone, so the permit is free for the next one.
     let plain = answer(&mut server, "q4", "elicitation/create", form()).await;
     assert_eq!(plain["result"]["action"], "accept", "{plain}");
     let unknown = json!({"taskId": "nobody's"});
@@ -92,7 +92,7 @@ async fn a_cancelled_task_is_not_reported_any_more() {
     assert_eq!(unknown["error"]["code"], -32_602);
 }
 
-// tasks: who declares no capability for a request MUST process it as usual.
+// tasks: a receiver without the capability for a kind of request MUST process it as usual.
 #[tokio::test]
 async fn a_wish_for_a_task_is_ignored_where_there_are_none() {
     let (gate, client) = gated();
@@ -104,8 +104,8 @@ async fn a_wish_for_a_task_is_ignored_where_there_are_none() {
     assert_eq!(unknown["error"]["code"], -32_601);
 }
 
-// tasks: who does not declare the capability MUST process a request as usual, and pass over the
-// wish for a task.
+// tasks: a receiver without the capability MUST process a request as usual, and ignore the request for
+// a task.
 #[tokio::test]
 async fn a_client_without_tasks_answers_as_if_there_were_none() {
     let (gate, client) = gated();

@@ -1,4 +1,4 @@
-//! Requests handed on as they are, over pipes and at every revision.
+//! Requests that are passed on unchanged, over pipes and at every revision.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ pub(crate) fn request(method: &str, params: &str) -> RelayRequest {
     RelayRequest::new(method, Some(Raw::from(&params).into()))
 }
 
-/// Keeps what belongs to no call.
+/// Stores the messages that belong to no call.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) notifications: Mutex<Vec<(String, String)>>,
@@ -29,7 +29,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// The asks that come to the sink.
+    /// The requests that reach the sink.
     pub(crate) fn asks(&self) -> mpsc::UnboundedReceiver<RelayAsk> {
         let (sender, receiver) = mpsc::unbounded_channel();
         *self.asks.lock().unwrap() = Some(sender);
@@ -84,7 +84,7 @@ async fn ask(call: &mut RelayCall) -> RelayAsk {
     }
 }
 
-/// Sends a call, so that it is in flight.
+/// Sends a call, so that it is in progress.
 async fn begin(connection: &Connection, server: &mut Server, tool: &str) -> RelayCall {
     let params = format!(r#"{{"name":"{tool}"}}"#);
     let mut call = connection.relay(request("tools/call", &params)).unwrap();
@@ -198,7 +198,7 @@ async fn a_question_on_a_pipe_belongs_to_the_only_call_that_may_be_asked() {
     for &revision in Revision::LEGACY {
         let (connection, mut server, kept) = meet(revision).await;
         let mut call = begin(&connection, &mut server, "t").await;
-        // A list cannot be asked about, so that it does not count.
+        // A server cannot ask during a list, so the list does not count.
         let mut list = connection.relay(request("tools/list", "{}")).unwrap();
         tokio::select! {
             biased;
@@ -219,7 +219,7 @@ async fn a_question_on_a_pipe_belongs_to_the_only_call_that_may_be_asked() {
             .expect(json!({"id": "q-1", "result": {"role": "assistant", "x": 1.0}}))
             .await;
 
-        // With two of them nothing says whose it is.
+        // With two calls, it is unknown which of them a question belongs to.
         let mut asks = kept.asks();
         let second = begin(&connection, &mut server, "u").await;
         server
@@ -290,7 +290,7 @@ async fn a_withdrawn_question_is_not_answered() {
     server
         .say(json!({"jsonrpc": "2.0", "id": 6, "method": "ping"}))
         .await;
-    // The ping was read after the cancellation, and its answer is the next that is said.
+    // The ping was read after the cancellation, and its answer is the next message.
     server.expect(json!({"id": 6, "result": {}})).await;
     assert!(asked.is_withdrawn());
     assert_eq!(*kept.withdrawn.lock().unwrap(), [Id::Int(5)]);
@@ -314,7 +314,7 @@ async fn while_a_question_is_open_no_deadline_runs_out() {
     server.expect(json!({"id": 5})).await;
     server.answer(json!({"content": []})).await;
     assert_eq!(result(&mut call).await, r#"{"content":[]}"#);
-    // And without one it does.
+    // Without an open question the deadline passes.
     let mut call = begin(&connection, &mut server, "t").await;
     assert!(matches!(call.next().await, RelayEvent::Lost(_)));
     server

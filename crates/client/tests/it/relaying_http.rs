@@ -1,4 +1,5 @@
-//! Requests handed on as they are to servers at URLs: the stream of a call says what belongs to it.
+//! Requests that are passed on unchanged to servers at URLs: messages are assigned by the stream that
+//! they come on.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ fn tool_of(body: &Value) -> String {
         .to_owned()
 }
 
-// G6: over HTTP the stream that a question came on says which call it belongs to.
+// G6: over HTTP the stream of a question says which call it belongs to.
 #[tokio::test]
 async fn two_calls_are_asked_each_on_its_own_stream() {
     for revision in [
@@ -195,7 +196,7 @@ async fn dropping_a_modern_call_closes_its_stream_and_a_session_is_told() {
     assert_eq!(said.body["params"]["reason"], "not wanted");
 }
 
-// Nothing is read from the stream of a call whose owner does not take what there is.
+// The stream of a call is not read while the owner of the call does not read its events.
 #[tokio::test]
 async fn a_flood_on_the_stream_of_a_call_waits_for_its_owner() {
     const FLOOD: usize = 2000;
@@ -227,7 +228,7 @@ async fn a_flood_on_the_stream_of_a_call_waits_for_its_owner() {
     assert!(result(&mut call).await.contains("done"));
 }
 
-/// A server that sends the log message of a call by the stream of the session, once a ping comes.
+/// A server that sends the log message of a call on the session's event stream, once a ping comes.
 async fn logs_beside_calls() -> Site {
     let (pinged, told) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let opened = Arc::new(Semaphore::new(0));
@@ -263,14 +264,14 @@ async fn logs_beside_calls() -> Site {
     .await
 }
 
-// G13: a server may send log messages by the stream of the session, beside the answer of the call.
+// G13: a server may send log messages on the session's event stream, concurrently with the answer.
 #[tokio::test]
 async fn log_messages_beside_a_call_are_told_before_its_answer() {
     let site = logs_beside_calls().await;
     let (client, _kept) = relaying();
     let server = client.connect(site.url()).await.unwrap();
     let call = request("tools/call", r#"{"name":"t"}"#);
-    // Nothing is waited for where no log is wanted.
+    // Without a request for logs, nothing is waited for.
     let mut plain = server.relay(call.clone()).unwrap();
     assert!(result(&mut plain).await.contains("done"));
     assert!(!site.lines().contains(&"POST ping".to_owned()));
@@ -320,7 +321,7 @@ async fn an_answer_is_not_held_back_where_log_messages_come_by_the_stream_of_the
     assert!(!site.lines().contains(&"POST ping".to_owned()));
 }
 
-/// Those who relay decide themselves whether a request may run twice.
+/// A relay decides itself whether a request may run twice.
 #[tokio::test]
 async fn a_relayed_request_without_an_answer_is_sent_once() {
     let site = modern(|_, answer| Box::pin(async move { answer.hang_up() })).await;
@@ -332,7 +333,7 @@ async fn a_relayed_request_without_an_answer_is_sent_once() {
     let event = call.next().await;
     assert!(matches!(event, RelayEvent::Lost(_)), "{event:?}");
     assert_eq!(site.count("POST resources/read"), 1);
-    // A call of the library's own is sent once more.
+    // A call of the library itself is sent once more.
     server.read("note://one").await.unwrap_err();
     assert_eq!(site.count("POST resources/read"), 3);
 }

@@ -1,8 +1,8 @@
-//! A server that is written down.
+//! A scripted server.
 //!
-//! A transcript is a list of messages. `>>` is what the client must say next: an object that
-//! its message must contain. `<<` is what the server then says. In what the server says, `"$id"` is
-//! the id of the client's last request, `"$id-1"` that of the one before it, and so on.
+//! A transcript is a list of messages. `>>` is the next expected message of the client: an object that
+//! the message must contain. `<<` is a message that the server then sends. In messages of the server,
+//! `"$id"` is the id of the client's last request, `"$id-1"` that of the one before it, and so on.
 
 use std::future::IntoFuture;
 
@@ -14,7 +14,7 @@ use turnbuckle_client::{
     transport::{Duplex, duplex},
 };
 
-/// The server's end.
+/// The server's side of the connection.
 pub(crate) struct Server {
     lines: Lines<BufReader<ReadHalf<tokio::io::DuplexStream>>>,
     writer: WriteHalf<tokio::io::DuplexStream>,
@@ -22,7 +22,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server, and the end to connect to it by.
+    /// Creates a server, and the pair of streams for the client.
     pub(crate) fn new() -> (Self, Duplex) {
         let (near, far) = duplex();
         let lines = BufReader::new(far.reader).lines();
@@ -36,7 +36,7 @@ impl Server {
         )
     }
 
-    /// What the client says next; `None` at its end.
+    /// The next message of the client; `None` at the end.
     pub(crate) async fn hear(&mut self) -> Option<Value> {
         let line = self.lines.next_line().await.unwrap()?;
         let message: Value = serde_json::from_str(&line).unwrap();
@@ -48,7 +48,7 @@ impl Server {
         Some(message)
     }
 
-    /// What the client says next, which must contain `expected`.
+    /// The next message of the client, which must contain `expected`.
     pub(crate) async fn expect(&mut self, expected: Value) -> Value {
         let heard = self
             .hear()
@@ -61,7 +61,7 @@ impl Server {
         heard
     }
 
-    /// Says something.
+    /// Sends a message.
     pub(crate) async fn say(&mut self, message: Value) {
         let line = self.with_ids(message).to_string() + "\n";
         self.writer.write_all(line.as_bytes()).await.unwrap();
@@ -98,7 +98,7 @@ impl Server {
         self.open_with(revision, everything()).await;
     }
 
-    /// Opens the connection with these capabilities. Gives what the client said about itself.
+    /// Opens the connection with these capabilities. Returns the client's description of itself.
     pub(crate) async fn open_with(&mut self, revision: Revision, capabilities: Value) -> Value {
         let probe = self.expect(json!({"method": "server/discover"})).await;
         if revision.is_modern() {
@@ -144,7 +144,7 @@ impl Server {
     }
 }
 
-/// The entries of a transcript: a line that begins with no arrow goes on with the one before.
+/// The entries of a transcript. A line without an arrow continues the entry before.
 fn entries(transcript: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in transcript
@@ -162,14 +162,14 @@ fn entries(transcript: &str) -> Vec<String> {
     entries
 }
 
-/// Every capability a server can have, whatever the revision.
+/// Every capability that a server can have, whatever the revision.
 pub(crate) fn everything() -> Value {
     json!({
         "tools": {}, "prompts": {}, "resources": {"subscribe": true}, "completions": {}, "logging": {},
     })
 }
 
-/// Whether `value` has everything that `part` has.
+/// Whether `value` contains everything in `part`.
 fn contains(value: &Value, part: &Value) -> bool {
     match (value, part) {
         (Value::Object(value), Value::Object(part)) => part
@@ -179,19 +179,19 @@ fn contains(value: &Value, part: &Value) -> bool {
     }
 }
 
-/// A client that has just met a server of this revision.
+/// A client that has just connected to a server of this revision.
 pub(crate) async fn meet(client: &Client, revision: Revision) -> (Connection, Server) {
     let (mut server, end) = Server::new();
     let (connection, ()) = tokio::join!(client.connect(end).into_future(), server.open(revision));
     (connection.unwrap(), server)
 }
 
-/// A client with nothing set.
+/// A client without settings.
 pub(crate) fn plain() -> Client {
     Client::new("app", "1.0")
 }
 
-/// A result as this revision has it.
+/// A result in the form of this revision.
 pub(crate) fn complete(mut result: Value, revision: Revision) -> Value {
     if revision.is_modern() {
         result["resultType"] = "complete".into();

@@ -1,4 +1,4 @@
-//! What a client can be connected to.
+//! The targets that a client can connect to.
 
 use std::{future::IntoFuture, io};
 
@@ -22,7 +22,7 @@ async fn any_pair_of_streams_will_do() {
     assert_eq!(connection.unwrap().server().name(), "script");
 }
 
-// A server in this process that breaks on the probe is reached again, like any other.
+// A server in this process that closes the connection on the probe is opened again, like any other.
 #[tokio::test(start_paused = true)]
 async fn a_server_on_demand_is_reached_twice_if_need_be() {
     let (ends, mut servers) = mpsc::unbounded_channel();
