@@ -1,20 +1,20 @@
-//! The two eras, and how a server reads them off a message.
+//! The two eras, and how a server determines the era of a message.
 //!
-//! One connection may carry both at once: a legacy session and requests that are complete in
-//! themselves. So the era belongs to the message, never to the connection.
+//! One connection may carry both at once: a legacy session and modern requests, which need no session.
+//! So the era is a property of the message, never of the connection.
 
 use turnbuckle_protocol::Revision;
 
 pub use turnbuckle_protocol::revision::Era;
 
-/// The era of a message that came over a connection: a pipe, a socket, a pair in memory.
+/// Returns the era of a message that came over a connection: a pipe, a socket, a pair in memory.
 ///
 /// `modern_version` is the value of `io.modelcontextprotocol/protocolVersion` in the `_meta` of the
 /// params, whatever its type, parsed or raw: a message with an unknown version, or with a number
 /// instead of a string, is still a modern request and is refused as one.
 ///
-/// `notifications/cancelled` names no version in any revision. It ends what its id names, in
-/// either era, so look it up in [`InFlight`](crate::InFlight) before asking here.
+/// `notifications/cancelled` names no version in any revision. It cancels the request with its id, in
+/// either era, so look up the id in [`InFlight`](crate::InFlight) before you call this function.
 ///
 /// ```
 /// use turnbuckle_session::{Era, era};
@@ -25,21 +25,22 @@ pub use turnbuckle_protocol::revision::Era;
 /// ```
 pub fn of(method: &str, modern_version: Option<&str>) -> Era {
     match method {
-        // Asked first: a handshake is a handshake, even from a client that decorates everything.
+        // This comes first: `initialize` is always legacy, even from a client that adds `_meta` to
+        // everything.
         "initialize" => Era::Legacy,
         _ if modern_version.is_some() => Era::Modern,
-        // Methods that no legacy revision has: without a version they are modern and incomplete,
-        // and the refusal that names the missing field helps more than "initialize first".
+        // No legacy revision has these methods. Without a version they are modern and incomplete, and
+        // an error that names the missing field helps more than "initialize first".
         "server/discover" | "subscriptions/listen" => Era::Modern,
         _ => Era::Legacy,
     }
 }
 
-/// The era of a message that came in an HTTP POST which names no session known here.
+/// Returns the era of a message that came in an HTTP POST without the id of a known session.
 ///
-/// Like [`of`], but if the message itself does not tell, the `MCP-Protocol-Version` header does: a
-/// handshake revision or no header means legacy (the header did not exist before 2025-06-18), and
-/// anything else means a modern request without its metadata.
+/// Like [`of`], but if the message itself does not determine the era, the `MCP-Protocol-Version` header
+/// does: a legacy revision or no header means legacy (the header did not exist before 2025-06-18), and
+/// any other value means a modern request without its metadata.
 ///
 /// ```
 /// use turnbuckle_session::{Era, era};

@@ -1,5 +1,4 @@
-//! Incoming requests that are being served, so that each is answered once and a cancellation finds
-//! its work.
+//! Incoming requests that are being served. Each is answered once, and a cancellation finds its work.
 
 use std::collections::HashMap;
 
@@ -7,18 +6,18 @@ use turnbuckle_protocol::{Id, error::code};
 
 /// How many requests of one peer may be served at once on one connection.
 ///
-/// A slot costs little, but the handler behind it may cost anything: a thousand at once is more
-/// than any host of one person asks for, and few enough to be refused before memory is.
+/// An entry costs little, but the handler behind it may cost anything. A thousand is more than a host
+/// of one user needs, and small enough that requests are refused before memory runs out.
 pub const MAX_IN_FLIGHT: usize = 1024;
 
-/// Requests being served, by the id the peer gave them. `H` is what ends the work: an abort
-/// handle, a cancellation token.
+/// Requests that are being served, by the id that the peer gave them. `H` ends the work: an abort
+/// handle or a cancellation token.
 ///
-/// Only ids in flight are remembered. Legacy revisions forbid a peer to use an id twice in a whole
-/// session, but enforcing that would cost memory for every request ever served and would protect no
-/// one: an answer is matched against what the peer still waits for. Modern revisions require no
-/// more than is checked here. Both eras on one connection share one table, because their ids come
-/// from one sender.
+/// Only the ids of requests in progress are kept. Legacy revisions forbid a peer to use an id twice in
+/// a whole session, but enforcing that would take memory for every request ever served, without any
+/// benefit: the peer matches an answer only against its own open requests. Modern revisions require no
+/// more than is checked here. Both eras of one connection share one table, because their ids come from
+/// one sender.
 ///
 /// ```
 /// use turnbuckle_protocol::Id;
@@ -35,7 +34,7 @@ pub const MAX_IN_FLIGHT: usize = 1024;
 pub struct InFlight<H> {
     limit: usize,
     last_turn: u64,
-    /// Keyed by what the peer chose, so the map's own keyed hashing is wanted.
+    /// The peer chooses the keys, so the map must use a keyed hash.
     serving: HashMap<Id, Slot<H>>,
 }
 
@@ -52,8 +51,8 @@ enum Cancellable {
     No,
 }
 
-/// The right to answer one request. It stays valid until the request is finished or cancelled, and
-/// does not become valid again when the peer uses the id again.
+/// The right to answer one request. It is valid until the request is finished or cancelled, and does
+/// not become valid again if the peer uses the id again.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ticket {
     id: Id,
@@ -61,7 +60,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The id to answer with.
+    /// Returns the id of the request.
     pub const fn id(&self) -> &Id {
         &self.id
     }
@@ -77,16 +76,16 @@ pub enum Refused {
         /// The id.
         id: Id,
     },
-    /// As many requests are being served as may be.
+    /// The limit on requests in progress is reached.
     #[error("{limit} requests are in flight on this connection: wait for some to finish")]
     TooMany {
-        /// How many may be.
+        /// The limit.
         limit: usize,
     },
 }
 
 impl Refused {
-    /// The JSON-RPC error code to answer with.
+    /// Returns the JSON-RPC error code for the answer.
     pub const fn code(&self) -> i64 {
         code::INVALID_REQUEST
     }
@@ -99,7 +98,7 @@ impl<H> Default for InFlight<H> {
 }
 
 impl<H> InFlight<H> {
-    /// Nothing being served, at most [`MAX_IN_FLIGHT`] at once.
+    /// Creates an empty table with the limit [`MAX_IN_FLIGHT`].
     pub fn new() -> Self {
         Self {
             limit: MAX_IN_FLIGHT,
@@ -108,7 +107,7 @@ impl<H> InFlight<H> {
         }
     }
 
-    /// Serves at most `limit` requests at once.
+    /// Sets the limit on requests in progress.
     pub fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
@@ -116,24 +115,24 @@ impl<H> InFlight<H> {
     /// Starts a request.
     ///
     /// # Errors
-    /// [`Refused`] if its id is in use or too many are in flight; the request is not to be served.
+    /// [`Refused`] if its id is in use or the limit is reached. The request must then not be served.
     pub fn begin(&mut self, id: Id, handle: H) -> Result<Ticket, Refused> {
         self.enter(id, handle, Cancellable::Yes)
     }
 
-    /// Starts a request that a cancellation does not end: `initialize`.
+    /// Starts a request that cannot be cancelled: `initialize`.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin).
+    /// Fails as [`begin`](Self::begin) does.
     pub fn begin_uncancellable(&mut self, id: Id, handle: H) -> Result<Ticket, Refused> {
         self.enter(id, handle, Cancellable::No)
     }
 
-    /// Whether a request with this id could begin now, for servers that answer most requests
-    /// without ever entering them here.
+    /// Checks whether a request with this id could begin now. It is for servers that answer most
+    /// requests without registering them here.
     ///
     /// # Errors
-    /// The answer that [`begin`](Self::begin) would give.
+    /// Fails as [`begin`](Self::begin) would.
     pub fn check(&self, id: &Id) -> Result<(), Refused> {
         if self.serving.contains_key(id) {
             return Err(Refused::Duplicate { id: id.clone() });
@@ -157,24 +156,24 @@ impl<H> InFlight<H> {
         Ok(Ticket { id, turn })
     }
 
-    /// Ends a request whose answer is ready. `None` if it was cancelled in the meantime: then
-    /// nothing more may be sent for it.
+    /// Ends a request whose answer is ready. Returns `None` if it was cancelled in the meantime: then
+    /// no answer may be sent for it.
     pub fn finish(&mut self, ticket: &Ticket) -> Option<H> {
-        // The peer may have used the id again after cancelling: that one is another's to finish.
+        // The peer may have reused the id after cancelling; the new request has another turn.
         self.serving
             .get(&ticket.id)
             .filter(|slot| slot.turn == ticket.turn)?;
         self.serving.remove(&ticket.id).map(|slot| slot.handle)
     }
 
-    /// Whether a request still waits for its answer.
+    /// Returns whether a request still waits for its answer.
     pub fn is_open(&self, ticket: &Ticket) -> bool {
         let slot = self.serving.get(&ticket.id);
         slot.is_some_and(|slot| slot.turn == ticket.turn)
     }
 
-    /// Takes `notifications/cancelled` and gives what ends the work. `None` for an id that is
-    /// unknown or done, and for `initialize`: such a notification is ignored.
+    /// Handles `notifications/cancelled`, and returns the handle that ends the work. Returns `None` for
+    /// an id that is unknown or finished, and for `initialize`: such a notification is ignored.
     pub fn cancel(&mut self, id: &Id) -> Option<H> {
         self.serving
             .get(id)
@@ -182,13 +181,13 @@ impl<H> InFlight<H> {
         self.serving.remove(id).map(|slot| slot.handle)
     }
 
-    /// Ends everything, cancellable or not: for a connection that has ended.
+    /// Removes all requests, cancellable or not. Use it when the connection has ended.
     pub fn drain(&mut self) -> impl Iterator<Item = H> + use<'_, H> {
         self.serving.drain().map(|(_, slot)| slot.handle)
     }
 
-    /// Ends everything, and says what it was, in the order in which it began: for a session that another
-    /// has replaced.
+    /// Removes all requests and returns them in the order in which they began. Use it when another
+    /// session has replaced this one.
     pub fn take_all(&mut self) -> Vec<(Id, H)> {
         let mut all: Vec<_> = self.serving.drain().collect();
         all.sort_by_key(|(_, slot)| slot.turn);
@@ -196,12 +195,12 @@ impl<H> InFlight<H> {
         ended.collect()
     }
 
-    /// How many requests are being served.
+    /// Returns the number of requests in progress.
     pub fn len(&self) -> usize {
         self.serving.len()
     }
 
-    /// Whether no request is in flight.
+    /// Returns whether no request is in progress.
     pub fn is_empty(&self) -> bool {
         self.serving.is_empty()
     }

@@ -1,23 +1,23 @@
 //! The eras of the Model Context Protocol without I/O.
 //!
 //! This crate is internal: its API may change in any release. Depend on `turnbuckle` instead, which
-//! re-exports the types that its users meet.
+//! re-exports the types that its users need.
 //!
-//! Everything here is a value that is told what happened and says what follows: no sockets, no
-//! async runtime, no clock, no randomness. Time comes in as an argument, and so do ids that must
-//! differ between machines.
+//! Every type here is a state machine that receives events and returns what to do: there are no
+//! sockets, no async runtime, no clock and no randomness. The time is an argument, and so are ids that
+//! must differ between machines.
 //!
 //! | module | used by | question it answers |
 //! |---|---|---|
 //! | [`era`] | server | which era does this message belong to? |
-//! | [`negotiate()`] | both | which revision do the two ends speak? |
+//! | [`negotiate()`] | both | which revision do the two sides use? |
 //! | [`lifecycle`] | server | may this legacy message be served or sent now? |
-//! | [`modern`] | server | is this modern request complete in itself? |
-//! | [`requests`] | both | who waits for which answer, and how long still? |
-//! | [`in_flight`] | both | what is being served, and what does a cancellation end? |
-//! | [`progress`] | both | may this progress value be sent or believed? |
-//! | [`round`] | server | what is asked of the client, and what is known when it comes back? |
-//! | [`probe`] | client | what does the server at the other end speak? |
+//! | [`modern`] | server | does this modern request have all required metadata? |
+//! | [`requests`] | both | which requests wait for answers, and how much longer? |
+//! | [`in_flight`] | both | which requests are being served, and which of them does a cancellation end? |
+//! | [`progress`] | both | may this progress value be sent or accepted? |
+//! | [`round`] | server | what is the client asked, and what is known when its answers come? |
+//! | [`probe`] | client | which revision does the server support? |
 
 pub mod era;
 pub mod in_flight;

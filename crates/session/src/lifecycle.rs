@@ -1,8 +1,9 @@
-//! The life of one legacy session, seen from the server: what may be served and what may be sent,
+//! The lifecycle of one legacy session on the server's side: which messages may be served and sent,
 //! from the first byte to `notifications/initialized` and after.
 //!
-//! A session is nothing but its [`Phase`]: it can be stored, moved to another machine, and costs
-//! what the client's own data costs. Log levels, roots and subscriptions are the server's to keep.
+//! A session is only its [`Phase`]: it can be stored and moved to another machine, and takes no more
+//! memory than the client's description of itself. The server stores log levels, roots and
+//! subscriptions elsewhere.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,24 +11,24 @@ use turnbuckle_protocol::{Revision, error::code};
 
 use crate::negotiate::{dates, negotiate};
 
-/// How far the handshake has come. `C` is what the server keeps of the client: its capabilities,
-/// its name.
+/// The phase of the handshake. `C` is the data that the server keeps about the client: its capabilities
+/// and its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase<C> {
-    /// Nothing yet. The client may be of either era.
+    /// No message has come yet. The client may be of either era.
     #[default]
     Fresh,
-    /// `initialize` was answered; `notifications/initialized` has not come.
+    /// `initialize` was answered; `notifications/initialized` has not come yet.
     Initializing {
-        /// The revision answered.
+        /// The negotiated revision.
         revision: Revision,
         /// The client's description of itself.
         client: C,
     },
-    /// The client has said that it is ready.
+    /// `notifications/initialized` has come.
     Ready {
-        /// The revision answered.
+        /// The negotiated revision.
         revision: Revision,
         /// The client's description of itself.
         client: C,
@@ -38,10 +39,10 @@ pub enum Phase<C> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reinitialize {
-    /// Refuse it and leave the session as it is.
+    /// Refuse it and keep the session unchanged.
     #[default]
     Refuse,
-    /// Start over with the new client, for pipes whose other end may be replaced (a proxy that
+    /// Start over with the new client. Use this for pipes whose other end may be replaced (a proxy that
     /// restarts, a debugger that reconnects).
     Replace,
 }
@@ -49,9 +50,9 @@ pub enum Reinitialize {
 /// Why the server sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It belongs to a request of the client that is being served.
+    /// It belongs to a request of the client that is in progress.
     Exchange,
-    /// The server itself has something to say.
+    /// The server sends it on its own initiative.
     Unprompted,
 }
 
@@ -83,7 +84,7 @@ impl<C> Default for ServerLifecycle<C> {
 }
 
 impl<C> ServerLifecycle<C> {
-    /// A session before its first message, which takes one handshake.
+    /// Creates a session before its first message. It allows one handshake.
     pub const fn new() -> Self {
         Self {
             phase: Phase::Fresh,
@@ -91,7 +92,7 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// A session whose handshake took place elsewhere, and whose client has said that it is ready.
+    /// Creates a session whose handshake took place elsewhere and is complete.
     pub const fn opened(revision: Revision, client: C) -> Self {
         Self {
             phase: Phase::Ready { revision, client },
@@ -99,7 +100,7 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// Says what a second `initialize` does.
+    /// Sets the effect of a second `initialize`.
     pub fn with_reinitialize(self, reinitialize: Reinitialize) -> Self {
         Self {
             reinitialize,
@@ -107,12 +108,12 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// How far the handshake has come.
+    /// Returns the phase of the handshake.
     pub const fn phase(&self) -> &Phase<C> {
         &self.phase
     }
 
-    /// The revision of the session, once there is one.
+    /// Returns the revision of the session, once it is negotiated.
     pub const fn revision(&self) -> Option<Revision> {
         match &self.phase {
             Phase::Fresh => None,
@@ -120,7 +121,7 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// The client's description of itself, once it is known.
+    /// Returns the client's description of itself, once it is known.
     pub const fn client(&self) -> Option<&C> {
         match &self.phase {
             Phase::Fresh => None,
@@ -128,11 +129,11 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// Takes an `initialize` request and gives the revision to answer.
+    /// Handles an `initialize` request and returns the revision for the answer.
     ///
     /// # Errors
-    /// [`NotAdmitted`] if the session has had its handshake (and [`Reinitialize`] does not allow
-    /// another), or if nothing in `supported` has a handshake at all. The session is unchanged.
+    /// [`NotAdmitted`] if the session already had its handshake (and [`Reinitialize`] does not allow
+    /// another), or if no revision in `supported` has a handshake. The session is then unchanged.
     pub fn initialize(
         &mut self,
         requested: &str,
@@ -150,7 +151,7 @@ impl<C> ServerLifecycle<C> {
         Ok(revision)
     }
 
-    /// Takes `notifications/initialized`. Before the handshake, or a second time, it means nothing.
+    /// Handles `notifications/initialized`. Before the handshake, or a second time, it is ignored.
     pub fn initialized(&mut self) {
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Initializing { revision, client } => Phase::Ready { revision, client },
@@ -158,15 +159,15 @@ impl<C> ServerLifecycle<C> {
         };
     }
 
-    /// Whether a legacy request other than `initialize` may be served now, and at which revision.
+    /// Checks whether a legacy request other than `initialize` may be served now, and returns the
+    /// revision.
     ///
-    /// Requests are served from the `initialize` response on: the rule that a client waits with
-    /// them is a rule for the client, and there are clients that never send
-    /// `notifications/initialized`. `ping` is always answered; before the handshake its revision
-    /// is `None`.
+    /// Requests are served once `initialize` was answered. A client should wait longer, but that rule
+    /// is for the client, and there are clients that never send `notifications/initialized`. `ping` is
+    /// always answered; before the handshake the returned revision is `None`.
     ///
     /// # Errors
-    /// [`NotAdmitted::Uninitialized`] for anything but `ping` before the handshake.
+    /// [`NotAdmitted::Uninitialized`] for any method except `ping` before the handshake.
     pub fn admit(&self, method: &str) -> Result<Option<Revision>, NotAdmitted> {
         match self.revision() {
             None if method != "ping" => Err(NotAdmitted::Uninitialized {
@@ -176,14 +177,14 @@ impl<C> ServerLifecycle<C> {
         }
     }
 
-    /// Whether the server may send this request or notification now.
+    /// Returns whether the server may send this request or notification now.
     ///
-    /// Until the client is ready only `ping` and log messages may go out unprompted. Messages that
-    /// belong to a request of the client (its progress, its questions) may go out as soon as that
-    /// request may be served: a client that asks can be asked back.
+    /// Until the client is ready, only `ping` and log messages may be sent unprompted. Messages that
+    /// belong to a request of the client (its progress, its questions) may be sent as soon as that
+    /// request may be served: a client that sends requests can receive requests.
     ///
-    /// Before the handshake nothing goes out, not even `ping`: the client may be a modern one,
-    /// which must never be sent a request.
+    /// Before the handshake nothing is sent, not even `ping`: the client may be a modern one, which
+    /// must never receive a request.
     pub fn may_send(&self, method: &str, cause: Cause) -> bool {
         match (&self.phase, cause) {
             (Phase::Fresh, _) => false,
@@ -196,7 +197,7 @@ impl<C> ServerLifecycle<C> {
     }
 }
 
-/// The characters of a method name that a refusal repeats, so that the peer cannot make it long.
+/// How many characters of a method name an error repeats, so that the peer cannot make the error long.
 /// Every name in the specification is shorter.
 const METHOD_SHOWN: usize = 64;
 
@@ -211,10 +212,10 @@ pub enum NotAdmitted {
          into the request's `_meta`"
     )]
     Uninitialized {
-        /// The method asked for, shortened if very long.
+        /// The method of the request, shortened if it is very long.
         method: String,
     },
-    /// A second handshake in one session.
+    /// The session already had its handshake.
     #[error(
         "this session is already initialized at {revision}: go on without `initialize`, or open a \
          new session"
@@ -223,7 +224,7 @@ pub enum NotAdmitted {
         /// The revision of the session.
         revision: Revision,
     },
-    /// The server speaks modern revisions only.
+    /// The server supports only modern revisions.
     #[error(
         "this server takes no `initialize`: send each request on its own, at one of the supported \
          versions in its `_meta`: {}",
@@ -238,16 +239,17 @@ pub enum NotAdmitted {
 }
 
 impl NotAdmitted {
-    /// The JSON-RPC error code to answer with.
+    /// Returns the JSON-RPC error code for the answer.
     pub const fn code(&self) -> i64 {
         match self {
             Self::Uninitialized { .. } | Self::AlreadyInitialized { .. } => code::INVALID_REQUEST,
-            // versioning leaves the code open; this one tells a client of both eras where it is.
+            // versioning does not define the code; this one tells a client of both eras that the server
+            // is modern.
             Self::NoHandshake { .. } => code::UNSUPPORTED_PROTOCOL_VERSION,
         }
     }
 
-    /// The `data` of the JSON-RPC error to answer with.
+    /// Returns the `data` of the JSON-RPC error for the answer.
     pub fn data(&self) -> Option<Value> {
         match self {
             Self::Uninitialized { .. } | Self::AlreadyInitialized { .. } => None,

@@ -1,4 +1,4 @@
-//! Modern requests are complete in themselves: the check that one is.
+//! Checks that a modern request has all required metadata.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
@@ -9,8 +9,8 @@ use turnbuckle_protocol::{
 
 use crate::{Era, negotiate::dates};
 
-/// The facts that every accepted modern request has declared. `C` is the client's capabilities, in
-/// the form in which they came.
+/// The metadata that every accepted modern request has. `C` is the client's capabilities, in the form
+/// in which they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modern<C> {
     /// The revision to serve the request at.
@@ -20,10 +20,10 @@ pub struct Modern<C> {
 }
 
 impl<C> Modern<C> {
-    /// Checks what a request says of itself: its version first, then its capabilities.
+    /// Checks the metadata of a request: first its version, then its capabilities.
     ///
-    /// `supported` is what the server lists in `server/discover`. Legacy revisions in it are
-    /// listed to the client but cannot be spoken without a handshake.
+    /// `supported` is the list of revisions in the server's `server/discover` result. It may contain
+    /// legacy revisions, but those cannot be used without a handshake.
     ///
     /// ```
     /// use turnbuckle_protocol::Revision;
@@ -38,7 +38,7 @@ impl<C> Modern<C> {
     /// ```
     ///
     /// # Errors
-    /// [`Rejection`], with the code and data to answer with.
+    /// [`Rejection`], with the code and data for the answer.
     pub fn check(
         version: Option<&str>,
         capabilities: Option<C>,
@@ -86,7 +86,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// The keys.
+    /// Returns the keys of the missing fields.
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
             Self::ProtocolVersion => &[PROTOCOL_VERSION],
@@ -109,11 +109,11 @@ impl Missing {
     }
 }
 
-/// Why a modern request is refused before anyone looks at its method.
+/// Why a modern request is refused before its method is examined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// The version is not served request by request here.
+    /// The version is not supported without a handshake.
     #[error(
         "protocol version `{requested:.32}` is not served without a handshake here; supported: {}",
         dates(supported)
@@ -124,7 +124,7 @@ pub enum Rejection {
         /// The version that the client requested.
         requested: String,
     },
-    /// A required `_meta` field is missing or is not of its type.
+    /// A required `_meta` field is missing or has the wrong type.
     #[error("the request's `_meta` lacks {}", missing.clause())]
     Incomplete {
         /// The field or fields.
@@ -133,7 +133,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The JSON-RPC error code to answer with. Over HTTP its status is 400.
+    /// Returns the JSON-RPC error code for the answer. Over HTTP its status is 400.
     pub const fn code(&self) -> i64 {
         match self {
             Self::UnsupportedVersion { .. } => code::UNSUPPORTED_PROTOCOL_VERSION,
@@ -141,7 +141,7 @@ impl Rejection {
         }
     }
 
-    /// The `data` of the JSON-RPC error to answer with.
+    /// Returns the `data` of the JSON-RPC error for the answer.
     pub fn data(&self) -> Option<Value> {
         Some(match self {
             Self::UnsupportedVersion {

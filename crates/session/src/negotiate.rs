@@ -1,16 +1,16 @@
-//! Which revision two ends speak: the server's answer to `initialize`, and the pick from a list of
-//! versions that a peer has named.
+//! The revision that two sides use: the server's answer to `initialize`, and the choice from a list of
+//! versions that a peer has sent.
 
 use turnbuckle_protocol::Revision;
 
 use crate::Era;
 
-/// The revision a server answers to an `initialize` that asks for `requested`.
+/// Returns the revision that a server answers to an `initialize` that requests `requested`.
 ///
-/// The one asked for if it is `supported` and has a handshake; otherwise the newest supported one
-/// that has. A version from the future, a modern one (which cannot be spoken after a handshake) and
-/// plain nonsense all get the newest legacy revision. `None` only if nothing supported has a
-/// handshake: then the server must refuse, naming what it speaks.
+/// This is the requested revision if it is `supported` and has a handshake, and otherwise the newest
+/// supported revision with a handshake. A future version, a modern one (which cannot be used after a
+/// handshake) and an invalid one all get the newest legacy revision. `None` only if no supported
+/// revision has a handshake: then the server must refuse, and list its revisions.
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;
@@ -23,14 +23,14 @@ use crate::Era;
 /// assert_eq!(negotiate("2025-03-26", &[Revision::V2026_07_28]), None);
 /// ```
 pub fn negotiate(requested: &str, supported: &[Revision]) -> Option<Revision> {
-    // lifecycle, version negotiation: the same version MUST come back if it is supported; another
-    // one that is, the latest by preference, if not.
+    // lifecycle, version negotiation: the server MUST answer with the same version if it supports it,
+    // and otherwise with another that it supports, preferably the latest.
     let same = Revision::from_date(requested)
         .filter(|revision| !revision.is_modern() && supported.contains(revision));
     same.or_else(|| newest(supported, Era::Legacy))
 }
 
-/// The newest revision of `era` among `supported`.
+/// Returns the newest revision of `era` in `supported`.
 pub fn newest(supported: &[Revision], era: Era) -> Option<Revision> {
     supported
         .iter()
@@ -39,7 +39,7 @@ pub fn newest(supported: &[Revision], era: Era) -> Option<Revision> {
         .max()
 }
 
-/// The newest revision of `era` that is both `offered` by the peer and `supported` here.
+/// Returns the newest revision of `era` that is both `offered` by the peer and `supported` here.
 ///
 /// Offered strings that are not a known revision are ignored.
 ///

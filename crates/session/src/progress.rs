@@ -1,8 +1,9 @@
-//! Progress that only ever grows.
+//! Progress values, which must grow, and the rate of progress reports.
 
-/// The highest progress value of one request so far, and the gate for the next.
+/// The highest progress value of one request so far. It decides whether the next value is allowed.
 ///
-/// A sender asks it before each `notifications/progress`, a receiver before it believes one.
+/// A sender checks values before it sends `notifications/progress`, and a receiver before it accepts
+/// one.
 ///
 /// ```
 /// use turnbuckle_session::progress::Monotonic;
@@ -18,15 +19,16 @@ pub struct Monotonic {
 }
 
 impl Monotonic {
-    /// Nothing reported yet.
+    /// Creates an instance without a value.
     pub const fn new() -> Self {
         Self { highest: None }
     }
 
-    /// Whether `value` is more than all before it; if so it is the new mark.
+    /// Returns whether `value` is greater than all values before it. If so, it is the new highest
+    /// value.
     ///
-    /// The first value may be anything finite. Infinities and NaN are never admitted: JSON cannot
-    /// write them.
+    /// The first value may be any finite number. Infinities and NaN are never admitted, because JSON
+    /// cannot express them.
     pub fn admit(&mut self, value: f64) -> bool {
         // progress: the value MUST increase with each notification.
         let grows = value.is_finite() && self.highest.is_none_or(|highest| value > highest);
@@ -36,26 +38,26 @@ impl Monotonic {
         grows
     }
 
-    /// The last value admitted.
+    /// Returns the last admitted value.
     pub const fn highest(&self) -> Option<f64> {
         self.highest
     }
 }
 
-/// Whether a report may go on at once.
+/// Whether a report may be sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// It may.
+    /// It may be sent.
     Due,
-    /// There were too many of late.
+    /// There were too many reports recently.
     TooSoon,
 }
 
-/// Reports of one request that do not all go on.
+/// Reduces the progress reports of one request to a given rate.
 ///
-/// The values grow, as [`Monotonic`] requires. A value that comes too soon is held back and
-/// replaced by a newer one. The last value is never lost if the caller [takes](Self::take_waiting)
-/// the one that is held back at the end. The caller measures the time.
+/// The values must grow, as for [`Monotonic`]. A report that comes too soon is held back and replaced
+/// by a newer one. The last report is never lost if the caller [takes](Self::take_waiting) the one that
+/// is held back at the end. The caller measures the time.
 ///
 /// ```
 /// use turnbuckle_session::progress::{Coalesced, Pace};
@@ -82,7 +84,7 @@ impl<R> Default for Coalesced<R> {
 }
 
 impl<R> Coalesced<R> {
-    /// Takes a report, and gives it back if it goes on now.
+    /// Adds a report, and returns it if it should be sent now.
     pub fn offer(&mut self, progress: f64, report: R, pace: Pace) -> Option<R> {
         if !self.last.admit(progress) {
             return None;
@@ -99,12 +101,12 @@ impl<R> Coalesced<R> {
         }
     }
 
-    /// Whether a report waits.
+    /// Returns whether a report is held back.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// The report that waits, which goes on now.
+    /// Removes and returns the report that is held back, to be sent now.
     pub fn take_waiting(&mut self) -> Option<R> {
         self.waiting.take()
     }

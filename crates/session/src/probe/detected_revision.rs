@@ -7,8 +7,8 @@ use crate::Era;
 
 /// The detected revision of a server.
 ///
-/// Keep it under what identifies the server (its program and arguments, or its origin) and hand it
-/// to the next [`Settings`](super::Settings).
+/// Store it under a key that identifies the server (its program and arguments, or its origin) and pass
+/// it to the next [`Settings`](super::Settings).
 ///
 /// ```
 /// use turnbuckle_session::{Era, DetectedRevision};
@@ -19,12 +19,12 @@ use crate::Era;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DetectedRevision {
-    /// The revision both ends speak.
+    /// The revision that both sides use.
     pub revision: Revision,
 }
 
 impl DetectedRevision {
-    /// The era of that revision.
+    /// Returns the era of the revision.
     pub fn era(self) -> Era {
         self.revision.into()
     }

@@ -1,4 +1,4 @@
-//! The search while `server/discover` is waited for.
+//! The search while it waits for `server/discover`.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Probe {
                 self.trail.settle(&Outcome::Closed);
                 Some(self.start_clean(Asked::Discover, Outcome::Closed))
             }
-            // The handshake was given up too early: the server is slow, and legacy after all.
+            // A late answer to the handshake: the server is slow, and legacy after all.
             Event::Initialized { version, .. } if self.here.initialize == Sent::Waiting => {
                 Some(self.initialized(&version))
             }
@@ -43,7 +43,7 @@ impl Probe {
         }
     }
 
-    /// `server/discover` got no answer in time: the server is slow, or does not know it.
+    /// Handles a timeout of `server/discover`: the server is slow, or does not know the method.
     fn silent(&mut self, version: Revision, within: Duration) -> Action {
         let is_first = self.here.initialize == Sent::No;
         match self.legacy {
@@ -52,7 +52,7 @@ impl Probe {
             {
                 self.race(version, legacy, within)
             }
-            // The handshake has been tried, on a connection of its own.
+            // The handshake was already tried, on its own connection.
             Some(_) if self.settings.second_connection && is_first => {
                 self.start_clean(Asked::Discover, Outcome::Silent(within))
             }
@@ -73,8 +73,8 @@ impl Probe {
             ProbeRefusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
                 self.other_version(asked, supported)
             }
-            // stdio: a recognised modern error does not lead to `initialize`. What these two miss,
-            // the calls to come will say.
+            // stdio: a recognised modern error does not lead to `initialize`. Later calls will report
+            // what these two errors say is missing.
             ProbeRefusal::Error(
                 code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY,
             ) => self.ready(asked),
@@ -82,7 +82,7 @@ impl Probe {
         }
     }
 
-    /// The server has listed its versions.
+    /// Handles the list of the server's versions.
     fn discovered(&mut self, versions: &[String]) -> Action {
         self.here.discover = Sent::Answered;
         self.trail.settle(&Outcome::Answered);
@@ -93,10 +93,10 @@ impl Probe {
         }
     }
 
-    /// The server is modern, but not at the version it was asked at.
+    /// Handles a modern server that does not support the requested version.
     ///
-    /// One that refuses a version and lists it all the same may be one of several behind an
-    /// address, some newer than others: it is asked once more.
+    /// A server that refuses a version and lists it anyway may be one of several replicas at one
+    /// address, some newer than others: the request is sent once more.
     fn other_version(&mut self, asked: Revision, supported: &[String]) -> Action {
         let others = self.allowed_except(asked);
         let other = common(supported, &others, Era::Modern);
@@ -106,8 +106,8 @@ impl Probe {
         }
     }
 
-    /// Legacy revisions in a modern server's list are meant for clients that send `initialize`:
-    /// they cannot be spoken request by request.
+    /// Handles a list without a common modern revision. Its legacy revisions are for clients that send
+    /// `initialize`: they cannot be used without a handshake.
     fn handshake_at_one_of(&mut self, versions: &[String]) -> Action {
         match common(versions, &self.allowed, Era::Legacy) {
             Some(legacy)
@@ -119,7 +119,7 @@ impl Probe {
         }
     }
 
-    /// The answer was not a modern one. That proves nothing (stdio: the fallback MUST NOT depend on
+    /// Handles an answer that is not modern. It proves nothing (stdio: the fallback MUST NOT depend on
     /// one code), so the handshake is tried.
     fn not_modern(&mut self, outcome: Outcome) -> Action {
         if outcome == Outcome::Odd {

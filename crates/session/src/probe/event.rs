@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The two questions a search asks.
+/// The two requests of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// `server/discover`.
@@ -20,13 +20,12 @@ impl std::fmt::Display for Asked {
     }
 }
 
-/// Something that happened. Feed answers by the id of the request they belong to, so that a late
-/// one is recognised. Do not feed notifications, requests of the server or noise: they are not
-/// answers.
+/// An event of a connection. Match answers with requests by their ids, so that late answers are
+/// recognised. Do not report notifications, requests of the server or noise: they are not answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The connection is open: the first one, or the one that [`Reopen`](super::Action::Reopen)
-    /// asked for. From then on nothing of an earlier connection may be fed.
+    /// requested. After this, no events of earlier connections may be reported.
     Started,
     /// `server/discover` was answered with a list of versions.
     Discovered {
@@ -37,39 +36,39 @@ pub enum Event {
     Initialized {
         /// Its `protocolVersion`.
         version: String,
-        /// How long the answer took: since the server was started for it, or since it was asked.
+        /// How long the answer took, since the server was started for it or since the request was sent.
         took: Duration,
     },
-    /// One of the two was answered, but not with a result.
+    /// One of the two requests was answered, but not with a result.
     Refused {
-        /// Which.
+        /// The request.
         asked: Asked,
-        /// The answer that came instead.
+        /// The answer.
         refusal: ProbeRefusal,
         /// The error's message.
         message: String,
-        /// The strings under `supported` in the error's data; empty if they are missing.
+        /// The strings under `supported` in the error's data; empty if there are none.
         supported: Vec<String>,
     },
-    /// Something like an answer, but to no question: a result without a version, an error without
-    /// an id, a reply to an id never sent.
+    /// An answer that fits no request: a result without a version, an error without an id, a response
+    /// with an unknown id.
     Garbage,
     /// The time given with the last action has passed.
     Timeout,
     /// The process has exited, or the connection is gone.
     Closed,
-    /// The same for the second connection, if it could be opened at all.
+    /// The second connection has closed, or could not be opened.
     SecondClosed,
 }
 
-/// The answer in place of a result.
+/// An answer that is not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProbeRefusal {
-    /// An error of JSON-RPC, with its code.
+    /// A JSON-RPC error, with its code.
     Error(i64),
-    /// A status of HTTP that came without one.
+    /// An HTTP status without a JSON-RPC error.
     Status(u16),
-    /// No answer of MCP at all.
+    /// Not an answer of MCP.
     NoAnswer,
 }

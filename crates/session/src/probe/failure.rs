@@ -1,4 +1,4 @@
-//! Why a search found nothing, with everything it tried.
+//! Why a search failed, with everything that it tried.
 
 use std::{fmt, time::Duration};
 
@@ -7,8 +7,8 @@ use turnbuckle_protocol::Revision;
 use super::{Asked, ProbeRefusal};
 use crate::negotiate::dates;
 
-/// How many of a server's versions a failure keeps, and how many characters of each: enough for a
-/// person to read, little enough that a server cannot fill a log.
+/// How many of a server's versions a failure keeps, and how many characters of each: enough for a user
+/// to read, but too few for a server to fill a log.
 const OFFERED_SHOWN: usize = 8;
 const VERSION_SHOWN: usize = 32;
 /// How many characters of a server's error message a failure keeps.
@@ -29,19 +29,19 @@ pub struct ProbeFailure {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The settings leave no revision to look for.
+    /// The settings allow no revision.
     #[error("the settings allow no revision: pin one that is also supported, or none")]
     NothingAllowed,
-    /// The server has named its revisions, and all of them are disallowed here.
+    /// The server has listed its revisions, and none of them is allowed here.
     #[error(
         "the server speaks {}; allowed here: {}",
         Offered(offered),
         dates(allowed)
     )]
     NoCommonRevision {
-        /// The versions the server named, shortened if many.
+        /// The versions that the server listed, shortened if there are many.
         offered: Vec<String>,
-        /// The revisions the search was for.
+        /// The revisions that were allowed.
         allowed: Vec<Revision>,
     },
     /// The server answered `initialize` with a version that is not allowed here.
@@ -50,28 +50,28 @@ pub enum Reason {
         dates(allowed)
     )]
     UnsupportedAnswer {
-        /// The version, shortened if very long.
+        /// The version, shortened if it is very long.
         answered: String,
-        /// The revisions the search was for.
+        /// The revisions that were allowed.
         allowed: Vec<Revision>,
     },
-    /// The search was for a modern server, and this one is not.
+    /// The search was for a modern revision, and the server has none.
     #[error("the server does not speak a modern revision: allow the legacy ones to use it")]
     NotModern,
-    /// The server is there, but refuses.
+    /// The server responds, but refuses.
     #[error("{}", Told { asked: *asked, refusal: *refusal, message })]
     Refused {
         /// The request that it refused.
         asked: Asked,
-        /// How.
+        /// The kind of refusal.
         refusal: ProbeRefusal,
-        /// Its message, shortened if very long.
+        /// Its message, shortened if it is very long.
         message: String,
     },
-    /// Nothing came back in time.
+    /// The server did not answer in time.
     #[error("the server does not answer")]
     Unresponsive,
-    /// The server went away.
+    /// The server closed the connection or exited.
     #[error("the server closed the connection: its log or standard error may say why")]
     Closed,
     /// The messages of the server did not answer any request.
@@ -82,20 +82,20 @@ pub enum Reason {
 /// One step of a search and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The action.
+    /// The step.
     pub step: Step,
     /// The outcome; `None` until it is known.
     pub outcome: Option<Outcome>,
 }
 
-/// The action.
+/// A step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A question was sent, at this version.
+    /// A request was sent, at this version.
     Ask(Asked, Revision),
     /// The server was started again.
     Reopen,
-    /// The server was started a second time, beside the first.
+    /// The server was started a second time, while the first process was running.
     OpenSecond,
 }
 
@@ -105,16 +105,16 @@ pub enum Step {
 pub enum Outcome {
     /// A result.
     Answered,
-    /// Something else than a result.
+    /// An answer that is not a result.
     Refused {
-        /// What.
+        /// The kind of refusal.
         refusal: ProbeRefusal,
-        /// Its message, shortened if very long.
+        /// Its message, shortened if it is very long.
         message: String,
     },
-    /// Something that fits no question.
+    /// An answer that fits no request.
     Odd,
-    /// Nothing, for this long.
+    /// No answer for this long.
     Silent(Duration),
     /// The end of the connection.
     Closed,
@@ -179,7 +179,7 @@ impl fmt::Display for Attempt {
             Some(Outcome::Refused { refusal, message }) => match refusal {
                 ProbeRefusal::Error(code) => write!(f, ": error {code} ({message})"),
                 ProbeRefusal::Status(status) => write!(f, ": HTTP status {status}"),
-                // What came instead of an answer is told once, with the reason.
+                // The reason repeats this answer, so it is not repeated here.
                 ProbeRefusal::NoAnswer => f.write_str(": not an answer of MCP"),
             },
             Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
@@ -189,7 +189,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// A refusal in a sentence.
+/// A refusal as a sentence.
 struct Told<'a> {
     asked: Asked,
     refusal: ProbeRefusal,
@@ -226,7 +226,7 @@ impl fmt::Display for AttemptList<'_> {
     }
 }
 
-/// The versions of a server as a list in a sentence.
+/// The versions of a server, as a list in a sentence.
 struct Offered<'a>(&'a [String]);
 
 impl fmt::Display for Offered<'_> {

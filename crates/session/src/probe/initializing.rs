@@ -1,4 +1,4 @@
-//! The search while `initialize` is waited for.
+//! The search while it waits for `initialize`.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ impl Probe {
     ) -> Option<Action> {
         let is_late = self.here.discover == Sent::Waiting;
         match event {
-            // Requests over HTTP are independent of each other. A pipe is in a session once it has
-            // answered `initialize`, and stays there.
+            // Requests over HTTP are independent of each other. A pipe that has answered `initialize`
+            // is in a session, and stays in it.
             Event::Initialized { version, took } if is_late && self.settings.second_way => {
                 Some(self.initialized_first(&version, took))
             }
@@ -36,7 +36,7 @@ impl Probe {
                 let modern = self.modern_in(&event);
                 self.note(modern)
             }
-            // More likely the late answer to the probe than the one to `initialize`.
+            // This is more likely the late answer to the probe than the answer to `initialize`.
             Event::Garbage if is_late => self.note(None),
             Event::Garbage => Some(self.refused(version, Outcome::Odd, &[])),
             Event::Timeout => Some(self.unanswered(Outcome::Silent(within))),
@@ -48,7 +48,7 @@ impl Probe {
         }
     }
 
-    /// A late answer to the probe. On a pipe it changes nothing while the handshake may still
+    /// Handles a late answer to the probe. On a pipe it has no effect while the handshake may still
     /// succeed.
     fn note(&mut self, modern: Option<Revision>) -> Option<Action> {
         self.here.discover = Sent::Answered;
@@ -59,7 +59,7 @@ impl Probe {
             .map(|modern| self.ready(modern))
     }
 
-    /// The modern revision that an answer to `server/discover` leads to, if any.
+    /// Returns the modern revision to use after an answer to `server/discover`, if any.
     pub(super) fn modern_in(&self, event: &Event) -> Option<Revision> {
         match event {
             Event::Discovered { versions } => common(versions, &self.allowed, Era::Modern),
@@ -85,19 +85,19 @@ impl Probe {
         self.trail.settle(&Outcome::Answered);
         match self.legacy_of(version) {
             Some(legacy) => self.ready(legacy),
-            // lifecycle: a client that cannot speak the answered version SHOULD disconnect.
+            // lifecycle: a client that does not support the version of the answer SHOULD disconnect.
             None => self.fail(Reason::unsupported_answer(version, &self.allowed)),
         }
     }
 
-    /// The revision of an answer to `initialize`, if it may be spoken.
+    /// Returns the revision of an answer to `initialize`, if it is allowed.
     pub(super) fn legacy_of(&self, version: &str) -> Option<Revision> {
         Revision::from_date(version).filter(|revision| {
             Era::from(*revision) == Era::Legacy && self.allowed.contains(revision)
         })
     }
 
-    /// The handshake was refused, or the response was not a valid answer.
+    /// Handles a handshake that was refused, or an answer that is invalid.
     fn refused(&mut self, asked: Revision, outcome: Outcome, supported: &[String]) -> Action {
         self.here.initialize = Sent::Answered;
         self.trail.settle(&outcome);
@@ -117,8 +117,9 @@ impl Probe {
         }
     }
 
-    /// A refusal of `initialize` may list versions: modern ones, of a server that takes no
-    /// handshake, or other ones to shake hands at. `None` if the list leads nowhere new.
+    /// Follows the list of versions in a refusal of `initialize`: modern ones, of a server without
+    /// handshakes, or other ones for another handshake. Returns `None` if the list contains nothing
+    /// new.
     fn follow(&mut self, asked: Revision, supported: &[String]) -> Option<Action> {
         if supported.is_empty() {
             return None;
@@ -138,12 +139,12 @@ impl Probe {
         (!is_any_common).then(|| self.fail(Reason::no_common(supported, &self.allowed)))
     }
 
-    /// The handshake got no answer, but the connection is there.
+    /// Handles a timeout of the handshake.
     fn unanswered(&mut self, outcome: Outcome) -> Action {
         self.trail.settle(&outcome);
         match (self.late, self.modern) {
             (Some(modern), _) => self.ready(modern),
-            // A remembered revision led here without a probe; it may be out of date.
+            // A remembered revision was used without a probe; it may be out of date.
             (None, Some(modern))
                 if !self.trail.has_asked(Asked::Discover) && self.budget.look_again.spend() =>
             {
@@ -153,7 +154,7 @@ impl Probe {
         }
     }
 
-    /// The server is gone, and `initialize` was the last it heard.
+    /// Handles the end of the connection after `initialize` was sent.
     fn hung_up(&mut self) -> Action {
         self.trail.settle(&Outcome::Closed);
         let unprobed = self

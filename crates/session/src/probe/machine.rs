@@ -1,4 +1,4 @@
-//! The search itself.
+//! The state machine of a search.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Era, negotiate::newest};
 
-/// Finds out what the server at the other end of a connection speaks.
+/// Detects the revision of the server at the other end of a connection.
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;
@@ -33,17 +33,17 @@ use crate::{Era, negotiate::newest};
 #[derive(Debug)]
 pub struct Probe {
     pub(super) settings: Settings,
-    /// The revisions the search may end with.
+    /// The allowed revisions.
     pub(super) allowed: Vec<Revision>,
-    /// The newest allowed modern one.
+    /// The newest allowed modern revision.
     pub(super) modern: Option<Revision>,
-    /// The legacy one to shake hands at: the newest allowed, or one that the server asked for.
+    /// The legacy revision for the handshake: the newest allowed, or one that the server asked for.
     pub(super) legacy: Option<Revision>,
     pub(super) state: State,
     pub(super) here: Here,
     pub(super) budget: Budget,
     pub(super) trail: Trail,
-    /// What an answer to `server/discover` said that came while `initialize` was waited for.
+    /// The revision in an answer to `server/discover` that came while waiting for `initialize`.
     pub(super) late: Option<Revision>,
 }
 
@@ -58,11 +58,11 @@ pub(super) enum State {
         version: Revision,
         within: Duration,
     },
-    /// `server/discover` waits on the first connection, `initialize` on a second one.
+    /// Waiting for `server/discover` on the first connection, and for `initialize` on a second one.
     Racing {
         version: Revision,
     },
-    /// `initialize` was answered with this version, and `server/discover` may still be.
+    /// `initialize` was answered with this version, and `server/discover` may still be answered.
     Confirming {
         version: Revision,
         legacy: Revision,
@@ -75,7 +75,7 @@ pub(super) enum State {
 }
 
 impl Probe {
-    /// A search that has not begun: report [`Event::Started`] once the connection is open.
+    /// Creates a search that has not begun. Report [`Event::Started`] once the connection is open.
     pub fn new(settings: Settings) -> Self {
         let allowed = settings.allowed();
         Self {
@@ -91,7 +91,7 @@ impl Probe {
         }
     }
 
-    /// Takes an event and says what to do next; `None` for nothing new: go on waiting.
+    /// Handles an event and returns what to do next. `None` means to continue to wait.
     ///
     /// After [`Action::Ready`] or [`Action::Fail`] it always returns `None`.
     pub fn on(&mut self, event: Event) -> Option<Action> {
@@ -146,7 +146,7 @@ impl Probe {
         }
     }
 
-    /// The probe may have harmed the server: a new one gets its handshake without it.
+    /// Restarts the server for a handshake without a probe, because the probe may have harmed it.
     pub(super) fn start_clean(&mut self, asked: Asked, outcome: Outcome) -> Action {
         match self
             .legacy
@@ -166,7 +166,7 @@ impl Probe {
     }
 
     pub(super) fn discover(&mut self, version: Revision) -> Action {
-        // Silence is only cut short where it means something: that `initialize` comes next.
+        // The short timeout is only used if `initialize` can follow.
         let has_fallback = self.legacy.is_some() && !self.remembers(Era::Modern);
         let within = if has_fallback {
             self.settings.probe_timeout

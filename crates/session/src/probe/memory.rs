@@ -1,11 +1,12 @@
-//! What a search remembers: the connection at hand, what may be done only once, and the trail.
+//! What a search remembers: the current connection, the actions that are allowed once, and the steps so
+//! far.
 
 use turnbuckle_protocol::Revision;
 
 use super::{Asked, Attempt, Outcome, Step};
 
-/// A thing that may be done once. Every way back in the machine spends one of these, which is why
-/// a search always ends.
+/// An action that is allowed once. Every step back in the state machine spends one of these, so a
+/// search always ends.
 #[derive(Debug, Default)]
 pub(super) enum Once {
     #[default]
@@ -14,7 +15,7 @@ pub(super) enum Once {
 }
 
 impl Once {
-    /// Spends it; `false` if that was done before.
+    /// Spends it. Returns `false` if it was already spent.
     pub(super) fn spend(&mut self) -> bool {
         matches!(std::mem::replace(self, Self::Spent), Self::Left)
     }
@@ -27,21 +28,21 @@ impl Once {
 /// The actions that a probe may do only once.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
-    /// Start the server again.
+    /// Restart the server.
     pub(super) reopen: Once,
-    /// Open a second connection beside the first.
+    /// Open a second connection while the first is open.
     pub(super) second: Once,
-    /// Send `initialize` on a connection that was not probed.
+    /// Send `initialize` on a connection without a probe.
     pub(super) clean_initialize: Once,
-    /// Ask `server/discover` after `initialize` has failed.
+    /// Send `server/discover` after `initialize` has failed.
     pub(super) look_again: Once,
-    /// Ask `server/discover` at another version that the server has named.
+    /// Send `server/discover` at another version that the server has listed.
     pub(super) other_discover: Once,
-    /// Send `initialize` at another version that the server has named.
+    /// Send `initialize` at another version that the server has listed.
     pub(super) other_initialize: Once,
 }
 
-/// How far a question has come on the connection at hand.
+/// The state of a request on the current connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sent {
     #[default]
@@ -50,14 +51,14 @@ pub(super) enum Sent {
     Answered,
 }
 
-/// The connection at hand.
+/// The requests on the current connection.
 #[derive(Debug, Default)]
 pub(super) struct Here {
     pub(super) discover: Sent,
     pub(super) initialize: Sent,
 }
 
-/// Everything that was tried. The machine's [`Budget`] bounds its length.
+/// All steps so far. The [`Budget`] limits their number.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
     attempts: Vec<Attempt>,
@@ -86,7 +87,7 @@ impl Trail {
         });
     }
 
-    /// Writes down what came of the last step.
+    /// Records the outcome of the last step.
     pub(super) fn settle(&mut self, outcome: &Outcome) {
         if let Some(last) = self.attempts.last_mut() {
             last.outcome = Some(outcome.clone());
@@ -99,8 +100,8 @@ impl Trail {
             .any(|attempt| matches!(attempt.step, Step::Ask(this, _) if this == asked))
     }
 
-    /// The last refusal of `initialize`: where there is one, it says more about a failed search
-    /// than what was tried after it.
+    /// Returns the last refusal of `initialize`, if any. It explains a failed search better than the
+    /// steps after it.
     pub(super) fn last_refusal(&self) -> Option<Outcome> {
         self.attempts
             .iter()

@@ -1,5 +1,5 @@
-//! What does the server at the other end speak? A client's search for the answer, as a machine
-//! that is told events and names the next action.
+//! A client's search for the revision of the server, as a state machine that handles events and returns
+//! the next action.
 //!
 //! ```text
 //! Started ─▶ discover ─┬─ a modern answer ───────────────▶ Ready(modern)
@@ -9,18 +9,18 @@
 //!                                                                  └─ silence ─▶ Reopen ─▶ initialize
 //! ```
 //!
-//! The probe must not break what it looks at, and some servers break: they exit or hang on a first
-//! message that is not `initialize`. So whenever a handshake fails on a connection that was probed,
-//! the server is started again, once, and gets its `initialize` without a probe before it.
+//! The probe must not break the server, and some servers do break: they exit or hang on a first message
+//! that is not `initialize`. So if a handshake fails on a connection that was probed, the server is
+//! restarted, once, and gets `initialize` without a probe before it.
 //!
-//! A server that is silent may be slow, or hang on what it does not know. So a program is started a
-//! second time then, and the second gets `initialize`, while the first may still answer
-//! `server/discover`. Whichever answers first is kept, with one exception: `server/discover` is
-//! always given at least twice as long as `initialize` took, so that a modern server on a busy
-//! machine is not taken for a legacy one.
+//! A server that does not answer may be slow, or hang because it does not know the method. So a program
+//! is then started a second time. The second process gets `initialize`, while the first may still
+//! answer `server/discover`. The process that answers first is kept, with one exception:
+//! `server/discover` always gets at least twice as much time as `initialize` took, so that a modern
+//! server on a busy machine is not mistaken for a legacy one.
 //!
-//! A [`DetectedRevision`] may be remembered, and saves the probe the next time. It is only ever a guess:
-//! where it turns out wrong, the search goes on.
+//! A [`DetectedRevision`] can be remembered, and saves the probe the next time. It is only a guess: if
+//! it is wrong, the search continues.
 
 mod action;
 mod detected_revision;

@@ -1,5 +1,5 @@
-//! The search while both questions wait for their answers, each on a connection of its own; and
-//! while only the answer to `initialize` is there.
+//! The search while both requests wait for answers, each on its own connection, and while only
+//! `initialize` has been answered.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 };
 
 impl Probe {
-    /// The first connection has been silent for `waited`: tries the handshake on a second one.
+    /// Tries the handshake on a second connection, because the first has not answered for `waited`.
     pub(super) fn race(&mut self, version: Revision, legacy: Revision, waited: Duration) -> Action {
         self.trail.settle(&Outcome::Silent(waited));
         self.trail.open_second();
@@ -27,7 +27,7 @@ impl Probe {
     pub(super) fn racing(&mut self, version: Revision, event: Event) -> Option<Action> {
         let within = self.settings.handshake_timeout;
         match event {
-            // The first connection answers after all, in whatever way: it was slow.
+            // The first connection was only slow: it has answered.
             event @ (Event::Discovered { .. }
             | Event::Garbage
             | Event::Refused {
@@ -71,9 +71,10 @@ impl Probe {
         }
     }
 
-    /// `initialize` was answered before `server/discover`. The two were asked one after the other,
-    /// so the older question has waited for as long as it had been silent before, and for the time
-    /// of the answer. If that is not twice the time of the answer, the server may just be slow.
+    /// Handles an answer to `initialize` that came before that to `server/discover`. The two requests
+    /// were sent one after the other, so `server/discover` has waited for the probe timeout plus the
+    /// time of this answer. If that is less than twice the time of this answer, the server may only be
+    /// slow.
     pub(super) fn initialized_first(&mut self, version: &str, took: Duration) -> Action {
         let head_start = self.settings.probe_timeout;
         match (self.legacy_of(version), self.modern) {
@@ -116,10 +117,10 @@ impl Probe {
         }
     }
 
-    /// The second connection is of no use. The first is given as long as any server.
+    /// Ends the second connection, which has failed. The first gets as much time as any server.
     fn lose_second(&mut self, version: Revision, outcome: &Outcome) -> Action {
         if matches!(outcome, Outcome::Refused { .. }) {
-            // It refuses a handshake that no probe came before: another one would be refused too.
+            // The server refused a handshake without a probe: it would refuse another one too.
             self.budget.clean_initialize.spend();
         }
         self.trail.settle(outcome);

@@ -9,23 +9,23 @@ use crate::Era;
 
 /// How long a server may take to answer `server/discover` before `initialize` is tried as well.
 ///
-/// Servers that ignore what they do not know cost every first connection this long, so it is
-/// short; it still covers the start of an interpreter. A slow server that takes longer loses
-/// nothing: its late answer counts, and it is given twice as long for it as `initialize` takes.
+/// Every first connection to a server that ignores unknown methods takes this long, so it is short; but
+/// it is long enough for an interpreter to start. For a slow server that takes longer, a late answer
+/// counts, and it gets twice as much time for it as `initialize` takes.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a server may take to answer where no other question is left to ask it.
+/// How long a server may take to answer if there is no other request to try.
 ///
 /// A minute: a package runner may have to download the server first.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Which revisions a search may end with.
+/// The allowed revisions of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RevisionChoice {
-    /// Any that the client supports; modern ones first.
+    /// All that the client supports; modern ones are tried first.
     #[default]
     Auto,
-    /// Those of one era.
+    /// The revisions of one era.
     Era(Era),
     /// This one only.
     Revision(Revision),
@@ -59,7 +59,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Every revision, nothing remembered, [`PROBE_TIMEOUT`] and [`HANDSHAKE_TIMEOUT`].
+    /// Creates settings with all revisions, no remembered one, [`PROBE_TIMEOUT`] and
+    /// [`HANDSHAKE_TIMEOUT`].
     pub fn new() -> Self {
         Self {
             aim: RevisionChoice::Auto,
@@ -72,12 +73,12 @@ impl Settings {
         }
     }
 
-    /// Pins an era or a revision.
+    /// Restricts the search to an era or a revision.
     pub fn with_aim(self, aim: RevisionChoice) -> Self {
         Self { aim, ..self }
     }
 
-    /// The revisions the client speaks, in any order.
+    /// Sets the revisions that the client supports, in any order.
     pub fn with_supported(self, supported: impl Into<Vec<Revision>>) -> Self {
         Self {
             supported: supported.into(),
@@ -85,7 +86,7 @@ impl Settings {
         }
     }
 
-    /// The result of the last probe.
+    /// Sets the result of the last probe.
     pub fn with_remembered(self, detected: DetectedRevision) -> Self {
         Self {
             remembered: Some(detected),
@@ -93,7 +94,7 @@ impl Settings {
         }
     }
 
-    /// Waits this long for an answer to the probe.
+    /// Sets how long to wait for an answer to the probe.
     pub fn with_probe_timeout(self, probe_timeout: Duration) -> Self {
         Self {
             probe_timeout,
@@ -101,7 +102,7 @@ impl Settings {
         }
     }
 
-    /// Waits this long for the answer to `initialize`, which has no fallback.
+    /// Sets how long to wait for the answer to `initialize`, which has no fallback.
     pub fn with_handshake_timeout(self, handshake_timeout: Duration) -> Self {
         Self {
             handshake_timeout,
@@ -109,8 +110,8 @@ impl Settings {
         }
     }
 
-    /// Says that opening again goes another way, as HTTP+SSE is another way than Streamable HTTP:
-    /// then a handshake that failed is worth trying there, even one that no probe came before.
+    /// Sets that reopening uses another transport, such as HTTP+SSE after Streamable HTTP. A handshake
+    /// that failed is then tried there too, even if there was no probe before it.
     pub fn with_second_way(self) -> Self {
         Self {
             second_way: true,
@@ -118,8 +119,8 @@ impl Settings {
         }
     }
 
-    /// Says that the server may be reached a second time while the first connection is open, as a
-    /// program may be started twice.
+    /// Sets that a second connection can be opened while the first is open, as a program can be started
+    /// twice.
     pub fn with_second_connection(self) -> Self {
         Self {
             second_connection: true,
@@ -127,7 +128,7 @@ impl Settings {
         }
     }
 
-    /// The revisions the search may end with.
+    /// Returns the allowed revisions.
     pub(super) fn allowed(&self) -> Vec<Revision> {
         let fits = |revision: &Revision| match self.aim {
             RevisionChoice::Auto => true,

@@ -1,17 +1,17 @@
-//! How long a request may take: a timeout that progress renews, under a cap that nothing moves.
+//! How long a request may take: a timeout that progress renews, and a maximum that it does not.
 
 use std::time::{Duration, Instant};
 
-/// How long a request may stay without an answer or progress, unless its caller says otherwise.
+/// How long a request may take without an answer or progress, unless its caller sets another time.
 ///
-/// A minute: longer than nearly every tool takes, shorter than a user's patience with a screen
-/// on which nothing happens.
+/// A minute: longer than nearly every tool takes, and shorter than users wait for a screen that does
+/// not change.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How long a request may take in all, however much progress it reports.
+/// How long a request may take in total, however much progress it reports.
 ///
-/// An hour: a peer that reports progress without end must not hold its caller without end, and
-/// work that takes longer belongs into a task.
+/// An hour: a peer that always reports progress must not block its caller forever, and longer work
+/// should be a task.
 pub const MAX_TOTAL_TIME: Duration = Duration::from_hours(1);
 
 /// How long one request may take.
@@ -42,8 +42,8 @@ impl Default for Deadline {
 }
 
 impl Deadline {
-    /// Due `timeout` after it was sent or last reported progress, and at the latest after
-    /// [`MAX_TOTAL_TIME`] or `timeout`, whichever is longer.
+    /// The deadline passes `timeout` after the request was sent or last reported progress, but no later
+    /// than [`MAX_TOTAL_TIME`] or `timeout`, whichever is longer.
     pub fn after(timeout: Duration) -> Self {
         Self {
             rule: Some(Rule {
@@ -53,12 +53,12 @@ impl Deadline {
         }
     }
 
-    /// Never due: for requests that are meant to stay open, such as `subscriptions/listen`.
+    /// The deadline never passes. For requests that stay open, such as `subscriptions/listen`.
     pub const fn never() -> Self {
         Self { rule: None }
     }
 
-    /// Due after `maximum` at the latest, whatever the progress.
+    /// Limits the total time to `maximum`, whatever the progress.
     pub fn with_maximum(self, maximum: Duration) -> Self {
         let capped = |rule: Rule| Rule {
             timeout: rule.timeout.min(maximum),
@@ -69,8 +69,8 @@ impl Deadline {
         }
     }
 
-    /// When a request sent at `sent` that last showed life at `seen` is due, and by which limit.
-    /// `None` for never, and for times beyond what the clock can count.
+    /// Returns when a request is due that was sent at `sent` and last showed progress at `seen`, and
+    /// which limit applies then. `None` for never, and for times beyond the range of the clock.
     pub(super) fn due(self, sent: Instant, seen: Instant) -> Option<(Instant, Overdue)> {
         let rule = self.rule?;
         let silent = seen
@@ -86,12 +86,12 @@ impl Deadline {
     }
 }
 
-/// Which limit a request ran into.
+/// Which limit a request exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overdue {
     /// No answer and no progress for this long.
     Silent(Duration),
-    /// Progress, but no answer after this long.
+    /// No answer for this long, although there was progress.
     Total(Duration),
 }
 

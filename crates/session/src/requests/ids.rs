@@ -1,11 +1,11 @@
-//! Ids for outgoing requests, each used once.
+//! Ids for outgoing requests. Each is used once.
 
 use turnbuckle_protocol::{Id, IdRef};
 
-/// A source of request ids: 1, 2, 3 and so on, never one twice.
+/// A source of request ids: 1, 2, 3 and so on, without repetition.
 ///
-/// 0 and the empty string are left out because peers exist that take them for no id at all. The
-/// same numbers serve as progress tokens and subscription ids, which must be unique as well.
+/// 0 and the empty string are left out because some peers treat them as a missing id. The same numbers
+/// are also progress tokens and subscription ids, which must be unique as well.
 ///
 /// ```
 /// use turnbuckle_protocol::Id;
@@ -29,7 +29,7 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// Integers from 1 on.
+    /// Creates integer ids, from 1.
     pub const fn new() -> Self {
         Self {
             prefix: None,
@@ -37,10 +37,10 @@ impl Ids {
         }
     }
 
-    /// Strings: `prefix` and an integer from 1 on.
+    /// Creates string ids: `prefix` and an integer, from 1.
     ///
-    /// For one session whose requests come from several machines: each takes a prefix of its own,
-    /// so that no id is used twice in the session.
+    /// Use it for a session whose requests come from several machines: each machine uses its own
+    /// prefix, so that no id is used twice in the session.
     pub fn prefixed(prefix: &str) -> Self {
         Self {
             prefix: Some(prefix.into()),
@@ -48,14 +48,14 @@ impl Ids {
         }
     }
 
-    /// The next id.
+    /// Returns the next id.
     pub fn next_id(&mut self) -> Id {
         let number = self.next_number();
         self.id(number)
     }
 
     pub(super) fn next_number(&mut self) -> u64 {
-        // A million ids a second use up the 63 bits in three hundred thousand years.
+        // At a million ids per second, 63 bits last for three hundred thousand years.
         self.last += 1;
         self.last
     }
@@ -67,7 +67,7 @@ impl Ids {
         }
     }
 
-    /// The number behind an id that came back from a peer, if it is of a form given out here.
+    /// Returns the number in an id that came from a peer, if the id has the form of the ids made here.
     pub(super) fn number(&self, id: &IdRef<'_>) -> Option<u64> {
         match (&self.prefix, id) {
             (None, IdRef::Int(number)) => u64::try_from(*number).ok(),
@@ -77,8 +77,8 @@ impl Ids {
     }
 }
 
-/// The number written as `next_id` writes it: no sign, no leading zero, so that two texts never
-/// name one request.
+/// Parses a number in the form that `next_id` writes: without a sign or leading zeros, so that two
+/// texts never mean the same request.
 fn canonical(digits: &str) -> Option<u64> {
     let number: u64 = digits.parse().ok()?;
     (number.to_string() == digits).then_some(number)

@@ -1,4 +1,4 @@
-//! Outgoing requests: their ids, how long each may take, and the table of those that wait.
+//! Outgoing requests: their ids, their deadlines, and the table of those that wait for answers.
 
 mod deadline;
 mod ids;

@@ -1,4 +1,4 @@
-//! The table of outgoing requests that wait for their answer.
+//! The table of outgoing requests that wait for answers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,19 +10,20 @@ use turnbuckle_protocol::{Id, IdRef};
 use super::{Deadline, Ids, Overdue};
 use crate::progress::Monotonic;
 
-/// How many requests one side may have waiting on one connection.
+/// How many outgoing requests may wait for answers on one connection.
 ///
-/// An entry costs some hundred bytes, so a full table costs about a megabyte; a caller that has
-/// eight thousand questions open at one peer has lost count of them.
+/// An entry takes about a hundred bytes, so a full table takes about a megabyte. No reasonable caller
+/// has eight thousand requests open at one peer.
 pub const MAX_PENDING: usize = 8192;
 
-/// Outgoing requests, by id, with what waits for each answer.
+/// Outgoing requests by id, each with a payload that receives the answer.
 ///
-/// It gives out the ids itself, so each id is used once. The id of a request is its progress token
-/// as well: unique for the same reason, also after the request is done and only its task lives on.
+/// The table generates the ids, so each id is used once. The id of a request is also its progress
+/// token, which must be unique as well, even after the request was answered and only its task
+/// continues.
 ///
-/// The table keeps no clock: the caller sleeps until [`next_deadline`](Self::next_deadline) and
-/// then calls [`expire`](Self::expire).
+/// The table has no clock: the caller sleeps until [`next_deadline`](Self::next_deadline) and then
+/// calls [`expire`](Self::expire).
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ pub struct RequestTable<T> {
     ids: Ids,
     limit: usize,
     pending: BTreeMap<u64, Pending<T>>,
-    /// Only requests that are due at some time are in here.
+    /// Only contains requests with a deadline.
     due: BTreeSet<(Instant, u64)>,
 }
 
@@ -56,32 +57,32 @@ struct Pending<T> {
 /// The effect of a progress notification.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progressed<'a, T> {
-    /// It is news: the deadline has moved, and this is whom to tell.
+    /// The value has grown: the deadline was renewed, and the report is for this payload.
     News(&'a mut T),
-    /// It does not go beyond what was already reported: drop it.
+    /// The value has not grown: drop the report.
     Stale,
-    /// Nothing that waits has this token: drop it.
+    /// No waiting request has this token: drop the report.
     Unknown,
 }
 
-/// A request that ran out of time.
+/// A request that exceeded its deadline.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Expired<T> {
-    /// Its id, for `notifications/cancelled`.
+    /// The id, for `notifications/cancelled`.
     pub id: Id,
-    /// The value that waited for the answer.
+    /// The payload.
     pub payload: T,
-    /// The limit it ran into.
+    /// The limit that it exceeded.
     pub overdue: Overdue,
 }
 
-/// The table is full; the payload comes back.
+/// The table is full; contains the payload.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{limit} requests already wait for an answer on this connection: let some finish first")]
 pub struct Full<T> {
-    /// The number of requests that wait.
+    /// The number of requests that wait, which is the limit.
     pub limit: usize,
-    /// The value that would have waited for the answer.
+    /// The payload.
     pub payload: T,
 }
 
@@ -92,12 +93,12 @@ impl<T> Default for RequestTable<T> {
 }
 
 impl<T> RequestTable<T> {
-    /// An empty table of at most [`MAX_PENDING`] requests with integer ids.
+    /// Creates an empty table for at most [`MAX_PENDING`] requests, with integer ids.
     pub const fn new() -> Self {
         Self::with_ids(Ids::new())
     }
 
-    /// An empty table that takes its ids from `ids`.
+    /// Creates an empty table with ids from `ids`.
     pub const fn with_ids(ids: Ids) -> Self {
         Self {
             ids,
@@ -107,15 +108,15 @@ impl<T> RequestTable<T> {
         }
     }
 
-    /// Holds at most `limit` requests.
+    /// Sets the limit on requests.
     pub fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Enters a request that is sent now and gives the id to send it with.
+    /// Registers a request that is sent now, and returns its id.
     ///
     /// # Errors
-    /// [`Full`] if as many requests wait as the table may hold.
+    /// [`Full`] if the limit on requests is reached.
     pub fn insert(&mut self, payload: T, deadline: Deadline, now: Instant) -> Result<Id, Full<T>> {
         if self.pending.len() >= self.limit {
             return Err(Full {
@@ -140,14 +141,14 @@ impl<T> RequestTable<T> {
         Ok(self.ids.id(number))
     }
 
-    /// Whether a request waits for an answer under this id.
+    /// Returns whether a request waits for an answer with this id.
     pub fn contains(&self, id: &IdRef<'_>) -> bool {
         let number = self.ids.number(id);
         number.is_some_and(|number| self.pending.contains_key(&number))
     }
 
-    /// Takes out the request that an answer is for. `None` for an answer to nothing that waits: a
-    /// late one, a second one, or one with an invented id. It is to be ignored.
+    /// Removes the request of an answer. Returns `None` if no request waits for it: the answer is late,
+    /// a duplicate, or has an invented id. Ignore such an answer.
     pub fn complete(&mut self, id: &IdRef<'_>) -> Option<T> {
         let number = self.ids.number(id)?;
         let pending = self.pending.remove(&number)?;
@@ -157,13 +158,13 @@ impl<T> RequestTable<T> {
         Some(pending.payload)
     }
 
-    /// Removes a request whose answer is no longer wanted. `Some` if the peer should be told with
-    /// `notifications/cancelled`; an answer that still comes has an unknown id.
+    /// Removes a request whose answer is not needed any more. If it returns `Some`, send the peer
+    /// `notifications/cancelled`; a later answer has an unknown id.
     pub fn cancel(&mut self, id: &IdRef<'_>) -> Option<T> {
         self.complete(id)
     }
 
-    /// Takes a progress notification: what reports more than before has its deadline renewed.
+    /// Handles a progress notification. If the value has grown, the deadline of its request is renewed.
     pub fn progress(
         &mut self,
         token: &IdRef<'_>,
@@ -187,9 +188,9 @@ impl<T> RequestTable<T> {
         Progressed::News(&mut pending.payload)
     }
 
-    /// Takes out the requests that are due at `now`, the longest overdue first.
+    /// Removes and returns the requests that are due at `now`, the longest overdue first.
     ///
-    /// Dropping the iterator early leaves the rest in the table, still due.
+    /// If the iterator is dropped early, the other requests stay in the table, still due.
     pub fn expire(&mut self, now: Instant) -> impl Iterator<Item = Expired<T>> + '_ {
         std::iter::from_fn(move || {
             let (_, number) = *self.due.first().filter(|(at, _)| *at <= now)?;
@@ -204,12 +205,12 @@ impl<T> RequestTable<T> {
         })
     }
 
-    /// When the next request is due, if any ever is.
+    /// Returns when the next request is due, if any has a deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Takes out everything, oldest first: for a connection that has ended.
+    /// Removes and returns all requests, the oldest first. Use it when the connection has ended.
     pub fn drain(&mut self) -> impl Iterator<Item = (Id, T)> + use<'_, T> {
         self.due.clear();
         let ids = &self.ids;
@@ -218,12 +219,12 @@ impl<T> RequestTable<T> {
             .map(|(number, pending)| (ids.id(number), pending.payload))
     }
 
-    /// How many requests wait.
+    /// Returns the number of waiting requests.
     pub fn len(&self) -> usize {
         self.pending.len()
     }
 
-    /// Whether none waits.
+    /// Returns whether no request waits.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }

@@ -15,7 +15,7 @@ use super::{Kind, form};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer to `{key:.64}` cannot be used: {reason}")]
 pub struct BadAnswer {
-    /// The key it came under.
+    /// The key of the answer.
     pub key: String,
     /// The problem.
     pub reason: String,
@@ -29,16 +29,16 @@ impl BadAnswer {
         }
     }
 
-    /// The error to answer the client with: -32602.
+    /// Returns the error for the client: -32602.
     pub fn to_error(&self) -> ErrorObject {
         ErrorObject::invalid_params(self.to_string())
     }
 }
 
-/// Whether an answer fits this question. Checked before the handler sees it.
+/// Checks whether an answer fits this question. Call it before the handler gets the answer.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// Says what is wrong with the answer.
 pub fn check_answer(
     key: &str,
     question: &InputRequest,
@@ -49,7 +49,7 @@ pub fn check_answer(
         .map_err(|reason| BadAnswer::new(key, reason))
 }
 
-/// The answer to an `elicitation/create`, its content unread.
+/// The answer to an `elicitation/create`. Its content is not checked yet.
 #[derive(Deserialize)]
 struct Elicited {
     action: ElicitAction,
@@ -58,7 +58,7 @@ struct Elicited {
     meta: Option<Meta>,
 }
 
-/// The same, with the content as it came.
+/// The same, with raw content.
 #[derive(Deserialize)]
 struct Sketch<'a> {
     action: ElicitAction,
@@ -77,8 +77,8 @@ impl Sketch<'_> {
     }
 }
 
-/// Whether an answer is of the kind that was asked for. Used while the question itself is not at
-/// hand; [`check`] follows when the handler asks it again.
+/// Checks whether an answer is of the kind that was asked for. Used while the question itself is not
+/// known; [`check`] follows when the handler asks again.
 pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     match kind {
         Kind::Form => sketch(answer)?.check(),
@@ -88,14 +88,13 @@ pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     }
 }
 
-/// Why an answer to a form or a URL is not taken.
+/// Why an answer to a form or a URL is invalid.
 const NO_ACTION: &str = "`action` must be `accept`, `decline` or `cancel`";
 
-/// Why no answer is taken. Such a question is never sent.
+/// The error for an unknown kind of question. Such a question is never sent.
 const UNKNOWN: &str = "the question is of a kind that is not known here";
 
-/// The answer, if it is one to this question. It is read as what was asked for, whatever else it
-/// looks like.
+/// Parses the answer to this question. Only the kind of the question decides how it is parsed.
 pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputResponse, String> {
     match request {
         InputRequest::CreateMessage(_) => read_message(answer).map(InputResponse::from),
@@ -111,7 +110,7 @@ pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputRe
     }
 }
 
-/// The answer, if it is one to a form with these fields.
+/// Parses the answer to a form with these fields.
 pub(super) fn check_form(
     fields: &ElicitSchema,
     answer: &RawValue,
@@ -120,7 +119,7 @@ pub(super) fn check_form(
 }
 
 impl Elicited {
-    /// What it says, with what it was accepted with.
+    /// Converts the answer. `accepted` converts its content if the action is `accept`.
     fn into_response(
         self,
         accepted: impl FnOnce(Option<Value>) -> Result<ElicitResult, String>,
@@ -128,7 +127,7 @@ impl Elicited {
         let mut result = match self.action {
             ElicitAction::Accept => accepted(self.content)?,
             ElicitAction::Decline => ElicitResult::decline(),
-            // An action that is not known here answers nothing.
+            // An unknown action counts as `cancel`.
             _ => ElicitResult::cancel(),
         };
         result.meta = self.meta;
@@ -136,7 +135,7 @@ impl Elicited {
     }
 }
 
-/// What is in a form. One that was accepted without a word is an empty one.
+/// Returns the content of a form. A form that was accepted without content is empty.
 fn content(content: Option<Value>) -> Result<JsonObject, String> {
     match content {
         Some(Value::Object(content)) => Ok(content),
@@ -149,7 +148,7 @@ fn elicited(answer: &RawValue) -> Result<Elicited, String> {
     let text = object_text(answer)?;
     let read = lenient::read("elicitation/create", text);
     let (elicited, warnings) = read.map_err(|_| NO_ACTION.to_owned())?;
-    // An accepted form must not become an empty one; anything else may be left out.
+    // An accepted form must not lose content; other invalid parts may be left out.
     let of_content = warnings
         .iter()
         .find(|it| it.pointer.starts_with("/content"));
@@ -172,7 +171,7 @@ fn sketch(answer: &RawValue) -> Result<Sketch<'_>, String> {
     serde_json::from_str(object_text(answer)?).map_err(|_| NO_ACTION.to_owned())
 }
 
-/// An answer without those parts that cannot be read: one odd root does not lose the others.
+/// Reads an answer without its invalid parts: one invalid root does not invalidate the others.
 fn read_what_can_be<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, String> {
     let (read, warnings) = lenient::read(method, object_text(answer)?)
         .map_err(|error: serde_json::Error| problem_in_message(&error))?;
@@ -186,8 +185,7 @@ fn warn(warnings: &[ReadWarning]) {
     }
 }
 
-/// The text of an answer that is an object. serde would take the members of a struct from an array
-/// too.
+/// Returns the text of an answer that is an object. serde would also read a struct from an array.
 fn object_text(answer: &RawValue) -> Result<&str, String> {
     let text = answer.get();
     if !text.starts_with('{') {
@@ -216,7 +214,7 @@ mod tests {
         ]
     }
 
-    /// Whether each of the questions takes this answer.
+    /// Whether each of the questions accepts this answer.
     fn takers(answer: &Value) -> [bool; 4] {
         let raw = serde_json::value::to_raw_value(answer).unwrap();
         questions().map(|question| {
@@ -305,12 +303,12 @@ mod tests {
             let response = read(question, &declined);
             assert_eq!(response, Ok(ElicitResult::decline().into()));
         }
-        // What was typed must not be lost.
+        // The user's input must not be lost.
         let accepted = r#"{"action":"accept","content":{"env":"prod","limit":1e999}}"#;
         let accepted = RawValue::from_string(accepted.to_owned()).unwrap();
         let reason = check(&form, &accepted).unwrap_err();
         assert!(reason.contains("`content` cannot be read"), "{reason}");
-        // One block alone is read as a list of one.
+        // A single block is read as a list of one block.
         for content in [json!({"type": 7}), json!([{"type": 7}])] {
             let said = json!({"role": "assistant", "model": "m", "content": content});
             let said = read(&message, &said).unwrap();

@@ -1,4 +1,4 @@
-//! One run of a handler: what it asks, and what it gets.
+//! One run of a handler: its questions and their answers.
 
 use std::{collections::BTreeMap, mem};
 
@@ -13,16 +13,17 @@ use super::{
     MAX_JOURNAL_ENTRIES, Need, OpenAsks, QuestionDraft, answer, impossible, question, seal::Nonce,
 };
 
-/// The most questions that are open at once.
+/// The most questions that may be open at once.
 ///
-/// Each is a form or a consent that a user sees; what asks for more is a loop.
+/// Each is a form or a consent that a user sees. A handler with more is in a loop.
 pub const MAX_OPEN_ASKS: usize = 32;
 
-/// One run of a handler, from its start to its result or to the asks that have no answer yet.
+/// One run of a handler, from its start to its result or to questions without an answer.
 ///
-/// In a modern exchange: make it with [`new`](Self::new) or [`resume`](Self::resume),
-/// [`merge`](Self::merge) the answers of the request, run the handler, and [`pause`](Self::pause)
-/// when it waits. In a session send what [`open`](Self::open) holds as requests, `merge` each
+/// In a modern exchange: create it with [`new`](Self::new) or [`resume`](Self::resume),
+/// [`merge`](Self::merge) the answers of the request, run the handler, and [`pause`](Self::pause) when
+/// it waits. In a session, send the questions in [`open`](Self::open) as requests, `merge` each
+/// response, and `withdraw` the failed ones. In a task, publish `open` and `merge` the answers.
 /// response, and `withdraw` those that failed. On a task publish `open` and `merge` what comes.
 #[derive(Clone, Debug)]
 pub struct Round {
@@ -37,25 +38,25 @@ pub struct Round {
 /// The outcome of asking.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskOutcome {
-    /// It is answered, and the answer fits it. Declined and cancelled are answers.
+    /// There is an answer, and it fits. Declining and cancelling are answers.
     Answered(InputResponse),
-    /// It has to be put to the client.
+    /// The client must be asked.
     Open,
-    /// It cannot be put to this client.
+    /// The client cannot be asked.
     Impossible(Impossible),
 }
 
-/// Why a question gets neither an answer nor a place among the open ones.
+/// Why a question is neither answered nor open.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The client's fault: what it answered does not fit the question. Reject the request.
+    /// A mistake of the client: its answer does not fit the question. Reject the request.
     #[error(transparent)]
     BadAnswer(#[from] BadAnswer),
-    /// The handler's fault: it asked something else before, or too much.
+    /// A mistake of the handler: it asked something else before, or too much.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The handler's fault: the question cannot be sent to any client.
+    /// A mistake of the handler: the question cannot be sent to any client.
     #[error("ask `{key:.64}` cannot be sent: {reason}")]
     BadQuestion {
         /// The key.
@@ -63,7 +64,7 @@ pub enum AskError {
         /// The problem.
         reason: &'static str,
     },
-    /// The handler's fault: too many questions at once.
+    /// A mistake of the handler: it asks too many questions at once.
     #[error("ask `{key:.64}` is one more than the {MAX_OPEN_ASKS} that may be open at once")]
     TooManyOpen {
         /// The key.
@@ -72,12 +73,12 @@ pub enum AskError {
 }
 
 impl Round {
-    /// The first round of a call.
+    /// Creates the first round of a call.
     pub fn new(revision: Revision, capabilities: impl Into<Declared>) -> Self {
         Self::resume(revision, capabilities, Journal::new())
     }
 
-    /// A round that knows what those before it learnt.
+    /// Creates a round with the journal of the earlier rounds.
     pub fn resume(revision: Revision, capabilities: impl Into<Declared>, journal: Journal) -> Self {
         Self {
             revision,
@@ -88,26 +89,26 @@ impl Round {
         }
     }
 
-    /// The journal.
+    /// Returns the journal.
     pub const fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// The journal, to store memos in.
+    /// Returns the journal, to store memos in it.
     pub const fn journal_mut(&mut self) -> &mut Journal {
         &mut self.journal
     }
 
-    /// The questions without an answer, in the order they were first asked and in the words of the
-    /// client's revision.
+    /// Returns the questions without an answer, in the order in which they were first asked and in the
+    /// form of the client's revision.
     pub const fn open(&self) -> &OpenAsks {
         &self.open
     }
 
-    /// Asks. The same question under the same key counts once, however often it is asked.
+    /// Asks a question. The same question under the same key counts once, however often it is asked.
     ///
     /// # Errors
-    /// [`AskError`]; each variant says whether the handler or the client is at fault.
+    /// [`AskError`]; each variant says whether it is a mistake of the handler or of the client.
     pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<AskOutcome, AskError> {
         self.ask_as(
             key,
@@ -116,10 +117,10 @@ impl Round {
         )
     }
 
-    /// Asks what is asked often, with its fingerprint at hand.
+    /// Asks a question that is asked often. Its draft already contains the fingerprint.
     ///
     /// # Errors
-    /// Those of [`ask`](Self::ask).
+    /// Fails as [`ask`](Self::ask) does.
     pub fn ask_as(
         &mut self,
         key: &str,
@@ -146,19 +147,19 @@ impl Round {
         self.put(key, fingerprint, question)
     }
 
-    /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of
-    /// a request in a session. Either all of them are taken or none.
+    /// Adds answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of a
+    /// request in a session. Either all of them are added or none.
     ///
-    /// Answers under unknown keys are ignored, as are those to questions that have an answer
-    /// already; missing ones leave their questions open. If there is no record of any question, the
-    /// request came without its state: then an answer counts for the question that the handler asks
-    /// under its key. The specification allows both: a client MUST send back the state that it was
-    /// given, but a server may also work from the retry alone, and the official conformance suite
-    /// sends answers without a state. Without the state there is no proof that this very question
-    /// was answered; a server that needs the proof must not call this without a state.
+    /// Answers under unknown keys are ignored, and so are answers to questions that already have one;
+    /// missing answers leave their questions open. If the journal contains no question, the request
+    /// came without its state: an answer then counts for the question that the handler asks under its
+    /// key. The specification allows both: a client MUST send back the state that it was given, but a
+    /// server may also work from the retry alone, and the official conformance suite sends answers
+    /// without a state. Without the state there is no proof that this exact question was answered; a
+    /// server that needs the proof must not call this without a state.
     ///
     /// # Errors
-    /// When an answer does not fit its question, or is too large to keep.
+    /// Fails if an answer does not fit its question, or is too large for the journal.
     pub fn merge<K, V>(
         &mut self,
         responses: impl IntoIterator<Item = (K, V)>,
@@ -192,7 +193,7 @@ impl Round {
         self.record(taken)
     }
 
-    /// Writes down answers: either all of them or none.
+    /// Records answers: either all of them or none.
     fn record(&mut self, answers: Vec<(String, Box<RawValue>)>) -> Result<(), BadAnswer> {
         let bytes: usize = answers.iter().map(|(_, answer)| answer.get().len()).sum();
         if let Some((key, _)) = answers.first()
@@ -209,9 +210,9 @@ impl Round {
         Ok(())
     }
 
-    /// The error that ends a call until the user has visited these URLs, if the client's revision
-    /// has such an error; other clients are asked instead. Keys that are not an open visit are
-    /// ignored.
+    /// Returns the error that ends a call until the user has visited these URLs, if the client's
+    /// revision has such an error. Clients of other revisions are asked instead. Keys that are not an
+    /// open visit are ignored.
     pub fn visit_first(&self, keys: &[String]) -> Option<ErrorObject> {
         // elicitation: only in 2025-11-25, and the error MUST list the visits.
         if !self.revision.rules().visits_first {
@@ -231,14 +232,14 @@ impl Round {
         }
     }
 
-    /// Withdraws an open question because its answer is no longer wanted, or because the client
+    /// Withdraws an open question because its answer is not needed any more, or because the client
     /// answered it with an error. It may be asked again.
     pub fn withdraw(&mut self, key: &str) -> Option<QuestionDraft> {
         self.open.remove(key)
     }
 
-    /// Ends the round with its open questions, if there are any. Nothing of the round is left in
-    /// here then.
+    /// Ends the round if it has open questions, and returns them with the journal. The round is then
+    /// empty.
     pub fn pause(&mut self) -> Option<Pause> {
         if self.open.is_empty() {
             return None;
@@ -250,7 +251,7 @@ impl Round {
         })
     }
 
-    /// The journal, when the round is over.
+    /// Returns the journal of a finished round.
     pub fn into_journal(self) -> Journal {
         self.journal
     }
@@ -274,13 +275,13 @@ impl Round {
         Ok(AskOutcome::Open)
     }
 
-    /// The question in the form of the client's revision, if the client can be asked.
+    /// Returns the question in the form of the client's revision, if the client can be asked.
     fn worded(
         &mut self,
         key: &str,
         question: &QuestionDraft,
     ) -> Result<Result<QuestionDraft, Impossible>, AskError> {
-        // A form of ours is in the words of the newest revision already.
+        // A form draft is already in the form of the newest revision.
         if let QuestionDraft::Form { schema, .. } = question
             && self.revision.is_modern()
         {
@@ -314,8 +315,8 @@ fn fitting(
     checked.map_err(|reason| BadAnswer::new(key, reason))
 }
 
-/// A round that ended with open questions: what the client is asked, and what must be known when
-/// it comes back.
+/// A round that ended with open questions: the questions for the client, and the journal that is needed
+/// for its answers.
 #[derive(Clone, Debug)]
 pub struct Pause {
     /// The questions, at least one.
@@ -325,9 +326,9 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// What to reply with: the questions, and the journal as a sealed `requestState`.
+    /// Returns the reply: the questions, and the journal as a sealed `requestState`.
     ///
-    /// `expires` is in milliseconds since 1970, `nonce` is 24 random bytes used nowhere else.
+    /// `expires` is in milliseconds since 1970; `nonce` is 24 random bytes that are used nowhere else.
     pub fn seal(self, keys: &KeyRing, binding: &Binding<'_>, expires: u64, nonce: Nonce) -> Paused {
         Paused {
             request_state: keys.seal(&self.journal, binding, expires, nonce),
@@ -336,13 +337,13 @@ impl Pause {
     }
 }
 
-/// The result that a client gets for a round that ended with open questions: with serde, the
-/// members of an [`InputRequiredResult`](turnbuckle_protocol::InputRequiredResult).
+/// The result that a client gets for a round with open questions. Serialised, it has the members of an
+/// [`InputRequiredResult`](turnbuckle_protocol::InputRequiredResult).
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paused {
     /// The questions.
     pub input_requests: OpenAsks,
-    /// The state that it sends back unchanged.
+    /// The state that the client sends back unchanged.
     pub request_state: String,
 }

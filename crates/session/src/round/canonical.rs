@@ -1,5 +1,5 @@
-//! A digest of JSON by meaning: the order of members, spacing, escapes and `1.0` for `1` make no
-//! difference, so a client or a proxy that writes its values again does not change it.
+//! A digest of the meaning of JSON. The order of members, spacing, escapes, and `1.0` for `1` do not
+//! affect it, so a client or a proxy that serialises values again does not change it.
 
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -13,22 +13,22 @@ use super::node::Node;
 /// The length of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
 
-/// Marks a length that takes eight bytes, which follow. Most lengths are a byte themselves, because
-/// what is hashed is mostly short.
+/// Marks a length that is written in the eight bytes after it. Most lengths are a single byte, because
+/// most hashed texts are short.
 const LONG: u8 = u8::MAX;
 
-/// Space for a form of a few fields, so that it is written without growing.
+/// The initial capacity for a form with a few fields.
 const WRITTEN_BYTES: usize = 512;
 
-/// The magnitude from which a float no longer tells neighbouring whole numbers apart.
+/// From this magnitude on, a float cannot represent all integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Takes in texts and values one after the other. Each carries its kind and its length, so no two
-/// different sequences are the same bytes.
+/// Hashes a sequence of texts and values. Each is preceded by its kind and length, so that different
+/// sequences never give the same bytes.
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {
-    /// Starts a digest; `domain` keeps those made for different ends apart.
+    /// Starts a digest; `domain` separates digests for different purposes.
     pub(super) fn new(domain: &str) -> Self {
         let mut hasher = Self(Sha256::new());
         hasher.text(domain);
@@ -43,16 +43,16 @@ impl Hasher {
         self.tagged(b'b', bytes);
     }
 
-    /// What is absent differs from everything that is there.
+    /// Adds a missing value, which differs from every value.
     pub(super) fn absent(&mut self) {
         self.0.update(b"-");
     }
 
-    /// A value in the text that it came in.
+    /// Adds a value from its JSON text.
     pub(super) fn raw(&mut self, text: &str) {
         match serde_json::from_str::<Node<'_>>(text) {
             Ok(node) => self.node(node),
-            // Deeper than the parser goes: then the text itself is what counts.
+            // Nested deeper than the parser allows: hash the text itself.
             Err(_) => self.tagged(b'r', text.as_bytes()),
         }
     }
@@ -80,12 +80,12 @@ impl Hasher {
         }
     }
 
-    /// A value of ours, which is written the same way each time.
+    /// Adds a value of our own, which is always serialised in the same way.
     pub(super) fn written<T: Serialize>(&mut self, value: &T) {
         let mut text = Vec::with_capacity(WRITTEN_BYTES);
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => self.tagged(b'w', &text),
-            // A value that cannot be written cannot be sent either, so it needs no hash of its own.
+            // A value that cannot be serialised cannot be sent either, so its digest does not matter.
             Err(_) => self.absent(),
         }
     }

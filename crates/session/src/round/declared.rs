@@ -3,18 +3,17 @@
 use serde::Deserialize;
 use turnbuckle_protocol::{ClientCapabilities, ElicitationCapability, envelope::RawText};
 
-/// The capabilities of a client. A call whose answers are all there never looks at them, so they
-/// may stay the text they came in.
+/// The capabilities of a client. Most calls never need them, so they may stay unparsed.
 #[derive(Clone, Debug)]
 pub enum Declared {
-    /// Read.
+    /// Parsed.
     Read(Box<ClientCapabilities>),
-    /// As they came. If they cannot be read as a whole, only elicitation counts as declared, if
-    /// that can be read.
+    /// Unparsed. If they cannot be parsed as a whole, only elicitation counts as declared, if that part
+    /// can be parsed.
     Text(RawText),
 }
 
-/// The part that most questions need.
+/// Parses the part that most questions need.
 fn elicitation(capabilities: &RawText) -> Option<ElicitationCapability> {
     #[derive(Deserialize)]
     struct Part {
@@ -40,7 +39,7 @@ impl Declared {
         }
     }
 
-    /// Whether the client can show a user a form, without reading what else it can do.
+    /// Whether the client can show forms. Only this part is parsed.
     pub(super) fn has_form_elicitation(&self) -> bool {
         match self {
             Self::Read(capabilities) => capabilities.has_form_elicitation(),

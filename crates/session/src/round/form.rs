@@ -1,8 +1,8 @@
 //! Checks the content of a form against its fields.
 //!
-//! elicitation: servers SHOULD validate received content against the requested schema. Reasons are
-//! written for the author of the client: they name the field and what belongs in it, and do not
-//! repeat what the user wrote.
+//! elicitation: servers SHOULD validate received content against the requested schema. The reasons are
+//! for the author of the client: they name the field and the expected value, and do not repeat the
+//! user's input.
 
 use serde_json::{Number, Value};
 use turnbuckle_protocol::{
@@ -15,11 +15,10 @@ use super::format::{is_date, is_date_time, is_email, is_uri};
 /// How many choices a reason lists.
 const SHOWN_CHOICES: usize = 8;
 
-/// The magnitude from which a float no longer tells neighbouring whole numbers apart.
+/// From this magnitude on, a float cannot represent all integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The accepted form with the fields that were asked for and no others. A field that is `null`
-/// counts as left empty.
+/// Returns the accepted form with the requested fields only. A field that is `null` counts as empty.
 pub(super) fn accept(schema: &ElicitSchema, content: &JsonObject) -> Result<ElicitResult, String> {
     let filled = |name: &str| content.get(name).filter(|value| !value.is_null());
     let required = schema.required.iter().flatten();
@@ -115,7 +114,7 @@ fn number(schema: &NumberSchema, value: &Value) -> Result<ElicitValue, String> {
     Ok(ElicitValue::Number(number))
 }
 
-/// A whole number, written as one: `3.0` is `3`, so that it can be read as an integer.
+/// Returns a whole number as an integer: `3.0` becomes `3`, so that it can be read as an integer.
 fn whole(number: &Number) -> Option<Number> {
     if number.as_i128().is_some() {
         return Some(number.clone());
@@ -205,7 +204,8 @@ mod tests {
 
     use super::*;
 
-    /// A field, values it takes, values it refuses each with a part of the reason.
+    /// Checks a field against values that it accepts, and values that it refuses, each with a part of
+    /// the reason.
     fn claim(field: &Value, good: &[Value], bad: &[(Value, &str)]) {
         let schema = json!({"type": "object", "properties": {"x": field}});
         let schema: ElicitSchema = serde_json::from_value(schema).unwrap();

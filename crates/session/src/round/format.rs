@@ -1,6 +1,6 @@
-//! The four formats a text field of a form can ask for.
+//! The four formats for text fields of a form.
 
-/// Whether a text is a day: `2026-01-31`.
+/// Whether a text is a date: `2026-01-31`.
 pub(super) fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let mut part = |length| digits(parts.next()?, length);
@@ -17,7 +17,7 @@ pub(super) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Whether a text is a moment of RFC 3339: `2026-01-31T09:30:00Z`.
+/// Whether a text is a date and time of RFC 3339: `2026-01-31T09:30:00Z`.
 pub(super) fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't']) else {
         return false;
@@ -28,7 +28,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
     is_date(date) && is_clock(clock) && is_offset(skip_fraction(offset))
 }
 
-/// Whether a text looks like an address for mail. Whether mail arrives only the mail can tell.
+/// Whether a text has the form of an e-mail address. Whether it exists is not checked.
 pub(super) fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -40,7 +40,7 @@ pub(super) fn is_email(text: &str) -> bool {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    // The longest local part of RFC 5321.
+    // The longest local part that RFC 5321 allows.
     (1..=64).contains(&local.len())
         && !local.contains(|one: char| one.is_whitespace() || one.is_control() || one == '@')
         && domain.split('.').all(is_label)
@@ -67,7 +67,7 @@ pub(super) fn is_uri(text: &str) -> bool {
 fn is_clock(text: &str) -> bool {
     let mut parts = text.splitn(3, ':');
     let mut part = |most| digits(parts.next()?, 2).filter(|number| *number <= most);
-    // A leap second is the sixty-first of its minute.
+    // A leap second is second 60 of its minute.
     part(23).is_some() && part(59).is_some() && part(60).is_some()
 }
 
@@ -93,7 +93,7 @@ fn is_offset(text: &str) -> bool {
     })
 }
 
-/// A number of exactly this many digits.
+/// Parses a number with exactly this many digits.
 fn digits(text: &str, length: usize) -> Option<u32> {
     let is_number = text.len() == length && text.bytes().all(|one| one.is_ascii_digit());
     is_number.then(|| text.parse().ok())?

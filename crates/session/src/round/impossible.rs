@@ -11,20 +11,20 @@ use turnbuckle_protocol::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
-    /// Show a user a form.
+    /// Showing a form to a user.
     Form,
-    /// Send a user to a URL.
+    /// Sending a user to a URL.
     Url,
-    /// Ask a model.
+    /// Sampling.
     Sampling,
-    /// Ask a model that may call tools.
+    /// Sampling with tools.
     SamplingTools,
-    /// List the roots.
+    /// Listing the roots.
     Roots,
 }
 
 impl Need {
-    /// The capability that a question requires.
+    /// Returns the capability that a question requires.
     pub fn of(request: &InputRequest) -> Self {
         match request {
             InputRequest::ListRoots(_) => Self::Roots,
@@ -39,7 +39,7 @@ impl Need {
         }
     }
 
-    /// The capability that the client would have to declare.
+    /// Returns the capability that the client would have to declare.
     pub fn required(self) -> ClientCapabilities {
         let none = ClientCapabilities::new();
         match self {
@@ -51,13 +51,13 @@ impl Need {
         }
     }
 
-    /// Whether a client that speaks a revision said it can.
+    /// Returns whether a client of this revision has declared the capability.
     pub fn is_met(self, capabilities: &ClientCapabilities, revision: Revision) -> bool {
         match self {
             Self::Form => capabilities.has_form_elicitation(),
             Self::Url => capabilities.has_url_elicitation(),
             Self::Sampling => capabilities.sampling.is_some(),
-            // Before, tools have no form: they would be left out without a word.
+            // Earlier revisions cannot express tools, so they would be left out silently.
             Self::SamplingTools => {
                 revision.rules().sampling_tools && capabilities.has_sampling_tools()
             }
@@ -82,35 +82,35 @@ impl fmt::Display for Need {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Impossible {
-    /// It did not say it can answer.
+    /// The client did not declare that it can answer.
     #[error("the client did not declare `{0}`, which is needed here")]
     Undeclared(Need),
-    /// Its revision has no words for the question.
+    /// The client's revision cannot express the question.
     #[error("the client cannot be asked this: {source}")]
     Inexpressible {
-        /// The capability that it would need.
+        /// The capability that the question requires.
         need: Need,
-        /// The missing capabilities.
+        /// The parts that cannot be expressed.
         source: Inexpressible,
     },
 }
 
 impl Impossible {
-    /// The missing capabilities.
+    /// Returns the missing capability.
     pub fn need(&self) -> Need {
         match self {
             Self::Undeclared(need) | Self::Inexpressible { need, .. } => *need,
         }
     }
 
-    /// The error to answer the client with, as 2026-07-28 says it: -32021 with what is required.
-    /// For an older client it is lowered like every other.
+    /// Returns the error for the client, in the form of 2026-07-28: -32021 with the required
+    /// capabilities. It is lowered for older clients like every other error.
     pub fn to_error(&self) -> ErrorObject {
         ErrorObject::missing_capability(self.to_string(), self.need().required())
     }
 }
 
-/// The question in the form of the client's revision, if the client can answer it.
+/// Returns the question in the form of the client's revision, if the client can answer it.
 ///
 /// mrtr: servers MUST NOT send an input request whose capability the client has not declared.
 pub(super) fn fit(
@@ -132,8 +132,8 @@ pub(super) fn fit(
     }
 }
 
-/// sampling: servers SHOULD NOT ask for the context of servers unless `sampling.context` is
-/// declared. It is a wish that clients may pass over, so the question is asked without it.
+/// sampling: servers SHOULD NOT ask for the context of servers unless `sampling.context` is declared.
+/// Clients may ignore the request for context, so the question is asked without it.
 fn omit_context(
     params: &mut CreateMessageRequestParams,
     capabilities: &ClientCapabilities,

@@ -1,4 +1,4 @@
-//! The journal of a call: everything known so far, over all its rounds.
+//! The journal of a call: its questions, answers and memos, over all its rounds.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,28 +7,28 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Entry, Fingerprint, JournalError};
 
-/// The most bytes the journal of one call takes as JSON.
+/// The size limit of the journal of one call as JSON, in bytes.
 ///
-/// One mebibyte: it travels to the client and back in every round, as a third more of Base64. A
-/// picture made by a model fits in; a database does not belong in.
+/// One mebibyte: the journal is sent to the client and back in every round, a third larger because of
+/// Base64. It is enough for an image made by a model.
 pub const MAX_JOURNAL_BYTES: usize = 1024 * 1024;
 
 /// The most questions and memos in the journal of one call.
 ///
-/// A user answers a dozen questions at most; what is above comes from a loop.
+/// A user answers a dozen questions at most; a handler with more is in a loop.
 pub const MAX_JOURNAL_ENTRIES: usize = 256;
 
 /// The size of an empty journal, rounded up.
 const EMPTY_BYTES: usize = 32;
 
-/// What an entry takes beside its key and value: a fingerprint and punctuation, rounded up.
+/// The size of an entry without its key and value: a fingerprint and punctuation, rounded up.
 const ENTRY_BYTES: usize = 48;
 
-/// What is known in one call so far: the questions, the answers, and the values its handler keeps.
+/// The state of one call so far: the questions, the answers, and the values that its handler stored.
 ///
-/// Answers and memos are kept as the JSON text they came in, so what is read from them is the same
-/// in every round, on every machine. Written with serde it is one line of JSON that carries its
-/// version; it is read back from text only, not from a [`Value`](serde_json::Value).
+/// Answers and memos are kept as the JSON text in which they came, so that they are read identically in
+/// every round, on every machine. Serialised, the journal is one line of JSON with a version. It can
+/// only be deserialised from text, not from a [`Value`](serde_json::Value).
 ///
 /// ```
 /// use turnbuckle_session::round::Journal;
@@ -49,7 +49,7 @@ pub struct Journal {
     bytes: usize,
 }
 
-/// A question and, once it is there, its answer.
+/// A question and, once it has come, its answer.
 #[derive(Clone)]
 pub(super) struct Ask {
     pub(super) question: Fingerprint,
@@ -57,7 +57,7 @@ pub(super) struct Ask {
 }
 
 impl Journal {
-    /// Nothing is known.
+    /// Creates an empty journal.
     pub const fn new() -> Self {
         Self {
             asks: BTreeMap::new(),
@@ -66,17 +66,17 @@ impl Journal {
         }
     }
 
-    /// Whether nothing was asked or kept.
+    /// Returns whether there are no questions and no memos.
     pub fn is_empty(&self) -> bool {
         self.asks.is_empty() && self.memos.is_empty()
     }
 
-    /// How many questions and memos there are.
+    /// Returns the number of questions and memos.
     pub fn len(&self) -> usize {
         self.asks.len() + self.memos.len()
     }
 
-    /// An upper bound of what it takes as JSON, in bytes.
+    /// Returns an upper bound of the size as JSON, in bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -86,25 +86,25 @@ impl Journal {
         MAX_JOURNAL_BYTES - self.bytes
     }
 
-    /// The question that was asked under a key.
+    /// Returns the fingerprint of the question under a key.
     pub fn question(&self, key: &str) -> Option<Fingerprint> {
         self.asks.get(key).map(|ask| ask.question)
     }
 
-    /// The answer to the question under a key, as it came.
+    /// Returns the answer to the question under a key, unparsed.
     pub fn answer(&self, key: &str) -> Option<&RawValue> {
         self.asks.get(key)?.answer.as_deref()
     }
 
-    /// The value kept under a key.
+    /// Returns the memo under a key.
     pub fn memo(&self, key: &str) -> Option<&RawValue> {
         self.memos.get(key).map(|memo| &**memo)
     }
 
-    /// Checks that a question is new or the same as before, and writes down nothing.
+    /// Checks that a question is new or the same as before, without recording it.
     ///
     /// # Errors
-    /// [`JournalError::Changed`].
+    /// [`JournalError::Changed`] if another question was asked under the key.
     pub fn check(&self, key: &str, question: Fingerprint) -> Result<(), JournalError> {
         match self.question(key) {
             Some(before) if before != question => Err(JournalError::Changed {
@@ -114,10 +114,10 @@ impl Journal {
         }
     }
 
-    /// Writes down that a question is asked; the same question under the same key counts once.
+    /// Records a question. The same question under the same key counts once.
     ///
     /// # Errors
-    /// When something else was asked under the key before, or the journal is full.
+    /// Fails if another question was asked under the key before, or the journal is full.
     pub fn asked(&mut self, key: &str, question: Fingerprint) -> Result<(), JournalError> {
         self.check(key, question)?;
         if !self.asks.contains_key(key) {
@@ -128,10 +128,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes down an answer. The first one stays: the handler may have acted on it.
+    /// Records an answer. The first one is kept, because the handler may have acted on it.
     ///
     /// # Errors
-    /// When nothing was asked under the key, or the journal is full.
+    /// Fails if nothing was asked under the key, or the journal is full.
     pub fn record_answer(&mut self, key: &str, answer: Box<RawValue>) -> Result<(), JournalError> {
         let left = MAX_JOURNAL_BYTES - self.bytes;
         let Some(ask) = self.asks.get_mut(key) else {
@@ -150,13 +150,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps a value, and gives back what is kept. The first value stays.
+    /// Records a value, and returns the recorded value. The first value under a key is kept.
     ///
-    /// Go on with what this returns rather than with what was given: then the first round sees
-    /// exactly what those after it see.
+    /// Continue with the returned value rather than with the argument: then the first round uses
+    /// exactly the same value as the later rounds.
     ///
     /// # Errors
-    /// When JSON has no form for the value, or the journal is full.
+    /// Fails if the value cannot be serialised as JSON, or the journal is full.
     pub fn record_memo<T>(&mut self, key: &str, value: &T) -> Result<&RawValue, JournalError>
     where
         T: Serialize + ?Sized,
@@ -179,7 +179,7 @@ impl Journal {
         Ok(self.memos.entry(key.to_owned()).or_insert(memo))
     }
 
-    /// Accounts for one more entry.
+    /// Checks the limits for one more entry, and counts it.
     fn enter(&mut self, entry: Entry, key: &str, value: usize) -> Result<(), JournalError> {
         let bytes = ENTRY_BYTES + written_length(key) + value;
         let left = MAX_JOURNAL_BYTES - self.bytes;
@@ -203,7 +203,7 @@ impl Default for Journal {
     }
 }
 
-/// Tells the keys only: answers are what people wrote, and memos may be secrets.
+/// Shows the keys only: answers are the user's input, and memos may be secrets.
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered = self.asks.iter().filter(|(_, ask)| ask.answer.is_some());
@@ -219,7 +219,7 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// An upper bound of a text's length as a JSON string.
+/// Returns an upper bound of a text's length as a JSON string.
 fn written_length(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' => 2,

@@ -11,7 +11,7 @@ pub enum Entry {
     Ask,
     /// An answer of the client.
     Answer,
-    /// A value a handler keeps.
+    /// A value that the handler stores.
     Memo,
 }
 
@@ -25,11 +25,11 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Why something cannot be written into a [`Journal`](super::Journal).
+/// Why something cannot be recorded in a [`Journal`](super::Journal).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The handler ran again and asked something else.
+    /// The handler ran again and asked another question under the key.
     #[error(
         "ask `{key:.64}` is not the question it was before; a handler that runs again must ask the same \
          under the same key: keep what the question is made of in a memo, or use another key"
@@ -64,18 +64,18 @@ pub enum JournalError {
         /// Its key.
         key: String,
     },
-    /// An answer to what was not asked.
+    /// An answer to a question that was not asked.
     #[error("nothing was asked under `{key:.64}`")]
     NotAsked {
         /// The key.
         key: String,
     },
-    /// A value that JSON has no form for.
+    /// A value that cannot be serialised as JSON.
     #[error("memo `{key:.64}` cannot be written as JSON")]
     Unwritable {
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         source: serde_json::Error,
     },
 }

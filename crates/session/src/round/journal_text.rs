@@ -1,4 +1,4 @@
-//! The journal as JSON: short names, and a version in front.
+//! The journal as JSON: short names, and a version.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Fingerprint, Journal, journal::Ask};
 
-/// The version of the text. Another one is refused: the call then starts over.
+/// The version of the text. Any other version is refused: the call then starts over.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ struct ReadAsk {
     a: Option<Box<RawValue>>,
 }
 
-/// An answer that is `null` is an answer.
+/// Distinguishes an answer `null` from a missing answer.
 fn present<'de, D>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -82,7 +82,7 @@ impl Serialize for Journal {
 }
 
 impl<'de> Deserialize<'de> for Journal {
-    /// Holds what is read to the same limits as what is written.
+    /// Applies the same limits when reading as when writing.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Read { v, a, m } = Read::deserialize(deserializer)?;
         if v != VERSION {

@@ -1,11 +1,11 @@
-//! Asking the client in the middle of a request: what is known so far, what is still open, and how
-//! both survive until the client comes back.
+//! Asking the client during a request: what is known so far, which questions are open, and how both are
+//! kept until the client's answers come.
 //!
-//! A *round* is one run of a handler. In a modern exchange a handler that needs an answer it does
-//! not have is dropped, the client is told what is needed, and its retry starts the next round with
-//! the [`Journal`] of those before. Between two rounds the client holds the journal, encrypted
-//! ([`seal`]) so that only this server can read it. In a session and in a task the same [`Round`]
-//! keeps track of the questions, which are sent as requests or listed in the task.
+//! A *round* is one run of a handler. If a handler in a modern exchange needs an answer that it does
+//! not have, it is dropped, the client gets the questions, and the client's retry starts the next round
+//! with the [`Journal`] of the earlier ones. Between two rounds the client holds the journal, encrypted
+//! ([`seal`]) so that only this server can read it. In a session and in a task the same [`Round`] keeps
+//! track of the questions, which are sent as requests or listed in the task.
 //!
 //! ```
 //! use serde_json::json;

@@ -1,4 +1,4 @@
-//! In place of SHA-256, for servers that ask nothing: there is nothing to bind a sealed box to.
+//! Replaces SHA-256 in servers that ask nothing: they have no state to bind.
 
 /// A digest that is always the same.
 pub(super) struct Sha256;

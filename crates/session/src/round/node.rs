@@ -1,4 +1,4 @@
-//! JSON as it is digested: texts borrowed where they can be, members in the order of their names.
+//! JSON for digests: texts are borrowed if possible, and members are sorted by name.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,10 +8,10 @@ use serde::{
 };
 use serde_json::Number;
 
-/// The most members or items that memory is reserved for before they are read.
+/// How many members or items memory is reserved for before they are read.
 const ROOM: usize = 8;
 
-/// A value, read from text. [`Value`](serde_json::Value) would copy and hash every name.
+/// A parsed value. [`Value`](serde_json::Value) would copy and hash every name.
 pub(super) enum Node<'a> {
     Null,
     Bool(bool),
@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some((Name(name), member)) = members.next_entry()? {
             read.push((name, member));
         }
-        // Of several members with one name the last counts, as in other JSON parsers.
+        // If several members have the same name, the last one counts, as in other JSON parsers.
         read.reverse();
         read.sort_by(|(left, _), (right, _)| left.cmp(right));
         read.dedup_by(|(later, _), (kept, _)| later == kept);
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// The name of a member, borrowed where it has no escapes.
+/// The name of a member, borrowed if it has no escapes.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

@@ -1,27 +1,27 @@
-//! Whether a client has offered what a server asks for, and the error if it has not: decided here
-//! alone, for clients and for gateways, whose clients are asked.
+//! Checks whether a client has declared the capability for a server's question, and the error if it has
+//! not. Clients use it, and gateways for their clients.
 
 use turnbuckle_protocol::{
     ClientCapabilities, ElicitRequestParams, ElicitationCapability, ErrorObject, InputRequest,
 };
 
-/// Something that a client has not offered to answer.
+/// A question that a client has not declared to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOffered {
-    /// It has not declared the method at all.
+    /// The client has not declared the method at all.
     #[error("this client does not offer `{0}`")]
     Method(&'static str),
-    /// It has declared the method, but not this mode or part of it.
+    /// The client has declared the method, but not this mode or part of it.
     #[error("this client does not offer {0}")]
     Part(&'static str),
 }
 
 impl NotOffered {
-    /// The error for the server.
+    /// Returns the error for the server.
     ///
-    /// What was not declared at all is answered like an unknown method; a mode or a part that was not
-    /// declared, like wrong params (elicitation, "Error handling"; sampling, "Tools in sampling").
+    /// A method that was not declared is answered like an unknown method; a mode or a part that was not
+    /// declared, like invalid params (elicitation, "Error handling"; sampling, "Tools in sampling").
     pub fn to_error(self) -> ErrorObject {
         match self {
             Self::Method(method) => ErrorObject::method_not_found(method),
@@ -30,11 +30,11 @@ impl NotOffered {
     }
 }
 
-/// Whether a client that declared these capabilities may be asked by a method at all. It is known
-/// before the params are read.
+/// Checks whether a client with these capabilities may be sent requests of a method at all. It needs no
+/// params.
 ///
 /// # Errors
-/// If the method needs a capability that is not declared. Other methods are not judged here.
+/// Fails if the method requires a capability that is not declared. Other methods always pass.
 pub fn check_method(declared: &ClientCapabilities, method: &str) -> Result<(), NotOffered> {
     let (method, is_declared) = match method {
         "elicitation/create" => ("elicitation/create", declared.elicitation.is_some()),
@@ -48,10 +48,10 @@ pub fn check_method(declared: &ClientCapabilities, method: &str) -> Result<(), N
     Err(NotOffered::Method(method))
 }
 
-/// Whether a question may be put to a client that declared these capabilities.
+/// Checks whether a client with these capabilities may be asked a question.
 ///
 /// # Errors
-/// What the client does not offer.
+/// [`NotOffered`] if the capability is not declared.
 pub fn check_offered(
     declared: &ClientCapabilities,
     request: &InputRequest,

@@ -5,40 +5,40 @@ use turnbuckle_protocol::{InputRequest, InputRequests};
 
 use super::QuestionDraft;
 
-/// The questions without an answer, in the order they were first asked and in the words of the
-/// client's revision. Written with serde they are the `inputRequests` of a result.
+/// The questions without an answer, in the order in which they were first asked and in the form of the
+/// client's revision. Serialised, they are the `inputRequests` of a result.
 ///
-/// There are few of them ([`MAX_OPEN_ASKS`](super::MAX_OPEN_ASKS)), so they are looked through.
+/// There are few of them ([`MAX_OPEN_ASKS`](super::MAX_OPEN_ASKS)), so lookups are linear searches.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAsks(Vec<(String, QuestionDraft)>);
 
 impl OpenAsks {
-    /// Whether nothing is open.
+    /// Returns whether no question is open.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many are open.
+    /// Returns the number of open questions.
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the question under a key is open.
+    /// Returns whether the question under a key is open.
     pub fn contains_key(&self, key: &str) -> bool {
         self.posed(key).is_some()
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(key, _)| &**key)
     }
 
-    /// The question under a key, as it is sent.
+    /// Returns the question under a key, in the form in which it is sent.
     pub fn get(&self, key: &str) -> Option<InputRequest> {
         self.posed(key).map(QuestionDraft::to_request)
     }
 
-    /// All of them, as they are sent.
+    /// Returns all questions, in the form in which they are sent.
     pub fn to_requests(&self) -> InputRequests {
         let requests = self.0.iter();
         requests
@@ -51,7 +51,7 @@ impl OpenAsks {
         found.map(|(_, posed)| posed)
     }
 
-    /// Adds a question under a key that is not there yet.
+    /// Adds a question under a new key.
     pub(super) fn push(&mut self, key: &str, posed: QuestionDraft) {
         self.0.push((key.to_owned(), posed));
     }

@@ -19,14 +19,14 @@ pub enum Kind {
     Form,
     /// A URL for a user to visit.
     Url,
-    /// A message from a model.
+    /// Sampling.
     Message,
     /// The roots.
     Roots,
 }
 
 impl Kind {
-    /// The kind of a question.
+    /// Returns the kind of a question.
     pub fn of(request: &InputRequest) -> Self {
         match request {
             InputRequest::CreateMessage(_) => Self::Message,
@@ -56,8 +56,8 @@ impl Kind {
     }
 }
 
-/// How much of the digest is kept. Half of SHA-256 is enough: a collision gains nothing, since a
-/// handler could only deceive itself.
+/// How many bytes of the digest are kept. Half of SHA-256 is enough: a collision gives no advantage,
+/// because a handler could only confuse its own questions.
 const FINGERPRINT_BYTES: usize = 16;
 
 /// The length of a fingerprint as text: a letter for the kind, and Base64.
@@ -65,8 +65,8 @@ const TEXT_BYTES: usize = 1 + (FINGERPRINT_BYTES * 4).div_ceil(3);
 
 /// The fingerprint by which a repeated question is recognised.
 ///
-/// It is the same in every revision: what only some revisions carry, like the `elicitationId` of
-/// 2025-11-25 or `_meta`, is left out.
+/// It is the same in every revision: members that only some revisions have, such as the `elicitationId`
+/// of 2025-11-25 or `_meta`, are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
     kind: Kind,
@@ -74,7 +74,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of a question.
+    /// Returns the fingerprint of a question.
     pub fn of(request: &InputRequest) -> Self {
         let mut hasher = Hasher::new("turnbuckle question");
         match request {
@@ -112,13 +112,13 @@ impl Fingerprint {
         (length == Ok(FINGERPRINT_BYTES)).then_some(Self { kind, digest })
     }
 
-    /// The kind of the question.
+    /// Returns the kind of the question.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 }
 
-/// Of a form: what the user reads, and the digest of the fields.
+/// Returns the fingerprint of a form: of its message, and of the digest of its fields.
 pub(super) fn of_form(message: &str, fields: &[u8]) -> Fingerprint {
     let mut hasher = Hasher::new("turnbuckle question");
     hasher.text(message);
@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-/// Why a question must not be sent, if so.
+/// Returns why a question must not be sent, or `None`.
 pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'static str> {
     match request {
         InputRequest::CreateMessage(params) => tool_fault(params),
@@ -182,7 +182,8 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
             {
                 Some("2025-11-25 needs an `elicitationId` for a URL; set one before asking")
             }
-            // elicitation: the URL MUST NOT hold credentials or personal data, nor grant access by itself.
+            // elicitation: the URL MUST NOT contain credentials or personal data, nor grant access by
+            // itself.
             ElicitRequestParams::Url(url) if secret::is_given_away(&url.url) => Some(
                 "its `url` contains credentials or an e-mail address, which everyone who sees the link could \
                  use; link to a page that makes the user sign in",
@@ -200,12 +201,11 @@ const UNKNOWN: &str = "its kind is unknown";
 fn hash_whole(request: &InputRequest, hasher: &mut Hasher) {
     let neutral = request.clone().lower_to(Revision::LATEST);
     let request = neutral.as_ref().unwrap_or(request);
-    // A question that cannot be written cannot be asked either, so it needs no fingerprint of its
-    // own.
+    // A question that cannot be serialised cannot be sent either, so its fingerprint does not matter.
     hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
 }
 
-/// elicitation: servers MUST NOT ask for secrets by a form.
+/// elicitation: servers MUST NOT ask for secrets with a form.
 pub(super) fn form_fault(schema: &ElicitSchema) -> Option<&'static str> {
     secret::is_asked_for(schema).then_some(
         "a field of the form asks for a secret, which would pass through the client; ask for it on \
@@ -213,9 +213,9 @@ pub(super) fn form_fault(schema: &ElicitSchema) -> Option<&'static str> {
     )
 }
 
-/// What is wrong with the tool uses and results of a request for a message, if anything is.
+/// Returns the first problem with the tool uses and results of a sampling request, or `None`.
 ///
-/// sampling: a user message with tool results MUST hold nothing else, and every tool use MUST be
+/// sampling: a user message with tool results MUST contain nothing else, and every tool use MUST be
 /// answered in the message that follows.
 pub fn tool_fault(params: &CreateMessageRequestParams) -> Option<&'static str> {
     for (index, message) in params.messages.iter().enumerate() {

@@ -8,20 +8,20 @@ use turnbuckle_protocol::{ElicitRequestFormParams, ElicitSchema, FormMode, Input
 
 use super::{Fingerprint, canonical::Hasher, question};
 
-/// A form, what it is on the wire and what tells it from others, found out once: forms are asked
-/// often and change never.
+/// A form with its serialised fields and their digest. They are computed once, because forms are asked
+/// often and never change.
 #[derive(Clone, Debug)]
 pub struct FormSchema {
     schema: ElicitSchema,
-    /// As it is sent, unless it cannot be.
+    /// The serialised fields, if they can be serialised.
     text: Option<Box<RawValue>>,
     digest: [u8; 32],
-    /// Why it must not be sent, if so.
+    /// Why the form must not be sent, or `None`.
     fault: Option<&'static str>,
 }
 
 impl FormSchema {
-    /// Of these fields.
+    /// Creates a form with these fields.
     pub fn new(schema: ElicitSchema) -> Self {
         Self {
             text: to_raw_value(&schema).ok(),
@@ -31,30 +31,30 @@ impl FormSchema {
         }
     }
 
-    /// Why the form must not be sent, if so.
+    /// Returns why the form must not be sent, or `None`.
     pub(super) const fn fault(&self) -> Option<&'static str> {
         self.fault
     }
 
-    /// The fields.
+    /// Returns the fields.
     pub const fn fields(&self) -> &ElicitSchema {
         &self.schema
     }
 }
 
-/// What tells the fields of a form from others. Their order is a part of what people see.
+/// Returns the digest of the fields. It depends on their order, because users see it.
 pub(super) fn digest(schema: &ElicitSchema) -> [u8; 32] {
     let mut hasher = Hasher::new("turnbuckle form");
     hasher.written(schema);
     hasher.finish()
 }
 
-/// A question, made into a request only where it has to be sent.
+/// A question that is converted to a request only when it is sent.
 #[derive(Clone, Debug)]
 pub enum QuestionDraft {
     /// Any question.
     Request(InputRequest),
-    /// A form whose fields are shared by all who ask it.
+    /// A form whose fields may be shared by all calls.
     Form {
         /// The message for the user.
         message: String,
@@ -64,7 +64,7 @@ pub enum QuestionDraft {
 }
 
 impl QuestionDraft {
-    /// The fingerprint of the question.
+    /// Returns the fingerprint of the question.
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Request(request) => Fingerprint::of(request),
@@ -72,7 +72,7 @@ impl QuestionDraft {
         }
     }
 
-    /// The question as it is sent.
+    /// Returns the question as a request.
     pub fn to_request(&self) -> InputRequest {
         match self {
             Self::Request(request) => request.clone(),
@@ -83,7 +83,7 @@ impl QuestionDraft {
     }
 }
 
-/// As the request that it is.
+/// Serialised as the request.
 impl Serialize for QuestionDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -96,7 +96,7 @@ impl Serialize for QuestionDraft {
     }
 }
 
-/// A form as a request, without a copy of its fields.
+/// Serialises a form as a request, without copying its fields.
 fn written<S: Serializer>(
     message: &str,
     requested_schema: &RawValue,

@@ -1,7 +1,7 @@
-//! What must not pass through a client: secrets that a form asks for, and what a link gives away.
+//! Data that must not pass through a client: secrets that a form asks for, and credentials in a link.
 //!
-//! Both are recognised by their names, so neither is proof against an author who means harm; they
-//! are for those who did not know, or forgot.
+//! Both are recognised by their names. So this does not stop an author with bad intentions; it warns
+//! authors who did not know the rule, or forgot it.
 
 use turnbuckle_protocol::{ElicitSchema, PrimitiveSchema};
 
@@ -30,11 +30,11 @@ const ENDINGS: [&str; 19] = [
     "cvv",
 ];
 
-/// Names that are secrets in a form if they are the whole name. In a link they are often the number
-/// of an order or of a visit: `checkoutnow?token=…` is how people pay.
+/// Names that mean a secret in a form if they are the whole name. In a link they are often the number
+/// of an order or of a visit: `checkoutnow?token=…` is a usual payment link.
 const WHOLE: [&str; 4] = ["token", "pin", "otp", "cvc"];
 
-/// Whether a form asks for a secret: a field for text that is called like one.
+/// Whether a form asks for a secret: a text field with the name of a secret.
 ///
 /// A choice, a checkbox or a number is never a secret, whatever its name.
 pub(super) fn is_asked_for(schema: &ElicitSchema) -> bool {
@@ -46,8 +46,8 @@ pub(super) fn is_asked_for(schema: &ElicitSchema) -> bool {
     })
 }
 
-/// Whether a link lets in who has it, or tells who was meant: a user with or without a password, a
-/// parameter that is called like a secret, an address for mail.
+/// Whether a link contains credentials or personal data: a user with or without a password, a parameter
+/// with the name of a secret, an e-mail address.
 pub(super) fn is_given_away(url: &str) -> bool {
     let rest = url.split_once(':').map_or(url, |(_, rest)| rest);
     let rest = rest.trim_start_matches('/');
@@ -64,18 +64,18 @@ pub(super) fn is_given_away(url: &str) -> bool {
             })
 }
 
-/// Whether this is what people call a secret: `db_password`, `apiKey`, `Access token`.
+/// Whether this is a name of a secret: `db_password`, `apiKey`, `Access token`.
 fn is_named(name: &str) -> bool {
     let name = plain(name);
     WHOLE.contains(&&*name) || is_credential(&name)
 }
 
-/// Whether a name means a credential by itself.
+/// Whether a name always means a credential.
 fn is_credential(plain: &str) -> bool {
     ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 
-/// The letters and digits of a name, all of them small.
+/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     let is_part = |one: &char| one.is_alphanumeric();
     let name: String = name.chars().filter(is_part).collect();

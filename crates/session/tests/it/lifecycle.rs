@@ -1,4 +1,4 @@
-//! The life of a legacy session on the server's side.
+//! The lifecycle of a legacy session on the server's side.
 
 use serde_json::json;
 use turnbuckle_protocol::Revision;
@@ -133,7 +133,7 @@ fn a_second_initialize_starts_over_where_that_is_the_policy() {
 // rule: M10
 #[test]
 fn a_server_without_handshakes_names_what_it_speaks() {
-    // versioning: a modern-only server SHOULD name its versions when it refuses `initialize`.
+    // versioning: a modern-only server SHOULD list its versions when it refuses `initialize`.
     let mut session = fresh();
     let refusal = session
         .initialize("2025-11-25", &[V2026_07_28], "client")

@@ -1,4 +1,4 @@
-//! The machines against transcripts and models.
+//! The state machines against transcripts and models.
 
 mod lifecycle;
 mod probe;

@@ -1,4 +1,4 @@
-//! Whatever a server does, a search ends.
+//! A search ends whatever a server does.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use turnbuckle_session::{
     },
 };
 
-/// Four times `server/discover` (first, other version, second look, after the restart), three
-/// times `initialize` (two connections, other version), one restart, one end; and with a second
-/// connection that is opened, looked at once more and kept or given up.
+/// Four times `server/discover` (first, other version, second look, after the restart), three times
+/// `initialize` (two connections, other version), one restart, one end; and with a second connection:
+/// opening it, one more wait, and keeping it or giving it up.
 const MOST_ACTIONS: usize = 12;
 
 fn versions() -> impl Strategy<Value = Vec<String>> {
@@ -83,7 +83,7 @@ fn is_end(action: &Action) -> bool {
     matches!(action, Action::Ready(_) | Action::Fail(_))
 }
 
-/// What was asked of the server, as the server sees it.
+/// The requests that the server has received.
 #[derive(Default)]
 struct Wire {
     discovers: usize,

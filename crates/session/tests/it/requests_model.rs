@@ -1,4 +1,4 @@
-//! The request table against a model that is too simple to be wrong.
+//! The request table against a simple model.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ enum Operation {
 }
 
 fn operations() -> impl Strategy<Value = Operation> {
-    // Few ids and small times, so that operations meet.
+    // Few ids and short times, so that operations affect the same requests.
     let id = || 0_i64..12;
     prop_oneof![
         6 => (proptest::option::weighted(0.8, 0_u64..20), 0_u64..40)
@@ -34,7 +34,7 @@ fn operations() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A list, searched from end to end. Times are seconds since the start.
+/// A list that is searched linearly. Times are in seconds since the start.
 #[derive(Default)]
 struct Model {
     next: i64,
@@ -116,7 +116,7 @@ fn deadline(timeout: Option<u64>, maximum: u64) -> Deadline {
     })
 }
 
-/// Does one operation to both; the payload of a request is its id in the model.
+/// Applies one operation to both; the payload of a request is its id in the model.
 fn step(
     table: &mut RequestTable<i64>,
     model: &mut Model,

@@ -1,5 +1,5 @@
-//! Handlers that ask, driven round by round. Between two rounds the journal travels sealed, as it
-//! does through a client.
+//! Handlers that ask, run round by round. Between two rounds the journal is sealed, as it is when it
+//! travels through a client.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{ClientCapabilities, InputRequest, InputResponse, Revision};
@@ -11,11 +11,11 @@ use turnbuckle_session::round::{
 /// A key and the question under it.
 type Question = (&'static str, fn() -> Value);
 
-/// What a handler does, in order. It waits at the first step with an ask that is open.
+/// The steps of a handler. It waits at the first step with an open question.
 enum Step {
-    /// Asks, several at once if they are joined.
+    /// Asks one question, or several concurrently.
     Ask(&'static [Question]),
-    /// Keeps a value.
+    /// Stores a value.
     Memo(&'static str, u32),
 }
 
@@ -66,7 +66,7 @@ fn begin() -> Round {
     Round::new(Revision::LATEST, able())
 }
 
-/// Runs the handler; the answers it went on with if it came to its end.
+/// Runs the handler. Returns its answers if it reached its end.
 fn run(handler: &[Step], round: &mut Round) -> Result<Option<Vec<InputResponse>>, AskError> {
     let mut answers = Vec::new();
     for step in handler {
@@ -91,7 +91,7 @@ fn run(handler: &[Step], round: &mut Round) -> Result<Option<Vec<InputResponse>>
     Ok(Some(answers))
 }
 
-/// Drives a handler: in each round the client sends these answers and is asked for these keys.
+/// Drives a handler: in each round the client sends these answers and gets questions with these keys.
 fn drive(handler: &[Step], rounds: &[(Value, &[&str])]) -> Journal {
     let keys = KeyRing::new(Key::new([1; 32]));
     let binding = Binding::new(RequestDigest::named("tools/call", "book"));
@@ -190,7 +190,7 @@ fn missing_answers_are_asked_for_again() {
 // rule: I5
 #[test]
 fn what_was_not_asked_is_ignored() {
-    // mrtr: the server SHOULD ignore what it does not recognise or need.
+    // mrtr: the server SHOULD ignore answers that it does not recognise or need.
     drive(
         SEQUENTIAL,
         &[
@@ -273,7 +273,7 @@ fn an_answer_that_does_not_fit_names_its_key_and_changes_nothing() {
         let is_named =
             |refused: BadAnswer| refused.key == "name" && refused.to_error().code == -32602;
 
-        // While the question is open, and when only its kind is remembered.
+        // Checked while the question is open, and when only its kind is known.
         let mut open = asked();
         assert!(is_named(open.merge(responses()).unwrap_err()), "{bad}");
         assert_eq!(open.open().len(), 3);

@@ -1,4 +1,4 @@
-//! The box around a journal: it opens for what it was made for, and for nothing else.
+//! The sealed journal: it can only be opened with its own binding.
 
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ fn digest_of(request: &Value) -> RequestDigest {
     RequestDigest::of(&request.method, &request.params)
 }
 
-/// Any JSON, and floats of any size.
+/// Any JSON, including floats of any size.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -75,9 +75,9 @@ fn any_journal() -> impl Strategy<Value = Journal> {
     })
 }
 
-/// What begins like a box that the ring has sealed, and goes on with noise.
+/// A text that begins like a sealed state and continues with noise.
 fn noise() -> impl Strategy<Value = String> {
-    // In Base64 the version and the name of the key end after twelve letters.
+    // In Base64 the version and the key id end after twelve letters.
     let head = ring().seal(&Journal::new(), &binding(), EXPIRES, [9; 24])[..12].to_owned();
     "[A-Za-z0-9_-]{0,300}".prop_map(move |rest| format!("{head}{rest}"))
 }

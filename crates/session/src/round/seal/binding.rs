@@ -9,15 +9,15 @@ use crate::round::canonical::{DIGEST_BYTES, Hasher};
 /// The members of `params` that differ between a request and its retry.
 const CHANGING: [&str; 3] = ["inputResponses", "requestState", "_meta"];
 
-/// A digest of what a request asks for, the same for the request and all its retries.
+/// A digest of the content of a request. It is the same for the request and all its retries.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestDigest([u8; DIGEST_BYTES]);
 
 impl RequestDigest {
-    /// Of a method and its params.
+    /// Returns the digest of a method and its params.
     ///
-    /// `inputResponses`, `requestState` and `_meta` are left out. Spacing, the order of members
-    /// and the way numbers and strings are written make no difference.
+    /// `inputResponses`, `requestState` and `_meta` are left out. Spacing, the order of members and the
+    /// notation of numbers and strings do not affect it.
     ///
     /// ```
     /// use turnbuckle_protocol::envelope::{Frame, Message, parse};
@@ -48,7 +48,7 @@ impl RequestDigest {
         Self(hasher.finish())
     }
 
-    /// For something that is not a request of the protocol: a purpose and its subject.
+    /// Returns the digest of anything that is not a request of the protocol: a purpose and its subject.
     pub fn named(end: &str, target: &str) -> Self {
         let mut hasher = Hasher::new("turnbuckle end");
         hasher.text(end);
@@ -88,7 +88,7 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// Belongs to a request from an anonymous caller.
+    /// Creates a binding to a request from an anonymous caller.
     pub const fn new(request: RequestDigest) -> Self {
         Self {
             caller: None,
@@ -96,14 +96,14 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Belongs to a caller: who the transport says it is, never who the client says it is. Where
-    /// several issuers vouch for callers, the issuer is part of the name.
+    /// Adds the caller: the identity that the transport has verified, never one that the client claims.
+    /// If there are several issuers of identities, the issuer must be part of the name.
     pub const fn with_caller(mut self, caller: &'a str) -> Self {
         self.caller = Some(caller);
         self
     }
 
-    /// Tells callers apart.
+    /// Returns a digest that identifies the caller.
     pub(super) fn caller_digest(&self) -> [u8; DIGEST_BYTES] {
         static ANONYMOUS: LazyLock<[u8; DIGEST_BYTES]> = LazyLock::new(|| caller_digest(None));
         match self.caller {

@@ -1,9 +1,9 @@
 //! XAES-256-GCM: AES-256-GCM with nonces of 24 bytes, by the specification at
 //! <https://c2sp.org/XAES-256-GCM>.
 //!
-//! The first half of the nonce and the key give the key of one AES-256-GCM, whose nonce is the
-//! second half. Long nonces may be random: replicas need no counter in common, and a machine that
-//! is started twice from one image repeats none.
+//! The first half of the nonce and the key give the key for AES-256-GCM, whose nonce is the second
+//! half. Long nonces may be random: replicas need no common counter, and machines that are started from
+//! the same image do not repeat a nonce.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit, Tag,
@@ -23,7 +23,7 @@ const HALF_NONCE_BYTES: usize = 12;
 #[derive(Clone)]
 pub(super) struct Cipher {
     aes: Aes256,
-    /// What CMAC masks a last block with that is whole: ours always are.
+    /// The mask that CMAC applies to a complete last block; here the last block is always complete.
     mask: [u8; BLOCK_BYTES],
 }
 
@@ -38,7 +38,7 @@ impl Cipher {
         }
     }
 
-    /// Encrypts in place. `None` for what is longer than 64 GiB.
+    /// Encrypts in place. Returns `None` for more than 64 GiB.
     pub(super) fn seal(
         &self,
         nonce: &Nonce,
@@ -50,7 +50,7 @@ impl Cipher {
         tag.ok().map(Into::into)
     }
 
-    /// Decrypts in place. `None` if a single bit of it is not as it was sealed.
+    /// Decrypts in place. Returns `None` if a single bit was changed.
     pub(super) fn open(
         &self,
         nonce: &Nonce,
@@ -64,7 +64,7 @@ impl Cipher {
             .ok()
     }
 
-    /// The cipher for the first half of a nonce, and the second half.
+    /// Returns the cipher for the first half of a nonce, and the second half.
     fn of(&self, nonce: &Nonce) -> (Aes256Gcm, [u8; HALF_NONCE_BYTES]) {
         let mut rest = [0; HALF_NONCE_BYTES];
         rest.copy_from_slice(&nonce[HALF_NONCE_BYTES..]);
@@ -84,10 +84,10 @@ impl Cipher {
     }
 }
 
-/// Twice a block, in the field of CMAC.
+/// Doubles a block in the field of CMAC.
 fn doubled(block: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
     let number = u128::from_be_bytes(block);
-    // The polynomial is added by arithmetic rather than by a branch: the block is a secret.
+    // The polynomial is added with arithmetic instead of a branch, because the block is a secret.
     ((number << 1) ^ ((number >> 127) * 0x87)).to_be_bytes()
 }
 

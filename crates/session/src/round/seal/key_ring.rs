@@ -1,22 +1,22 @@
-//! The keys boxes are sealed and opened with.
+//! The keys that seal and open states.
 
 use std::fmt;
 
 use super::cipher::{Cipher, Zeroizing};
 use crate::round::canonical::{DIGEST_BYTES, Hasher};
 
-/// The least bytes of a secret. Sixteen random bytes are out of reach of guessing; a pass phrase
-/// of that length is not, so make secrets with a random generator.
+/// The minimum length of a secret in bytes. Sixteen random bytes cannot be guessed; a passphrase of
+/// that length can be, so generate secrets randomly.
 pub const MIN_SECRET_BYTES: usize = 16;
 
-/// The most keys on a ring. Keys are replaced after weeks and boxes live for minutes, so two are
-/// the rule; with more the oldest falls off.
+/// The maximum number of keys in a ring. Keys are replaced after weeks and states live for minutes, so
+/// two keys are usual; with more than this, the oldest is removed.
 pub const MAX_KEYS: usize = 8;
 
-/// The length of a key's name.
+/// The length of a key id.
 pub(super) const KEY_ID_BYTES: usize = 8;
 
-/// The name of a key, made from the key itself: replicas that share a key agree on its name.
+/// The id of a key, derived from the key itself: replicas that share a key have the same id for it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyId(pub(super) [u8; KEY_ID_BYTES]);
 
@@ -32,7 +32,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A secret that is too short to be one.
+/// A secret that is too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the secret for request states has {0} bytes; make one of 32 random bytes, and never less than \
@@ -48,7 +48,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key of random bytes.
+    /// Creates a key from random bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         let bytes = Zeroizing::new(bytes);
         let mut hasher = Hasher::new("turnbuckle key id");
@@ -61,12 +61,12 @@ impl Key {
         }
     }
 
-    /// A key made from a secret of the settings, of any length from [`MIN_SECRET_BYTES`].
+    /// Creates a key from a secret of the settings, of at least [`MIN_SECRET_BYTES`].
     ///
-    /// The secret has to be random: what is hashed here once can be guessed quickly.
+    /// The secret must be random: it is hashed only once, so a weak secret can be guessed quickly.
     ///
     /// # Errors
-    /// When the secret is too short.
+    /// Fails if the secret is too short.
     pub fn from_secret(secret: &[u8]) -> Result<Self, WeakSecret> {
         if secret.len() < MIN_SECRET_BYTES {
             return Err(WeakSecret(secret.len()));
@@ -77,7 +77,7 @@ impl Key {
         Ok(Self::new(*bytes))
     }
 
-    /// Its name.
+    /// Returns the id of the key.
     pub const fn id(&self) -> KeyId {
         self.id
     }
@@ -93,11 +93,11 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The key that seals, and those that still open.
+/// The key that seals, and older keys that only open.
 ///
-/// To change keys without losing a call on any of several machines: add the new one
-/// [for opening](Self::with_older_key) everywhere, then make it [current](Self::with_key)
-/// everywhere, and [retire](Self::retire) the old one when its last box has expired.
+/// To change keys without losing a call on any of several machines: add the new key [for
+/// opening](Self::with_older_key) everywhere, then make it [current](Self::with_key) everywhere, and
+/// [retire](Self::retire) the old key when its last state has expired.
 ///
 /// ```
 /// use turnbuckle_session::round::{Key, KeyRing};
@@ -113,12 +113,12 @@ impl fmt::Debug for Key {
 #[derive(Clone, Debug)]
 pub struct KeyRing {
     current: Key,
-    /// The newest first.
+    /// The newest is first.
     older: Vec<Key>,
 }
 
 impl KeyRing {
-    /// A ring with one key.
+    /// Creates a ring with one key.
     pub const fn new(key: Key) -> Self {
         Self {
             current: key,
@@ -126,15 +126,15 @@ impl KeyRing {
         }
     }
 
-    /// A ring with one key made from a secret; see [`Key::from_secret`].
+    /// Creates a ring with one key from a secret; see [`Key::from_secret`].
     ///
     /// # Errors
-    /// When the secret is too short.
+    /// Fails if the secret is too short.
     pub fn from_secret(secret: &[u8]) -> Result<Self, WeakSecret> {
         Key::from_secret(secret).map(Self::new)
     }
 
-    /// Seals with this key from now on; the one before still opens.
+    /// Makes this the sealing key; the previous key still opens.
     pub fn with_key(mut self, key: Key) -> Self {
         self.retire(key.id);
         if key.id != self.current.id {
@@ -145,7 +145,7 @@ impl KeyRing {
         self
     }
 
-    /// Opens with this key too, and never seals with it.
+    /// Adds a key that only opens.
     pub fn with_older_key(mut self, key: Key) -> Self {
         if self.key(key.id).is_none() {
             self.older.insert(0, key);
@@ -154,19 +154,19 @@ impl KeyRing {
         self
     }
 
-    /// Opens nothing with a key any more. False if it is not there, or is the one that seals.
+    /// Removes a key that only opens. Returns false if it is not in the ring, or is the sealing key.
     pub fn retire(&mut self, id: KeyId) -> bool {
         let before = self.older.len();
         self.older.retain(|key| key.id != id);
         self.older.len() < before
     }
 
-    /// The name of the key that seals.
+    /// Returns the id of the sealing key.
     pub const fn current(&self) -> KeyId {
         self.current.id
     }
 
-    /// The names of all keys, the one that seals first.
+    /// Returns the ids of all keys, the sealing key first.
     pub fn ids(&self) -> impl Iterator<Item = KeyId> {
         self.keys().map(Key::id)
     }
@@ -194,7 +194,7 @@ mod tests {
         let key = Key::from_secret(&secret).unwrap();
         assert_eq!(key.id(), Key::from_secret(&secret).unwrap().id());
         assert_ne!(key.id(), Key::from_secret(&[b'x'; 31]).unwrap().id());
-        // A key made from a secret is not the secret used as a key.
+        // A key from a secret differs from the key with the secret as its bytes.
         assert_ne!(key.id(), Key::new(secret).id());
         let printed = format!("{:?} {:?}", key, KeyRing::new(key.clone()));
         assert!(

@@ -1,13 +1,13 @@
-//! `requestState`: the journal in a box that travels through the client and that only this server
-//! opens.
+//! `requestState`: the journal, sealed. It travels through the client, and only this server can open
+//! it.
 //!
-//! mrtr: what comes back is the client's word and an attacker's chance. So the box is encrypted
-//! and authenticated, and it says for whom it was made, for which request and until when; whatever
-//! does not match is refused. Replicas that share their [keys](KeyRing) open each other's boxes.
+//! mrtr: the client may alter the state that it sends back. So the state is encrypted and
+//! authenticated, and contains its caller, its request and its expiry; a state that does not match is
+//! refused. Replicas that share their [keys](KeyRing) open each other's states.
 //!
-//! A box can be presented again until it expires. Where that must not be, remember the
-//! [id](Opened::id) of each box that was opened until the box [expires](Opened::expires), and
-//! refuse those that come twice.
+//! A state can be sent again until it expires. If it must be used only once, remember the
+//! [id](Opened::id) of each opened state until the state [expires](Opened::expires), and refuse
+//! repetitions.
 
 mod bad_state;
 mod binding;

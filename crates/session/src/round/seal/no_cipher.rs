@@ -1,4 +1,4 @@
-//! In place of the cipher, for servers that ask nothing: they seal nothing and open nothing.
+//! Replaces the cipher in servers that ask nothing: they seal nothing and open nothing.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use super::Nonce;
 
 pub(super) const TAG_BYTES: usize = 16;
 
-/// A cipher that has nothing to do.
+/// A cipher without function.
 #[derive(Clone)]
 pub(super) struct Cipher;
 
@@ -39,7 +39,7 @@ impl Cipher {
     }
 }
 
-/// Bytes that are not secret, since nothing is sealed with them.
+/// Bytes that are not secret, because nothing is sealed with them.
 pub(super) struct Zeroizing<T>(T);
 
 impl<T> Zeroizing<T> {

@@ -1,23 +1,23 @@
-//! Bytes in a box, for what replicas keep with clients and send to each other.
+//! Sealed bytes, for data that replicas store at clients and send to each other.
 //!
-//! Version (1 byte), name of the key (8), nonce (24), the bytes encrypted, and the tag (16). Version,
-//! key name and purpose are associated data, so that a box for one purpose does not open for another.
+//! Version (1 byte), key id (8), nonce (24), the encrypted bytes, and the tag (16). Version, key id and
+//! purpose are associated data, so that bytes sealed for one purpose do not open for another.
 
 use super::{KeyId, KeyRing, Nonce, cipher::TAG_BYTES, key_ring::KEY_ID_BYTES, state::NONCE_BYTES};
 
-/// The form of the box.
+/// The version of the format.
 const VERSION: u8 = 1;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 
-/// Keeps these boxes apart from anything else that the same key seals.
+/// Separates these bytes from anything else that is sealed with the same key.
 const DOMAIN: &[u8] = b"turnbuckle replicas ";
 
 impl KeyRing {
-    /// How many bytes a box has beyond what is in it.
+    /// How many bytes sealing adds.
     pub const SEALED_BYTES: usize = HEAD_BYTES + TAG_BYTES;
 
-    /// Seals bytes for a purpose; `nonce` is random and used only here. Empty without the feature
-    /// `seal`, and for more than 64 GiB.
+    /// Seals bytes for a purpose; `nonce` is random and used only here. Returns an empty vector without
+    /// the feature `seal`, and for more than 64 GiB.
     pub fn seal_bytes(&self, purpose: &[u8], bytes: &[u8], nonce: Nonce) -> Vec<u8> {
         let key = self.sealing();
         let mut sealed = Vec::with_capacity(Self::SEALED_BYTES + bytes.len());
@@ -38,7 +38,8 @@ impl KeyRing {
         }
     }
 
-    /// Opens what was sealed for this purpose with one of the keys: what was in it, and its nonce.
+    /// Opens bytes that were sealed for this purpose with one of the keys. Returns the bytes and the
+    /// nonce.
     pub fn open_bytes(&self, purpose: &[u8], sealed: &mut [u8]) -> Option<(Vec<u8>, Nonce)> {
         let (version, rest) = sealed.split_first_mut()?;
         let (key, rest) = rest.split_first_chunk_mut()?;

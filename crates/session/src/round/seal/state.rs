@@ -1,11 +1,11 @@
-//! The box itself.
+//! The sealed state.
 //!
-//! In URL-safe Base64: version (1 byte), name of the key (8), nonce (24), then encrypted the
-//! expiry (8), the digests of the caller and of the request (32 each) and the journal, and the tag
-//! (16). Version and key name are associated data.
+//! In URL-safe Base64: version (1 byte), key id (8), nonce (24), then encrypted the expiry (8), the
+//! digests of the caller and of the request (32 each) and the journal, and the tag (16). Version and
+//! key id are associated data.
 //!
-//! Caller and request are part of the sealed text rather than the associated data: they are
-//! authenticated either way, but this way the log can tell a state of another caller from an
+//! Caller and request are part of the encrypted text rather than the associated data: they are
+//! authenticated either way, but this way the log can distinguish a state of another caller from an
 //! altered one.
 
 use std::fmt;
@@ -21,32 +21,32 @@ use crate::round::{Journal, MAX_JOURNAL_BYTES, canonical::DIGEST_BYTES};
 
 /// The length of a nonce.
 ///
-/// Those of XAES-256-GCM are long enough to be random: after 2^80 boxes under one key two
-/// nonces are alike with a chance of 2^-32. Replicas need no counter in common.
+/// The nonces of XAES-256-GCM are long enough to be random: among 2^80 states under one key, two have
+/// the same nonce with a probability of 2^-32. Replicas need no common counter.
 pub const NONCE_BYTES: usize = 24;
 
-/// Random bytes that are used for one box.
+/// Random bytes that are used for one state.
 pub type Nonce = [u8; NONCE_BYTES];
 
-/// The form of the box. It changes with anything in this file or in the digests.
+/// The version of the format. It changes with anything in this file or in the digests.
 const VERSION: u8 = 3;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 const BINDING_BYTES: usize = EXPIRY_BYTES + 2 * DIGEST_BYTES;
 const EXPIRY_BYTES: usize = 8;
 
-/// The longest `requestState` that is made or read, in bytes of text: that of a full journal.
+/// The longest `requestState` that is made or read, in bytes of text: the length for a full journal.
 pub const MAX_STATE_BYTES: usize =
     ((HEAD_BYTES + BINDING_BYTES + MAX_JOURNAL_BYTES + TAG_BYTES) * 4).div_ceil(3);
 
-/// Keeps these boxes apart from anything else the same key might ever seal.
+/// Separates states from anything else that is sealed with the same key.
 const DOMAIN: &[u8] = b"turnbuckle request state";
 
-/// Tells one box from all others: its nonce, which is random and cannot be changed.
+/// Identifies a state: its nonce, which is random and cannot be changed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(Nonce);
 
 impl StateId {
-    /// Its bytes, to be remembered by.
+    /// Returns the bytes of the id, to remember it.
     pub const fn as_bytes(&self) -> &[u8; NONCE_BYTES] {
         &self.0
     }
@@ -69,9 +69,9 @@ impl fmt::Debug for StateId {
 pub struct Opened {
     /// The journal.
     pub journal: Journal,
-    /// Which box it was.
+    /// The id of the state.
     pub id: StateId,
-    /// Until when it can be opened, in milliseconds since 1970.
+    /// When the state expires, in milliseconds since 1970.
     pub expires: u64,
 }
 
@@ -106,7 +106,7 @@ impl KeyRing {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Opens a box; `now` is in milliseconds since 1970.
+    /// Opens a state; `now` is in milliseconds since 1970.
     ///
     /// # Errors
     /// [`BadState`]: the variant is for the log, and [`BadState::to_error`] for the client.
@@ -140,7 +140,7 @@ fn associated(key: KeyId) -> [u8; DOMAIN.len() + 1 + KEY_ID_BYTES] {
     bytes
 }
 
-/// A box taken apart, not yet opened.
+/// The parts of a state that was not decrypted yet.
 struct Sealed<'a> {
     key: KeyId,
     nonce: Nonce,
@@ -170,7 +170,7 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// The content of a sealed state, authentic but not yet checked.
+/// The content of a sealed state, authentic but not checked yet.
 struct Inside<'a> {
     expires: u64,
     caller: &'a [u8; DIGEST_BYTES],
@@ -191,7 +191,7 @@ impl<'a> Inside<'a> {
         })
     }
 
-    /// The digests are compared without constant time: callers cannot vary the sealed ones, so the
+    /// The digests need not be compared in constant time: callers cannot choose the sealed ones, so the
     /// timing reveals nothing.
     fn check(&self, binding: &Binding<'_>, now: u64) -> Result<(), BadState> {
         if now > self.expires {

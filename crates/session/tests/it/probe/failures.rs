@@ -1,4 +1,4 @@
-//! What a failed search says.
+//! The messages of failed searches.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! Servers that want a handshake.
+//! Servers that require a handshake.
 
 use super::*;
 
 // rule: M8
 #[test]
 fn any_other_error_means_initialize_on_the_same_connection() {
-    // stdio: the fallback MUST NOT be keyed to one code.
+    // stdio: the fallback MUST NOT depend on one code.
     for code in [
         -32601, -32602, -32600, -32603, -32000, -32001, -32004, -32023, 0, 1,
     ] {
@@ -177,7 +177,7 @@ fn an_initialize_error_that_lists_nothing_known_ends_the_search() {
 
 #[test]
 fn an_answer_at_a_version_the_client_does_not_speak_ends_the_search() {
-    // V3. A modern version cannot be spoken after a handshake either.
+    // V3. A modern version cannot be used after a handshake either.
     for version in ["2023-01-01", "2026-07-28", "1.0"] {
         play(
             auto(),

@@ -1,4 +1,4 @@
-//! Searches as transcripts: `what happens -> what to do next`.
+//! Searches as transcripts: `event -> next action`.
 
 mod failures;
 mod legacy_servers;
@@ -18,7 +18,7 @@ use turnbuckle_session::{
     },
 };
 
-/// Plays the events of a transcript and compares what follows each of them.
+/// Plays the events of a transcript and compares the action after each.
 fn play(settings: Settings, transcript: &str) {
     let mut probe = Probe::new(settings);
     for line in transcript

@@ -1,4 +1,4 @@
-//! Servers that answer request by request.
+//! Servers without handshakes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What was found the last time is tried first.
+//! Searches that start with a remembered revision.
 
 use super::*;
 use Revision::{V2025_06_18, V2026_07_28};

@@ -1,5 +1,5 @@
-//! A silent server that can be reached a second time: both eras are tried, and the first answer
-//! counts.
+//! A server that does not answer but accepts a second connection: both eras are tried, and the first
+//! answer counts.
 
 use super::*;
 
@@ -29,8 +29,8 @@ fn a_slow_modern_server_is_modern_however_it_answers_first() {
                  {event} -> ready 2026-07-28"
             ),
         );
-        // The machine is so busy that `initialize` takes longer than the head start: then the older
-        // question is given twice as long in all.
+        // The machine is so busy that `initialize` takes longer than the head start: then
+        // `server/discover` gets twice as much time in total.
         play(
             program(),
             &format!(
@@ -92,7 +92,7 @@ fn a_second_connection_that_fails_leaves_the_first_its_time() {
             ),
         );
     }
-    // It may not bear to run twice: then it is started again once the first is over.
+    // The server may not work when it runs twice: then it is started again after the first has exited.
     play(
         program(),
         "started                -> discover 2026-07-28 5s
