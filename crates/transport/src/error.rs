@@ -1,11 +1,11 @@
 //! Errors of a connection.
 //!
-//! A peer that hangs up is not an error: connections end that way.
+//! A peer that closes the connection is not an error: that is how connections end.
 
 use std::io;
 use std::time::Duration;
 
-/// The outbox takes no more messages: it was closed, or its connection has ended.
+/// The outbox accepts no more messages: it was closed, or its connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection is closed; nothing more can be sent on it")]
 pub struct Closed;
@@ -13,7 +13,7 @@ pub struct Closed;
 /// Why a message was not queued at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrySendError {
-    /// The queue is full: the peer does not read, or others wait already.
+    /// The queue is full: the peer does not read, or other senders are waiting.
     #[error("the outgoing queue is full")]
     Full,
     /// The outbox was closed, or its connection has ended.
@@ -21,7 +21,7 @@ pub enum TrySendError {
     Closed,
 }
 
-/// Why a connection ended other than by one side hanging up.
+/// Why a connection failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -31,22 +31,22 @@ pub enum TransportError {
     /// The output could not be written.
     #[error("writing to the peer failed")]
     Write(#[source] io::Error),
-    /// The input had ended, or the outbox was closed, and the peer did not read what was left.
+    /// The input had ended, or the outbox was closed, and the peer did not read the remaining bytes.
     #[error("the peer did not read the last {bytes} bytes within {linger:?}")]
     Undelivered {
-        /// Bytes that were queued and not written.
+        /// The number of bytes that were queued but not written.
         bytes: usize,
-        /// How long the peer was given.
+        /// The time that the peer had.
         linger: Duration,
     },
-    /// The outbox given is drained by another connection already.
+    /// The outbox already belongs to another connection.
     #[error("the outbox already belongs to a connection; make a new one for each")]
     OutboxInUse,
-    /// Standard input and output are served already, or a reader of an earlier, dropped
-    /// `serve_stdio` is still waiting for input.
+    /// Standard input and output are already served, or the reader of a dropped `serve_stdio` still
+    /// waits for input.
     #[error("standard input and output are in use; serve them once in a process")]
     StdioInUse,
-    /// Standard input and output could not be set aside for the protocol.
+    /// Standard input and output could not be reserved for the protocol.
     #[error("standard input and output could not be claimed for the protocol")]
     Claim(#[source] io::Error),
     /// A thread of the transport could not be started.
@@ -54,7 +54,7 @@ pub enum TransportError {
     Thread(#[source] io::Error),
 }
 
-/// Whether this error only says that the peer has gone.
+/// Whether an error only means that the peer has closed the connection.
 pub(crate) fn is_hang_up(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -65,7 +65,7 @@ pub(crate) fn is_hang_up(error: &io::Error) -> bool {
     )
 }
 
-/// The outcome of a write that ended with `error`.
+/// The outcome of writing after this error.
 pub(crate) fn write_outcome(error: io::Error) -> Result<(), TransportError> {
     if is_hang_up(&error) {
         Ok(())
@@ -74,7 +74,7 @@ pub(crate) fn write_outcome(error: io::Error) -> Result<(), TransportError> {
     }
 }
 
-/// The outcome of a read that ended with `error`.
+/// The outcome of reading after this error.
 pub(crate) fn read_outcome(error: io::Error) -> Result<(), TransportError> {
     if is_hang_up(&error) {
         Ok(())

@@ -1,4 +1,4 @@
-//! Passes messages that were read to the receiver, in batches.
+//! Passes incoming messages to the receiver, in batches.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::line::{Line, LineBuffer};
 use crate::outbox::Outbox;
 use crate::receive::Receive;
 
-/// 16 KiB: after a message as long as this the receiver is asked whether it can hold another one.
+/// 16 KiB: after a message of this length, check whether the receiver can accept another one.
 const LARGE_BYTES: usize = 16 * 1024;
 
 /// Why a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batch {
-    /// Every whole line was handed over.
+    /// Every complete line was passed on.
     Done,
-    /// There are more, and it is time to write the answers first.
+    /// More lines are left, but the answers should be written first.
     Interrupted,
 }
 
@@ -39,8 +39,8 @@ impl<C: Receive> Inlet<C> {
         }
     }
 
-    /// The same with a read buffer that is small until a read fills it, to make the first answer of
-    /// a process faster.
+    /// The same with a read buffer that is small until a read fills it, so that the first answer of a
+    /// process comes faster.
     pub(crate) fn starting_small(self) -> Self {
         Self {
             lines: self.lines.starting_small(),
@@ -48,18 +48,18 @@ impl<C: Receive> Inlet<C> {
         }
     }
 
-    /// Where the next read goes.
+    /// The space for the next read.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.lines.space()
     }
 
-    /// Says that `count` bytes of the space were filled.
+    /// Records that `count` bytes of the space were filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.lines.filled(count);
     }
 
-    /// Hands over the lines that are whole, until the answers should be written. The caller
-    /// begins the outbox's batch before and ends it after.
+    /// Passes complete lines to the receiver, until the answers should be written. The caller begins
+    /// the outbox's batch before and ends it after this.
     pub(crate) fn deliver(&mut self, outbox: &Outbox) -> Batch {
         let began = Instant::now();
         while let Some(line) = self.lines.next() {
@@ -78,12 +78,12 @@ impl<C: Receive> Inlet<C> {
         Batch::Done
     }
 
-    /// Ready when the receiver takes another message.
+    /// Ready when the receiver accepts another message.
     pub(crate) fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.receiver.poll_room(context)
     }
 
-    /// Tells the receiver that this was all.
+    /// Tells the receiver that the input has ended.
     pub(crate) fn finish(&mut self) {
         if let Some(fault) = self.lines.finish() {
             self.receiver.receive_fault(fault);

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// How long the other end may take to answer a ping.
+/// How long the peer may take to answer a ping.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many pings in a row may stay without an answer.
+/// How many pings in a row may remain without an answer.
 const FAILURES: u32 = 3;
 
-/// Pings the other end at intervals, to notice that it no longer answers. A setting of clients and
+/// Pings the peer at intervals, to detect that it does not answer any more. A setting of clients and
 /// servers.
 ///
 /// ```
@@ -22,19 +22,19 @@ const FAILURES: u32 = 3;
 #[non_exhaustive]
 #[must_use = "it is given to a client or a server"]
 pub struct KeepAlive {
-    /// How much time passes between two pings.
+    /// The time between two pings.
     pub every: Duration,
-    /// How long the other end may take to answer, also while it waits for an answer itself.
+    /// How long the peer may take to answer, even while it waits for an answer itself.
     pub timeout: Duration,
-    /// How many pings in a row may stay without an answer before the connection counts as failed.
+    /// How many pings in a row may remain without an answer before the connection counts as failed.
     pub failures: u32,
-    /// Whether the other end is also asked over stdio and other pipes.
+    /// Whether peers on stdio and other pipes are pinged as well.
     pub on_pipes: bool,
 }
 
 impl KeepAlive {
-    /// Pings at this interval. An answer may take 10 s, and three pings in a row may stay without
-    /// an answer. Pipes are not pinged, because the end of a process is noticed anyway.
+    /// Pings at this interval. By default an answer may take 10 s, and three pings in a row without an
+    /// answer are a failure. Pipes are not pinged, because the end of a process is detected anyway.
     pub fn every(time: Duration) -> Self {
         Self {
             every: time,
@@ -44,13 +44,13 @@ impl KeepAlive {
         }
     }
 
-    /// Gives the other end this long to answer.
+    /// Sets how long the peer may take to answer.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Sets after how many pings in a row without an answer the connection counts as failed; at
-    /// least one.
+    /// Sets after how many pings in a row without an answer the connection counts as failed; at least
+    /// one.
     pub fn failures(self, failures: u32) -> Self {
         Self {
             failures: failures.max(1),

@@ -1,10 +1,10 @@
 //! Transports for the Model Context Protocol: memory, stdio, child processes, and any pair of
 //! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite).
 //!
-//! A transport here carries whole messages as lines of bytes and knows nothing of their meaning.
-//! What comes in is handed to a [`Receive`], one message at a time, in order, on the connection's
-//! own task or thread. What goes out is appended to an [`Outbox`], a bounded queue that many may
-//! fill and that the transport empties with as few writes as it can.
+//! A transport here carries whole messages as lines of bytes and does not know their meaning. Incoming
+//! messages are passed to a [`Receive`], one at a time, in order, on the connection's own task or
+//! thread. Outgoing messages are appended to an [`Outbox`], a bounded queue with many senders, which
+//! the transport empties with as few writes as possible.
 //!
 //! | connection | driven by |
 //! |---|---|

@@ -5,11 +5,11 @@ use memchr::memchr;
 use crate::limits::RETAINED_BUFFER_BYTES;
 use crate::receive::LineFault;
 
-/// 64 KiB: all that a Linux pipe holds by default, so one read empties a full pipe.
+/// 64 KiB: the default capacity of a Linux pipe, so one read empties a full pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// 8 KiB: enough for nearly every first message, and eight times fewer pages to touch before it is
-/// answered than [`CHUNK_BYTES`]. The buffer grows with the first read that fills it.
+/// 8 KiB: enough for nearly every first message, and eight times fewer memory pages to touch before the
+/// first answer than [`CHUNK_BYTES`]. The buffer grows with the first read that fills it.
 const FIRST_BYTES: usize = 8 * 1024;
 
 /// The content of a line.
@@ -22,16 +22,16 @@ pub(crate) enum Line<'a> {
 /// The read buffer of one connection.
 #[derive(Debug)]
 pub(crate) struct LineBuffer {
-    /// Initialised over its whole length; what was read lies in `start..end`.
+    /// All bytes are initialised; the bytes that were read are in `start..end`.
     bytes: Vec<u8>,
     start: usize,
-    /// No line end lies in `start..scanned`.
+    /// There is no line end in `start..scanned`.
     scanned: usize,
     end: usize,
-    /// The least size of the buffer.
+    /// The minimum size of the buffer.
     least: usize,
     limit: usize,
-    /// Inside a line that was too long and has been reported.
+    /// Whether the current line was too long and was already reported.
     is_skipping: bool,
 }
 
@@ -48,7 +48,7 @@ impl LineBuffer {
         }
     }
 
-    /// A buffer that is small until a read fills it.
+    /// Makes the buffer small until a read fills it.
     #[must_use]
     pub(crate) fn starting_small(self) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl LineBuffer {
         }
     }
 
-    /// Where the next read goes. Never empty.
+    /// The space for the next read. Never empty.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         let kept = self.end - self.start;
         if kept == 0 {
@@ -74,14 +74,15 @@ impl LineBuffer {
             self.end = kept;
         }
         if self.bytes.len() - self.end < wanted {
-            // Doubling: a line is moved a constant number of times however long it gets.
+            // The size doubles, so a line is only moved a constant number of times, however long it
+            // gets.
             let size = (self.end + wanted).max(self.least);
             self.bytes.resize(size, 0);
         }
         &mut self.bytes[self.end..]
     }
 
-    /// Says that `count` bytes of the space were filled.
+    /// Records that `count` bytes of the space were filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.end = (self.end + count).min(self.bytes.len());
         if self.end == self.bytes.len() {
@@ -89,8 +90,8 @@ impl LineBuffer {
         }
     }
 
-    /// The next whole line, or the report of one that is too long. Lines of
-    /// nothing but white space are passed over.
+    /// Returns the next complete line, or a fault for a line that is too long. Lines that contain only
+    /// white space are skipped.
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
         loop {
             let Some(offset) = memchr(b'\n', &self.bytes[self.scanned..self.end]) else {
@@ -124,7 +125,7 @@ impl LineBuffer {
         }
     }
 
-    /// What the input ended with, if it did not end with a line end.
+    /// Returns the last line, if it has no line end.
     pub(crate) fn finish(&mut self) -> Option<LineFault<'_>> {
         let rest = self.start..self.end;
         self.rewind();
@@ -132,10 +133,10 @@ impl LineBuffer {
         (!self.is_skipping && !rest.is_empty()).then_some(LineFault::Unterminated { rest })
     }
 
-    /// Drops the unfinished line when it is too long whatever follows.
+    /// Drops an incomplete line that is already too long.
     fn overlong(&mut self) -> Option<LineFault<'_>> {
         let line = self.start..self.end;
-        // One byte over may still be the CR of the line end.
+        // One extra byte may be the CR of the line end.
         if !self.is_skipping && line.len() <= self.limit.saturating_add(1) {
             return None;
         }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 /// Microseconds in a second.
 const SECOND: u64 = 1_000_000;
 
-/// How often something may happen: so many times at once, and so many in each second after that.
+/// A rate limit: a number of events at once, and a number per second after that.
 ///
 /// ```
 /// use turnbuckle_transport::Rate;
@@ -28,7 +28,8 @@ impl Rate {
         per_second: u32::MAX,
     };
 
-    /// So many times at once, and so many in each second after that. Neither is less than one.
+    /// Creates a limit with this many events at once, and this many per second after that. Both are at
+    /// least one.
     pub fn new(burst: u32, per_second: u32) -> Self {
         Self {
             burst: burst.max(1),
@@ -36,28 +37,28 @@ impl Rate {
         }
     }
 
-    /// Whether there is no bound.
+    /// Whether there is no limit.
     pub fn is_unlimited(self) -> bool {
         self.burst == u32::MAX
     }
 
-    /// How often it may happen at once.
+    /// Returns how many events may happen at once.
     pub fn burst(self) -> u32 {
         self.burst
     }
 
-    /// How often it may happen in each second after that.
+    /// Returns how many events may happen per second after that.
     pub fn per_second(self) -> u32 {
         self.per_second
     }
 
-    /// Counts one time in a cell; false if that is too often. A cell holds when the next time would
-    /// be due at an even pace, in microseconds; `now` is in microseconds after any fixed time.
+    /// Counts one event in a cell. Returns false if it exceeds the limit. The cell contains the time of
+    /// the next event at an even pace, in microseconds; `now` is in microseconds since any fixed time.
     pub fn take(self, cell: &AtomicU64, now: u64) -> bool {
         self.take_part(1, cell, now)
     }
 
-    /// The same, of a rate of which this is one of so many parts. A part of less than one time at once
+    /// The same for one of `parts` equal parts of the rate. A part with less than one event at once
     /// allows nothing.
     pub fn take_part(self, parts: u32, cell: &AtomicU64, now: u64) -> bool {
         if self.is_unlimited() {
@@ -86,7 +87,7 @@ impl std::fmt::Display for Rate {
     }
 }
 
-/// Counts how often something happens.
+/// Counts events and applies a rate limit.
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
@@ -104,12 +105,12 @@ impl Pacer {
         }
     }
 
-    /// How often it may happen.
+    /// Returns the rate.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Counts one time; false if that is too often.
+    /// Counts one event. Returns false if it exceeds the limit.
     pub fn take(&self, now: Instant) -> bool {
         let now = now.saturating_duration_since(self.start).as_micros();
         self.rate

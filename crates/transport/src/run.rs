@@ -16,27 +16,28 @@ use crate::outbox::{Chunk, Outbox, Taken};
 use crate::receive::Receive;
 
 /// 4 batches, up to 256 KiB of input: then the other tasks of this thread get their turn, even if the
-/// stream itself never makes the task wait. A peer that floods sends thousands of messages in that.
+/// stream itself never makes the task wait. That is enough for thousands of messages of a flooding
+/// peer.
 const BATCHES_PER_POLL: usize = 4;
 
-/// Carries messages between a pair of byte streams, a `receiver` and an `outbox`, until both
-/// directions have ended.
+/// Carries messages between a pair of byte streams, a `receiver` and an `outbox`, until both directions
+/// have ended.
 ///
-/// The input ends when the peer closes it; the output ends when the outbox is closed and written
-/// out, and is then shut and dropped. When one direction has ended the other has
-/// [`Limits::linger`] left. Many small messages that arrive together are handed over together
-/// and their answers leave with one write. Nothing is spawned. While more answers than
+/// The input ends when the peer closes it. The output ends when the outbox is closed and everything is
+/// written; it is then shut down and dropped. When one direction has ended, the other has
+/// [`Limits::linger`] left. Many small messages that arrive together are passed on together, and their
+/// answers are written at once. Nothing is spawned. While more answers than
 /// [`Limits::outbox_high_water_bytes`] are unsent, nothing more is read.
 ///
 /// # Errors
-/// A stream that fails, or a peer that leaves the last bytes unread. A peer that hangs up is not an
-/// error.
+/// Fails if a stream fails, or if the peer does not read the last bytes. A peer that closes the
+/// connection is not an error.
 ///
 /// # Panics
 /// If the runtime has no timer, which is needed for the linger.
 ///
 /// # Cancel safety
-/// Dropping the future drops both streams, with what was not yet written, and closes the outbox.
+/// Dropping the future drops both streams, with all unwritten messages, and closes the outbox.
 ///
 /// ```
 /// use turnbuckle_transport::{LineFault, Limits, Outbox, Receive, duplex, run};
@@ -89,7 +90,7 @@ where
     poll_fn(|cx| connection.poll(cx)).await
 }
 
-/// Whether a direction got anything done.
+/// Whether a direction made progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Moved,
@@ -101,10 +102,10 @@ struct Connection<R, W, C> {
     input: Option<R>,
     output: Option<W>,
     inlet: Inlet<C>,
-    /// Whether whole lines are left in the inlet.
+    /// Whether complete lines are left in the inlet.
     batch: Batch,
     chunk: Chunk,
-    /// Bytes were written since the last flush.
+    /// Whether bytes were written since the last flush.
     is_dirty: bool,
     outbox: Outbox,
     outcome: Result<(), TransportError>,
@@ -134,7 +135,7 @@ where
         Poll::Pending
     }
 
-    /// Reads once and hands over what came.
+    /// Reads once and passes on the messages.
     fn step_input(&mut self, cx: &mut Context<'_>) -> Step {
         if self.outbox.is_backlogged() {
             return Step::Stuck; // The output wakes this task when bytes have left.
@@ -173,7 +174,7 @@ where
         Step::Moved
     }
 
-    /// Writes everything that is queued, as far as the peer takes it.
+    /// Writes everything that is queued, as far as the peer accepts it.
     fn step_output(&mut self, cx: &mut Context<'_>) -> Step {
         let mut step = Step::Stuck;
         while let Poll::Ready(result) = self.poll_write(cx) {
@@ -221,22 +222,22 @@ where
         Poll::Ready(Ok(()))
     }
 
-    /// Dropping the stream is what closes a pipe; shutting it down alone would not.
+    /// Only dropping the stream closes a pipe; shutting it down is not enough.
     fn end_output(&mut self) {
         self.output = None;
         self.chunk = Chunk::default();
         self.outbox.shut();
     }
 
-    /// The first failure is the one that tells.
+    /// Keeps the first failure, which is the most informative.
     fn note(&mut self, outcome: Result<(), TransportError>) {
         if self.outcome.is_ok() {
             self.outcome = outcome;
         }
     }
 
-    /// One direction waits for the peer: without limit while both are open, else for the linger
-    /// time.
+    /// Checks the time limit on waiting for the peer: there is none while both directions are open, and
+    /// then it is the linger time.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         if self.input.is_some() && self.output.is_some() && !self.outbox.is_closed() {
             return Poll::Pending;

@@ -13,7 +13,7 @@ use super::stderr::StderrLog;
 /// Where the standard error of a child goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stderr {
-    /// Into a bounded log, read through [`Child::stderr`].
+    /// To a bounded log, read through [`Child::stderr`].
     #[default]
     Capture,
     /// To the standard error of this process.
@@ -35,7 +35,7 @@ pub enum Stderr {
 pub struct Command {
     program: OsString,
     args: Vec<OsString>,
-    /// In the order given; `None` removes.
+    /// In the order in which they were set; `None` removes a variable.
     env: Vec<(OsString, Option<OsString>)>,
     is_env_cleared: bool,
     directory: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Names the program: a path, or a name to be looked up in `PATH`.
+    /// Creates a command for this program: a path, or a name that is looked up in `PATH`.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -72,21 +72,21 @@ impl Command {
         self
     }
 
-    /// Sets an environment variable.
+    /// Sets an environment variable of the child.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env
             .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    /// Leaves out an environment variable that this process has.
+    /// Removes an environment variable that the child would inherit.
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), None));
         self
     }
 
-    /// Starts with an empty environment instead of that of this process. Forgets what was set
-    /// before; a program given by name needs `PATH` set again.
+    /// Starts with an empty environment instead of that of this process. Also removes variables that
+    /// were set before; a program given by name needs `PATH` to be set again.
     pub fn env_clear(mut self) -> Self {
         self.env.clear();
         self.is_env_cleared = true;
@@ -99,35 +99,35 @@ impl Command {
         self
     }
 
-    /// Sets where standard error goes; it is captured unless told otherwise.
+    /// Sets where standard error goes. By default it is captured.
     pub fn stderr(mut self, stderr: Stderr) -> Self {
         self.stderr = stderr;
         self
     }
 
-    /// Captures standard error into this log, which can be read while the child starts and after it
-    /// has ended. A command that is started several times adds to it each time, so the log never
-    /// ends: a cursor that follows it waits for the next line.
+    /// Captures standard error into this log, which can be read while the child starts and after it has
+    /// ended. A command that is started several times appends to it each time, so the log never ends: a
+    /// cursor that follows it waits for the next line.
     pub fn stderr_log(mut self, log: &StderrLog) -> Self {
         self.stderr = Stderr::Capture;
         self.log = Some(log.clone());
         self
     }
 
-    /// Sets how long each step of ending the child lasts when the [`Child`] is dropped rather
-    /// than shut down; [`DEFAULT_GRACE`] unless told otherwise.
+    /// Sets the time for each step of ending the child when the [`Child`] is dropped instead of shut
+    /// down. Defaults to [`DEFAULT_GRACE`].
     pub fn drop_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// The program's name, as given.
+    /// Returns the program's name, as it was given.
     pub fn program(&self) -> &OsStr {
         &self.program
     }
 
-    /// Starts the child: a guard that ends it, and the pipes to drive with [`run`](crate::run).
-    ///
+    /// Starts the child. Returns a handle that ends the child when it is dropped, and the pipes for
+    /// [`run`](crate::run).
     /// # Errors
     /// [`SpawnError`] says what to check.
     ///
@@ -153,7 +153,7 @@ impl Command {
         self.directory.as_deref()
     }
 
-    /// The same as the standard library wants it.
+    /// Converts the command to that of the standard library.
     pub(super) fn to_std(&self) -> StdCommand {
         let mut command = StdCommand::new(&self.program);
         command

@@ -1,4 +1,4 @@
-//! Ending a child in order: close its input, SIGTERM, SIGKILL, with a grace between.
+//! Ends a child step by step: close its input, SIGTERM, SIGKILL, with a grace period between the steps.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use std::time::{Duration, Instant};
 
 use super::process::Process;
 
-/// 1 s: a killed process is gone as soon as the kernel gets to it; one that is not by then hangs in
-/// a system call or belongs to another user, and waiting longer would not help.
+/// 1 s: a killed process exits as soon as the kernel gets to it. A process that still runs then hangs
+/// in a system call or belongs to another user, and waiting longer would not help.
 const KILL_WAIT: Duration = Duration::from_secs(1);
 
-/// 1 ms, doubled up to 16 ms: how often to look whether grandchildren have gone, for whom there is
-/// nothing to wait on.
+/// 1 ms, doubled up to 16 ms: how often to check whether grandchildren have exited, because there is no
+/// event to wait for.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LAST_LOOK: Duration = Duration::from_millis(16);
 
-/// A day: a longer grace means "without limit" and may be more than the clock can hold.
+/// A day: a longer grace period means "without limit", and might overflow the clock.
 const LONGEST_GRACE: Duration = Duration::from_hours(24);
 
-/// How a child came to its end.
+/// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Its exit status, if it exited and the system told.
+    /// The exit status, if the process exited and the system reported the status.
     pub status: Option<ExitStatus>,
     /// The step that ended the process.
     pub by: EndedBy,
 }
 
-/// How a child and its group were ended.
+/// The step that ended a child and its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndedBy {
-    /// The process had exited already, or exited when its input was closed.
+    /// The process had already exited, or exited when its input was closed.
     Itself,
     /// SIGTERM ended the process.
     Terminate,
@@ -50,12 +50,12 @@ pub(super) fn begin(process: &Arc<Process>, grace: Duration) {
     }
     let shared = process.clone();
     let name = format!("mcp-end-{}", process.group.id());
-    // A thread and no task: it must do its work while the runtime is going away.
+    // A thread instead of a task, because it must work while the runtime shuts down.
     let started = thread::Builder::new()
         .name(name)
         .spawn(move || end(&shared, grace));
     if started.is_err() {
-        // No thread to wait in, so no grace; the watching thread reaps.
+        // Without a thread there is no grace period; the watching thread reaps the child.
         process.close_stdin();
         process.group.kill();
         #[cfg(unix)]
@@ -77,7 +77,7 @@ fn end(process: &Process, grace: Duration) {
             EndedBy::Terminate
         } else {
             process.group.kill();
-            // Every process of the group is killed, so only the exit of the child is awaited.
+            // Every process of the group was killed, so it is enough to wait for the exit of the child.
             if process.is_reaped_by(after(KILL_WAIT)) {
                 EndedBy::Kill
             } else {
@@ -93,7 +93,7 @@ fn end(process: &Process, grace: Duration) {
     });
 }
 
-/// Whether the child and all of its group go within `time`.
+/// Whether the child and its group exit within `time`.
 fn is_gone_within(process: &Process, time: Duration) -> bool {
     let deadline = after(time);
     if !process.is_reaped_by(deadline) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use turnbuckle_base::lock::Mutex;
 
-/// 20 ms: often enough for a user not to notice, seldom enough to cost nothing.
+/// 20 ms: short enough that users do not notice, and long enough to cost nothing.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// One child process.
@@ -48,7 +48,7 @@ impl Group {
         true
     }
 
-    /// There is no gentle way here beyond closing the input, so this is the hard one.
+    /// This system has no signal to ask a process to exit, so this kills it.
     pub(super) fn terminate(&self) {
         self.kill();
     }

@@ -10,10 +10,10 @@ use rustix::process::{
     test_kill_process_group, waitid, waitpgid, waitpid,
 };
 
-/// The process group of one child, named by its leader.
+/// The process group of one child, identified by its leader.
 ///
-/// The leader is not reaped while it matters: a process that has exited but was not reaped keeps
-/// its number, and so no stranger can be hit by a signal meant for the group.
+/// The leader is not reaped as long as signals may be sent: a process that has exited but was not
+/// reaped keeps its id, so a signal for the group cannot reach an unrelated process.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
@@ -35,8 +35,8 @@ impl Group {
         self.leader.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Waits until the leader has exited, and leaves it to be reaped. `None` if its status is
-    /// lost because this process lets the kernel reap.
+    /// Waits until the leader has exited, without reaping it. Returns `None` if its status is lost
+    /// because this process lets the kernel reap its children.
     pub(super) fn wait(&self) -> Option<ExitStatus> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         loop {
@@ -53,10 +53,10 @@ impl Group {
         while let Err(Errno::INTR) = waitpid(Some(self.leader), WaitOptions::empty()) {}
     }
 
-    /// Whether the group has no process left that we could signal. Called after the reaping; while
-    /// a process is left, the group's number stays taken.
+    /// Whether no process of the group is left that could be signalled. Called after the leader was
+    /// reaped; the id of the group stays taken while one of its processes is left.
     pub(super) fn is_gone(&self) -> bool {
-        // Orphans come to us when we are their container's first process, or a subreaper.
+        // Orphans become our children if we are the first process of a container, or a subreaper.
         while let Ok(Some(_)) = waitpgid(self.leader, WaitOptions::NOHANG) {}
         test_kill_process_group(self.leader).is_err() || !self.is_anyone_running()
     }
@@ -71,20 +71,20 @@ impl Group {
         true
     }
 
-    /// Asks all of the group to end.
+    /// Sends SIGTERM to the whole group.
     pub(super) fn terminate(&self) {
-        // Fails only when the group has no process left.
+        // This only fails if the group has no process left.
         let _ = kill_process_group(self.leader, Signal::TERM);
     }
 
-    /// Ends all of the group.
+    /// Sends SIGKILL to the whole group.
     pub(super) fn kill(&self) {
         let _ = kill_process_group(self.leader, Signal::KILL);
     }
 }
 
 fn exit_status(status: &WaitIdStatus) -> Option<ExitStatus> {
-    // The raw form of wait(2): the exit code in the second byte, or the signal in the first.
+    // The raw status of wait(2): the exit code in the second byte, or the signal in the first.
     let code = status.exit_status().map(|code| (code & 0xff) << 8);
     code.or(status.terminating_signal())
         .map(ExitStatus::from_raw)

@@ -18,18 +18,18 @@ use super::process::Process;
 use super::spawn_error::SpawnError;
 use super::stderr::StderrLog;
 
-/// 2 s for each step: what other clients give, so that servers made for them are served the same.
+/// 2 s for each step, as other clients allow, so that servers made for them work the same.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 
 /// A running child process and its process group.
 ///
-/// [`shutdown`](Self::shutdown) ends it in order and says how that went. Dropping it does the
-/// same on a thread of its own, without blocking, also during a panic or when the runtime is going
-/// away. And when this process ends before that is done, or is killed outright, a small shell that
-/// was started beside the child takes the same steps in its place.
+/// [`shutdown`](Self::shutdown) ends it step by step and returns how it ended. Dropping it does the
+/// same on a separate thread without blocking, even during a panic or while the runtime shuts down. If
+/// this process ends before that is done, or is killed, a small shell that was started together with
+/// the child takes the same steps.
 ///
 /// A grandchild that has left the process group, as daemons do, is not ended. On systems other than
-/// Unix only the child itself is ended, without the gentle step between and without that shell.
+/// Unix only the child itself is ended, without SIGTERM and without the shell.
 #[derive(Debug)]
 pub struct Child {
     process: Arc<Process>,
@@ -62,7 +62,7 @@ impl Child {
             grace: command.grace_on_drop(),
             process,
         };
-        // From here on a failure drops the child, which ends the process.
+        // From here on, an error drops the child, which ends the process.
         let is_own = command.log_given().is_none();
         let opened = child
             .watch()
@@ -74,23 +74,25 @@ impl Child {
         Ok((child, pipes))
     }
 
-    /// The process id, which is also the id of its group.
+    /// Returns the process id, which is also the id of its group.
     pub fn id(&self) -> u32 {
         self.process.group.id()
     }
 
-    /// What the child printed to standard error, if that is captured.
+    /// Returns the output of the child on standard error, if it is captured.
     pub fn stderr(&self) -> &StderrLog {
         &self.stderr
     }
 
-    /// The exit status if the child itself has exited. Others of its group may be running.
+    /// Returns the exit status if the child itself has exited. Other processes of its group may still
+    /// run.
     pub fn exit_status(&self) -> Option<ExitStatus> {
         self.process.exit_status()
     }
 
-    /// Waits for the child itself to exit. `None` if it did but the status is lost, because this
-    /// process ignores SIGCHLD. Until the guard is dropped or shut down, it remains a zombie.
+    /// Waits for the child itself to exit. Returns `None` if it exited but its status is lost, because
+    /// this process ignores SIGCHLD. The child remains a zombie until this handle is dropped or shut
+    /// down.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -98,19 +100,20 @@ impl Child {
         self.process.exited().await
     }
 
-    /// Ends the child and its group: closes its input, waits up to `grace` for all of them to
-    /// exit, sends SIGTERM, waits up to `grace` again, sends SIGKILL.
+    /// Ends the child and its group: closes its input, waits up to `grace` for all of them to exit,
+    /// sends SIGTERM, waits up to `grace` again, and sends SIGKILL.
     ///
-    /// To have everything queued written first, close the connection's outbox and let
-    /// [`run`](crate::run) finish.
+    /// To write all queued messages first, close the connection's outbox and let [`run`](crate::run)
+    /// finish.
     ///
     /// # Cancel safety
-    /// Dropping the future does not stop what has begun.
+    /// Dropping the future does not stop the shutdown.
     pub async fn shutdown(mut self, grace: Duration) -> Ended {
         end::begin(&self.process, grace);
         let ended = self.process.ended().await;
         if let Some(task) = self.stderr_task.take() {
-            // It has the last words to fetch; with the process ended it waits for nothing.
+            // This task reads the last output; after the process has ended it does not wait for
+            // anything.
             let _ = task.await;
         }
         ended
@@ -123,7 +126,7 @@ impl Child {
             .name(name)
             .spawn(move || process.watch());
         if started.is_err() {
-            // No task is left that could end it in order.
+            // There is no task left that could end it step by step.
             self.process.begin_ending();
             self.process.group.kill();
             self.process.group.reap();
@@ -139,7 +142,7 @@ impl Child {
         let stdout = ChildStdout::from_std(stdout)?;
         if let Some(stderr) = stderr {
             let stderr = Tail::of_stderr(ChildStderr::from_std(stderr)?, self.process.clone());
-            // Ends with the child.
+            // This task ends with the child.
             let log = self.stderr.clone();
             self.stderr_task = Some(runtime.spawn(async move {
                 log.clone().fill(stderr).await;

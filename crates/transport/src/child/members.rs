@@ -1,11 +1,11 @@
 //! The running processes of a process group.
 //!
-//! A signal can be sent to a zombie, so that signals alone cannot tell a group whose last members
-//! wait to be reaped by a slow, or absent, first process of a container from one that still runs.
+//! Signals can be sent to zombies. So signals alone cannot distinguish a running group from one whose
+//! last processes are zombies, because the first process of the container reaps slowly or is missing.
 
 use std::fs;
 
-/// Whether some process of the group runs. `None` where the table cannot be read.
+/// Whether a process of the group runs. `None` if the process table cannot be read.
 pub(super) fn is_running(group: u32) -> Option<bool> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut statuses = processes.filter_map(|process| {
@@ -16,7 +16,7 @@ pub(super) fn is_running(group: u32) -> Option<bool> {
     Some(statuses.any(|status| is_running_member(&status, group) == Some(true)))
 }
 
-/// Reads `pid (name) state parent group …`, where the name may hold anything, even `)`.
+/// Parses `pid (name) state parent group …`, where the name may contain anything, even `)`.
 fn is_running_member(status: &[u8], group: u32) -> Option<bool> {
     let after_name = status.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = std::str::from_utf8(&status[after_name..]).ok()?;

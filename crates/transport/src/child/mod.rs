@@ -1,13 +1,14 @@
-//! The client side of stdio: a server as a child process, and no process left behind.
+//! The client side of stdio: a server as a child process. It is always ended, so that no process is
+//! left behind.
 //!
-//! A server is often a wrapper (`npx`, `uvx`, `sh -c`) around the process that matters, so each
-//! child leads a process group and it is the group that is ended: its input is closed, after a
-//! grace it gets SIGTERM, after another SIGKILL. On systems other than Unix there is only the
-//! child itself, and the second step is skipped.
+//! A server is often a wrapper (`npx`, `uvx`, `sh -c`) around the actual server process. So each child
+//! leads a process group, and the whole group is ended: its input is closed, after a grace period it
+//! gets SIGTERM, and after another SIGKILL. On systems other than Unix only the child itself is ended,
+//! and the second step is skipped.
 //!
-//! When this process is killed outright, nothing of ours runs any more; its end of the pipes
-//! closes, which the specification makes the sign for a server to exit. (A death signal from the
-//! kernel would need code between fork and exec, which is unsafe and so not done.)
+//! If this process is killed, it cannot do any of this; but its end of the pipes closes, which tells a
+//! server to exit according to the specification. (A death signal from the kernel would require code
+//! between fork and exec, which is unsafe code and therefore not used.)
 
 mod command;
 mod end;

@@ -10,7 +10,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 
 use super::process::{Pipe, Process};
 
-/// Both pipes of a child, to be driven with [`run`](crate::run).
+/// Both pipes of a child, for [`run`](crate::run).
 #[derive(Debug)]
 pub struct Pipes {
     /// The child's standard output.
@@ -21,8 +21,8 @@ pub struct Pipes {
 
 /// The standard output of a child.
 ///
-/// Ends when the last process that holds it has gone, or when the child was ended and all that
-/// was written by then is read: a process that got away does not hold the connection open.
+/// It ends when the last process that holds it has exited, or when the child was ended and its output
+/// was read completely: a process that escaped does not keep the connection open.
 #[derive(Debug)]
 pub struct ChildReader(Tail<ChildStdout>);
 
@@ -77,7 +77,7 @@ impl Drop for ChildWriter {
     }
 }
 
-/// A pipe from the child that ends with the child, even if another process still holds it.
+/// A pipe from the child that ends with the child, even if another process still holds the pipe.
 #[derive(Debug)]
 pub(super) struct Tail<R> {
     stream: R,
@@ -115,14 +115,14 @@ impl<R: AsyncRead + Direct + Unpin> AsyncRead for Tail<R> {
             return Poll::Ready(result);
         }
         ready!(self.process.poll_ended(self.pipe, cx));
-        // The runtime may not have heard yet of the last bytes, so the pipe itself is asked.
+        // The runtime may not know about the last bytes yet, so read from the pipe directly.
         self.stream.read_directly(space)
     }
 }
 
-/// A read past the runtime, for when nothing more will be written.
+/// Reading without the runtime, for a pipe to which nothing more will be written.
 pub(super) trait Direct {
-    /// Reads what is there; if that is nothing, it is the end.
+    /// Reads the available bytes; no bytes mean the end.
     fn read_directly(&mut self, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>>;
 }
 
@@ -146,8 +146,8 @@ impl<R: std::os::fd::AsFd> Direct for R {
 
 #[cfg(not(unix))]
 impl<R> Direct for R {
-    /// The stream is read on a helper thread here, which still has to bring the last bytes; without
-    /// groups it is unknown whether another process holds the pipe.
+    /// Here a helper thread reads the stream and still has to deliver the last bytes; and without
+    /// process groups it is unknown whether another process holds the pipe.
     fn read_directly(&mut self, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Pending
     }

@@ -1,5 +1,5 @@
-//! What is known of a running child, shared by its guard, its pipes and the threads that watch
-//! and end it.
+//! The state of a child process, shared by its handle, its pipes, and the threads that watch and end
+//! it.
 
 use std::process::ExitStatus;
 use std::sync::Condvar;
@@ -17,7 +17,7 @@ use super::group::Group;
 #[cfg(unix)]
 use super::watchdog::Watchdog;
 
-/// Which pipe waits for the end of the process.
+/// The pipe that waits for the end of the process.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pipe {
     Stdin,
@@ -29,9 +29,9 @@ pub(super) enum Pipe {
 pub(super) struct Process {
     pub(super) group: Group,
     life: Mutex<Life>,
-    /// Tells threads that `life` changed.
+    /// Notifies threads that `life` has changed.
     changed: Condvar,
-    /// Tells tasks that `life` changed.
+    /// Notifies tasks that `life` has changed.
     news: Notify,
     #[cfg(unix)]
     watchdog: Mutex<Option<Watchdog>>,
@@ -39,13 +39,13 @@ pub(super) struct Process {
 
 #[derive(Debug, Default)]
 struct Life {
-    /// Held here so that ending the process closes it, regardless of what drives the connection.
+    /// Kept here so that ending the process closes it, independently of the connection.
     stdin: Option<ChildStdin>,
     exit: Exit,
     is_reaped: bool,
     is_ending: bool,
     ended: Option<Ended>,
-    /// By [`Pipe`].
+    /// The wakers of the pipes, indexed by [`Pipe`].
     wakers: [Option<Waker>; 3],
 }
 
@@ -55,7 +55,7 @@ enum Exit {
     #[default]
     NotYet,
     With(ExitStatus),
-    /// The system did not tell how.
+    /// Exited, but the system did not report the status.
     Somehow,
 }
 
@@ -79,7 +79,7 @@ impl Process {
         *self.watchdog.lock() = watchdog;
     }
 
-    /// The group has ended, so the watchdog is no longer needed.
+    /// Dismisses the watchdog, because the group has ended.
     #[cfg(unix)]
     pub(super) fn dismiss_guard(&self) {
         let watchdog = self.watchdog.lock().take();
@@ -92,7 +92,7 @@ impl Process {
         self.life.lock().stdin = Some(stdin);
     }
 
-    /// Closes the child's input; a task that waits to write there is told.
+    /// Closes the child's input, and wakes the task that waits to write there.
     pub(super) fn close_stdin(&self) {
         let mut life = self.life.lock();
         let stdin = life.stdin.take();
@@ -104,7 +104,7 @@ impl Process {
         }
     }
 
-    /// Uses the child's input, if it is open; a task that has to wait is told when it is closed.
+    /// Uses the child's input, if it is open. A waiting task is woken when it is closed.
     pub(super) fn with_stdin<T>(
         &self,
         cx: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl Process {
         Some(polled)
     }
 
-    /// Ready when the process has ended, with all of its group that could be ended.
+    /// Ready when the process has ended, with all processes of its group that could be ended.
     pub(super) fn poll_ended(&self, pipe: Pipe, cx: &mut Context<'_>) -> Poll<()> {
         let mut life = self.life.lock();
         if life.ended.is_some() {
@@ -128,19 +128,19 @@ impl Process {
         Poll::Pending
     }
 
-    /// The watching thread: waits for the exit and tells.
+    /// Runs on the watching thread: waits for the exit and notifies others.
     pub(super) fn watch(&self) {
         let exit = self.group.wait();
         let mut life = self.life.lock();
         life.exit = exit.map_or(Exit::Somehow, Exit::With);
         if life.ended.is_some() {
-            // The call that ended it did not wait until now.
+            // The thread that ended the process did not wait until now.
             self.reap_in(&mut life);
         }
         self.tell(life);
     }
 
-    /// Waits for the exit until `deadline`, and reaps the child when it has exited.
+    /// Waits for the exit until `deadline`, and reaps the child if it has exited.
     pub(super) fn is_reaped_by(&self, deadline: Instant) -> bool {
         let mut life = self.life.lock();
         while life.exit == Exit::NotYet {
@@ -154,7 +154,7 @@ impl Process {
         true
     }
 
-    /// The exit status, if the child has exited and it is known.
+    /// The exit status, if the child has exited and its status is known.
     pub(super) fn exit_status(&self) -> Option<ExitStatus> {
         match self.life.lock().exit {
             Exit::With(status) => Some(status),
@@ -162,7 +162,7 @@ impl Process {
         }
     }
 
-    /// Says who ends the process: true for the first to ask.
+    /// Returns true for the first caller only, which then ends the process.
     pub(super) fn begin_ending(&self) -> bool {
         !std::mem::replace(&mut self.life.lock().is_ending, true)
     }
@@ -200,7 +200,7 @@ impl Process {
         }
     }
 
-    /// Reaps the child, which has exited, once.
+    /// Reaps the child once. It must have exited.
     fn reap_in(&self, life: &mut Life) {
         if !std::mem::replace(&mut life.is_reaped, true) {
             self.group.reap();

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::command::Command;
 
-/// A child process could not be started.
+/// Why a child process could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
     /// The program was not found.
     #[error("could not start `{program}`: {}", not_found(.program))]
     NoSuchProgram {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
     },
     /// The program is a script whose interpreter is missing.
@@ -21,7 +21,7 @@ pub enum SpawnError {
          check the script's first line"
     )]
     NoSuchInterpreter {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
     },
     /// The working directory does not exist.
@@ -31,32 +31,32 @@ pub enum SpawnError {
         .directory.display()
     )]
     NoSuchDirectory {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
-        /// The working directory as given.
+        /// The working directory, as it was given.
         directory: PathBuf,
     },
-    /// The file may not be executed.
+    /// The file must not be executed.
     #[error(
         "could not start `{program}`: permission denied; \
          check that it is an executable file and that its directory may be entered"
     )]
     PermissionDenied {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The child's pipes need a runtime to wait for them.
+    /// There is no tokio runtime, which the child's pipes need.
     #[error("could not start `{program}`: call `spawn` from inside a tokio runtime")]
     NoRuntime {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
     },
-    /// The system refused for some other reason.
+    /// The system refused for another reason.
     #[error("could not start `{program}`")]
     Failed {
-        /// The program as given.
+        /// The program, as it was given.
         program: String,
         /// The error of the operating system.
         source: io::Error,
@@ -77,8 +77,8 @@ impl SpawnError {
         }
     }
 
-    /// Finds out what the error of a spawn is about: the system says "not found" for a missing
-    /// program, a missing interpreter and a missing directory alike.
+    /// Determines the cause of a failed spawn: the system reports "not found" for a missing program, a
+    /// missing interpreter and a missing directory alike.
     pub(super) fn of(command: &Command, source: io::Error) -> Self {
         let program = name(command);
         let directory = command.directory();
@@ -101,7 +101,7 @@ impl SpawnError {
     }
 }
 
-/// What to say of a program that was not found. PATH is searched only for names.
+/// The message for a program that was not found. `PATH` is only searched for names.
 fn not_found(program: &str) -> &'static str {
     if Path::new(program).components().count() > 1 {
         "no such file"
@@ -118,7 +118,7 @@ fn name(command: &Command) -> String {
 fn is_there(command: &Command) -> bool {
     let path = Path::new(command.program());
     let has_directory = path.components().count() > 1;
-    // A relative path is looked up from the child's working directory.
+    // A relative path is resolved against the child's working directory.
     has_directory
         && command
             .directory()

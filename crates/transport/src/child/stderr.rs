@@ -11,31 +11,31 @@ use turnbuckle_base::lock::Mutex;
 use crate::line::{Line, LineBuffer};
 use crate::receive::LineFault;
 
-/// 1,000 lines: what a user looks through after a failure.
+/// 1,000 lines: as much as users read after a failure.
 const LOG_LINES: usize = 1_000;
 
-/// 256 KiB: what a fleet of a hundred chatty servers may cost stays under 26 MiB.
+/// 256 KiB: a hundred servers with much output take less than 26 MiB.
 const LOG_BYTES: usize = 256 * 1024;
 
-/// 8 KiB: a longer line is a dump, of which the beginning tells what it is.
+/// 8 KiB: a longer line is a dump, and its beginning shows what it is.
 const LOG_LINE_BYTES: usize = 8 * 1024;
 
 /// One line of a child's standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StderrLine {
-    /// Counts from 0 and skips none, so that a gap shows how many lines were missed.
+    /// The number of the line, from 0 without gaps, so that a gap shows how many lines were missed.
     pub number: u64,
-    /// The text, with what is not UTF-8 replaced.
+    /// The text. Invalid UTF-8 is replaced.
     pub text: String,
-    /// Whether the line was longer.
+    /// Whether the line was cut because it was longer.
     pub is_cut: bool,
 }
 
-/// The last lines of a child's standard error; clones share them, and they outlive the child.
+/// The last lines of a child's standard error. Clones share them, and the log outlives the child.
 ///
-/// Holds at most 1,000 lines and 256 KiB, and 8 KiB of each line. Empty unless the standard error
-/// was captured. (Printing there is logging and no sign of failure: R4 stdio.)
+/// It holds at most 1,000 lines and 256 KiB, and 8 KiB of each line. It is empty unless standard error
+/// was captured. (Output on standard error is logging and does not mean a failure: stdio.)
 #[derive(Clone)]
 pub struct StderrLog {
     shared: Arc<SharedLog>,
@@ -55,7 +55,7 @@ struct Ring {
 }
 
 impl StderrLog {
-    /// An empty log, for [`Command::stderr_log`](super::Command::stderr_log).
+    /// Creates an empty log, for [`Command::stderr_log`](super::Command::stderr_log).
     pub fn new() -> Self {
         let shared = SharedLog {
             ring: Mutex::default(),
@@ -66,12 +66,12 @@ impl StderrLog {
         }
     }
 
-    /// The lines that are kept, oldest first.
+    /// Returns the lines of the log, oldest first.
     pub fn lines(&self) -> Vec<StderrLine> {
         self.shared.ring.lock().lines.iter().cloned().collect()
     }
 
-    /// The last `count` lines as one text, for an error message. Empty if nothing was printed.
+    /// Returns the last `count` lines as one text, for an error message. Empty if nothing was printed.
     pub fn tail(&self, count: usize) -> String {
         let ring = self.shared.ring.lock();
         let skipped = ring.lines.len().saturating_sub(count);
@@ -84,7 +84,7 @@ impl StderrLog {
         lines.join("\n")
     }
 
-    /// Follows the log, from the oldest line that is kept.
+    /// Follows the log from its oldest line.
     pub fn follow(&self) -> StderrCursor {
         StderrCursor {
             log: self.clone(),
@@ -92,7 +92,8 @@ impl StderrLog {
         }
     }
 
-    /// Reads `stderr` to its end, which is not the end of the log. A child must never block because its log is not read.
+    /// Reads `stderr` to its end, which is not the end of the log. It always reads, because a child
+    /// must never block when its log is not read.
     pub(super) async fn fill(self, mut stderr: impl AsyncRead + Unpin) {
         let mut buffer = LineBuffer::new(LOG_LINE_BYTES);
         while let Ok(count @ 1..) = stderr.read(buffer.space()).await {
@@ -110,7 +111,7 @@ impl StderrLog {
         }
     }
 
-    /// Says that nothing more will come.
+    /// Marks the end of the log.
     pub(super) fn end(&self) {
         self.shared.ring.lock().is_ended = true;
         self.shared.news.notify_waiters();
@@ -158,7 +159,7 @@ impl Ring {
         }
     }
 
-    /// The oldest line kept from `number` on.
+    /// The first line with this number or a higher one.
     fn at(&self, number: u64) -> Option<&StderrLine> {
         let first = self.lines.front()?.number;
         let offset = usize::try_from(number.saturating_sub(first)).ok()?;
@@ -166,7 +167,7 @@ impl Ring {
     }
 }
 
-/// A place in a child's standard error, from which it is read as it comes.
+/// A position in a child's standard error, for reading new lines as they come.
 #[derive(Debug)]
 pub struct StderrCursor {
     log: StderrLog,
@@ -174,8 +175,8 @@ pub struct StderrCursor {
 }
 
 impl StderrCursor {
-    /// The next line, or `None` when the child has closed its standard error. Lines that were
-    /// dropped before they were read are skipped; the numbers show it.
+    /// Returns the next line, or `None` when the child has closed its standard error. Lines that were
+    /// dropped before they were read are skipped; their numbers are missing.
     ///
     /// # Cancel safety
     /// Dropping the future loses no line.

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection over any stream of bytes: a tunnel, a virtual socket, memory.
+/// A connection over any byte stream: a tunnel, a virtual socket, memory.
 ///
-/// A server takes them with [`Listener::from_streams`](super::Listener::from_streams), a client opens
-/// them with [`AgentSettings::with_dialer`](super::client::AgentSettings::with_dialer).
+/// A server accepts such streams with [`Listener::from_streams`](super::Listener::from_streams), and a
+/// client opens them with [`AgentSettings::with_dialer`](super::client::AgentSettings::with_dialer).
 pub struct ByteStream(Box<dyn BothWays>);
 
 trait BothWays: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -18,7 +18,7 @@ trait BothWays: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> BothWays for S {}
 
 impl ByteStream {
-    /// A connection over this stream.
+    /// Creates a connection over this stream.
     pub fn new(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         Self(Box::new(stream))
     }

@@ -1,10 +1,10 @@
-//! HTTP below the protocol: a server's door, a client's agent, and the text of event streams.
+//! HTTP without the protocol: listeners for servers, an agent for clients, and event streams.
 //!
-//! [`client`] sends requests and reads answers. [`sse`] writes and reads server-sent events and
-//! does no I/O. [`serve`] takes connections from a [`Listener`] and hands their requests to any
-//! tower service; it owns all that a client can do to a server before a request is complete: too
-//! many connections, slow headers, large headers, silence. What a request says is the service's
-//! business, and so is how long its body may take.
+//! [`client`] sends requests and reads responses. [`sse`] writes and parses server-sent events and does
+//! no I/O. [`serve`] accepts connections from a [`Listener`] and passes their requests to any tower
+//! service. It limits everything that a client can do to a server before a request is complete: too
+//! many connections, slow headers, large headers, silence. The content of a request is the
+//! responsibility of the service, and so is the time for its body.
 
 mod byte_stream;
 pub mod client;

@@ -1,4 +1,4 @@
-//! The loop that takes connections, and its end.
+//! The loop that accepts connections, and its end.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -16,35 +16,35 @@ use super::listen::Accept;
 use super::socket::Socket;
 use super::{Listener, Peer, Settings};
 
-/// 64: so many connections too many are told so at once; further ones wait in the system's queue
-/// until one of these is told, two seconds at the most.
+/// 64: how many excess connections are refused concurrently. Further ones wait in the system's queue
+/// until one of these is refused, for at most two seconds.
 const REFUSALS: usize = 64;
 
-/// Why a server did not end as it should.
+/// Why a server did not stop cleanly.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Requests were still running when the time for them was over; they were dropped.
+    /// Requests were still running at the end of the grace period; they were dropped.
     #[error(
         "{connections} connections were cut off, for their requests took longer than {grace:?} \
          to finish"
     )]
     Unfinished {
-        /// How many connections had such a request.
+        /// The number of connections with such requests.
         connections: usize,
-        /// The time that they had.
+        /// The grace period.
         grace: Duration,
     },
 }
 
 /// Serves every connection of a listener until `shutdown` is ready, then lets requests finish.
 ///
-/// Each connection has a task of its own, in which the service runs: on HTTP/1.1 without any other
-/// task, on HTTP/2 with one for each request. A client that hangs up drops the service's future or
-/// body. Every request has a [`Peer`] in its extensions.
+/// Each connection has its own task, in which the service runs: on HTTP/1.1 without any other task, on
+/// HTTP/2 with one for each request. If a client closes the connection, the service's future or body is
+/// dropped. Every request has a [`Peer`] in its extensions.
 ///
-/// After `shutdown` no connection is taken and idle ones are closed. Streams that do not end by
-/// themselves must be ended by the service, or they are cut off after [`Settings::grace`].
+/// After `shutdown` no connection is accepted and idle ones are closed. The service must end streams
+/// that do not end by themselves, or they are dropped after [`Settings::grace`].
 ///
 /// ```no_run
 /// # async fn run<S, B>(service: S) -> Result<(), Box<dyn std::error::Error>>
@@ -67,8 +67,8 @@ pub enum ServeError {
 ///
 /// # Errors
 ///
-/// If requests did not finish in time. Trouble with a single connection is logged and ends it;
-/// trouble with taking connections, such as too many open files, is logged and waited out.
+/// Fails if requests did not finish in time. A failure of a single connection is logged and ends it; a
+/// failure to accept connections, such as too many open files, is logged and retried.
 ///
 /// # Cancel safety
 ///
@@ -109,14 +109,14 @@ where
         connections,
         refusals,
     } = arrivals;
-    // Closes the listener: who comes from now on is told by the system.
+    // Closes the listener: the system refuses new connections from now on.
     drop(accept);
     drop(refusals);
     closing.say();
     finish(connections, settings.grace).await
 }
 
-/// What comes through the listener, and what has come.
+/// The listener, and the tasks of its connections.
 struct Arrivals {
     accept: Accept,
     connections: JoinSet<()>,
@@ -132,7 +132,7 @@ impl Arrivals {
         }
     }
 
-    /// The next connection, or none when it is time to stop.
+    /// Accepts the next connection. Returns `None` when it is time to stop.
     async fn next(
         &mut self,
         mut shutdown: Pin<&mut impl Future<Output = ()>>,
@@ -144,7 +144,7 @@ impl Arrivals {
             reap(&mut self.connections, cx);
             reap(&mut self.refusals, cx);
             if self.refusals.len() >= REFUSALS {
-                // Woken when one of them ends.
+                // Woken when one of the tasks ends.
                 return Poll::Pending;
             }
             self.accept.poll_next(cx).map(Some)
@@ -153,7 +153,7 @@ impl Arrivals {
     }
 }
 
-/// Forgets the tasks that have ended.
+/// Removes the tasks that have ended.
 fn reap(tasks: &mut JoinSet<()>, cx: &mut Context<'_>) {
     while let Poll::Ready(Some(outcome)) = tasks.poll_join_next(cx) {
         if let Err(error) = outcome {

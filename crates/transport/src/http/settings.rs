@@ -1,25 +1,25 @@
-//! Limits for requests and connections of clients.
+//! Limits on requests and connections of clients.
 
 use std::time::Duration;
 
-/// 10,000: some 130 MB of memory when each holds a stream open. A process that may not have so many
-/// open files (`ulimit -n`) takes as many as it can and leaves the rest waiting.
+/// 10,000: about 130 MB of memory if each connection has an open stream. A process with a lower limit
+/// on open files (`ulimit -n`) accepts as many as it can; the others wait.
 const MAX_CONNECTIONS: usize = 10_000;
 
-/// 64 KiB: tokens and mirrored arguments fit many times over. Browsers stop at about as much.
+/// 64 KiB: many times more than tokens and mirrored arguments need. Browsers have a similar limit.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// 128: what HTTP/2 clients reckon with; RFC 9113 recommends at least 100.
+/// 128: HTTP/2 clients expect about this many; RFC 9113 recommends at least 100.
 const MAX_STREAMS: u32 = 128;
 
-/// 10 s: a head fits in a few packets. This leaves time to lose one of them three times.
+/// 10 s: a head fits in a few packets. This is enough time to lose one of them three times.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// 2 min: longer than clients keep an unused connection (90 s in the pools we know), so that it is
-/// the client who closes it, and no request is lost on a connection that is just being closed.
+/// 2 min: longer than clients keep an unused connection (90 s in the pools we know), so that the client
+/// closes it, and no request is lost on a connection that is being closed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// 1 min: a client that reads at all takes some bytes within that time, over any network.
+/// 1 min: a client that reads at all accepts some bytes within that time, over any network.
 const WRITE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// 10 s: below the 30 s that container managers wait before they kill.
@@ -39,19 +39,19 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Connections at once. One more is answered with a 503 and closed.
+    /// The limit on open connections. Further ones are answered with a 503 and closed.
     pub max_connections: usize,
-    /// Bytes of a request's head. A larger one is answered with a 431. HTTP/1.1 also refuses more
-    /// than 100 headers.
+    /// The size limit of a request's head in bytes. A larger one is answered with a 431. HTTP/1.1 also
+    /// refuses more than 100 headers.
     pub max_header_bytes: usize,
-    /// Requests at once on one connection of HTTP/2.
+    /// The limit on concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
-    /// Time for a handshake of TLS, and for a request's head from its first byte to its last. On a
-    /// new connection also the time until the first byte.
+    /// The time limit for a TLS handshake, and for a request's head from its first byte to its last. On
+    /// a new connection, also for the first byte.
     pub header_timeout: Duration,
     /// How long a connection may be without a request.
     pub idle_timeout: Duration,
-    /// How long a client may leave what is sent to it unread.
+    /// How long a client may leave a response unread.
     pub write_timeout: Duration,
     /// How long requests may take to finish after the server was told to stop.
     pub grace: Duration,
@@ -72,25 +72,25 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Sets how many connections there may be at once.
+    /// Sets the limit on open connections.
     pub fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
         self
     }
 
-    /// Sets how many bytes a request's head may have.
+    /// Sets the size limit of a request's head in bytes.
     pub fn with_max_header_bytes(mut self, bytes: usize) -> Self {
         self.max_header_bytes = bytes;
         self
     }
 
-    /// Sets how many requests one connection of HTTP/2 may have at once.
+    /// Sets the limit on concurrent requests on one HTTP/2 connection.
     pub fn with_max_streams(mut self, streams: u32) -> Self {
         self.max_streams = streams;
         self
     }
 
-    /// Sets the time for a request's head.
+    /// Sets the time limit for a request's head.
     pub fn with_header_timeout(mut self, timeout: Duration) -> Self {
         self.header_timeout = timeout;
         self
@@ -102,7 +102,7 @@ impl Settings {
         self
     }
 
-    /// Sets how long a client may leave what is sent to it unread.
+    /// Sets how long a client may leave a response unread.
     pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
         self.write_timeout = timeout;
         self

@@ -1,4 +1,5 @@
-//! The bytes of one connection before TLS: one type for TCP, Unix sockets and streams of the application.
+//! The byte stream of a connection below TLS: one type for TCP, Unix sockets and streams of the
+//! application.
 
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
@@ -24,7 +25,7 @@ pub(super) enum Socket {
     Other(ByteStream),
 }
 
-/// Does the same to any kind.
+/// Forwards a call to any kind.
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
@@ -37,9 +38,9 @@ macro_rules! either {
 }
 
 impl Socket {
-    /// Whether nothing has arrived that was not read yet: neither bytes nor the end of the connection.
+    /// Whether there is nothing to read: neither bytes nor the end of the connection.
     ///
-    /// The operating system is asked. tokio may not have heard of what has arrived just now.
+    /// This asks the operating system, because tokio may not know yet what has just arrived.
     pub(super) fn is_quiet(&mut self) -> bool {
         let socket = match self {
             Self::Tcp(stream) => SockRef::from(&*stream),
@@ -57,7 +58,7 @@ fn has_nothing_to_read(stream: &mut ByteStream) -> bool {
     let mut buffer = ReadBuf::new(&mut byte);
     let mut context = Context::from_waker(Waker::noop());
     let read = poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer));
-    // A task that has used up its budget would be told to wait without a look at the stream.
+    // Unconstrained: a task that has used up its budget would get `Pending` without a read.
     pin!(unconstrained(read)).poll(&mut context).is_pending()
 }
 

@@ -1,31 +1,31 @@
-//! Memory that many outboxes share.
+//! A memory budget that many outboxes share.
 
 use std::sync::Arc;
 
 use super::held::Held;
 use super::queue::Queue;
 
-/// 8 KiB: what may wait in an outbox without being paid for.
+/// 8 KiB: how much may wait in an outbox without using the budget.
 const FREE_BYTES: usize = 8 * 1024;
 
-/// 32 KiB: what is paid for at least, so that small messages do not pay each.
+/// 32 KiB: the minimum amount to request from the budget, so that small messages need not request each.
 const STEP_BYTES: usize = 32 * 1024;
 
-/// Pays for the messages that wait in outboxes.
+/// A memory budget for the messages that wait in outboxes.
 pub trait OutboxBudget: Send + Sync {
-    /// Takes so many bytes for a payer, until what this gives is dropped. `None` if there are not so
-    /// many left.
+    /// Takes this many bytes from the budget for a payer, until the returned value is dropped. Returns
+    /// `None` if there are not enough bytes left.
     fn pay(self: Arc<Self>, payer: u64, bytes: usize) -> Option<Held>;
 }
 
-/// Who pays for an outbox.
+/// The budget of an outbox, and its payer.
 pub(super) struct Account {
     pub(super) budget: Arc<dyn OutboxBudget>,
     pub(super) payer: u64,
 }
 
 impl Account {
-    /// Pays for what waits in the queue; false if it cannot.
+    /// Takes memory from the budget for the queued messages. Returns false if there is not enough.
     pub(super) fn settle(&self, queue: &mut Queue) -> bool {
         let owed = queue.pending().saturating_sub(FREE_BYTES + queue.paid);
         if owed == 0 {

@@ -1,4 +1,4 @@
-//! Takes queued messages out of the outbox, for the connection that writes them.
+//! Removes queued messages from the outbox, for the connection that writes them.
 
 use std::io;
 use std::mem;
@@ -12,7 +12,7 @@ use super::send::Outbox;
 use crate::error::TransportError;
 use crate::limits::RETAINED_BUFFER_BYTES;
 
-/// Lines taken out of the outbox to be written.
+/// Lines that were removed from the outbox to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
@@ -20,18 +20,18 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// What is still to be written.
+    /// The bytes that are still to be written.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[self.head..]
     }
 }
 
-/// What a drainer finds.
+/// The result of [`Outbox::poll_take`].
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// The chunk has bytes to write.
     Lines,
-    /// The outbox is closed and everything is written.
+    /// The outbox is closed and everything was written.
     Finished,
     /// A write failed.
     Failed(io::Error),
@@ -57,7 +57,7 @@ impl Outbox {
         Ok(Attached(self.clone()))
     }
 
-    /// Messages pushed by this thread from now on wait for the flush that ends the batch.
+    /// Messages that this thread pushes from now on are flushed at the end of the batch.
     pub(crate) fn begin_batch(&self) {
         self.lock().batch = Some(thread::current().id());
     }
@@ -66,12 +66,12 @@ impl Outbox {
         Self::without_batch(&mut self.lock());
     }
 
-    /// Whether so many answers are unsent that nothing more should be read.
+    /// Whether there are so many unsent answers that reading should pause.
     pub(crate) fn is_backlogged(&self) -> bool {
         self.shared.backlog.load(Ordering::Relaxed) >= self.shared.high_water
     }
 
-    /// Ready when the queue can take more answers, or when waiting is useless.
+    /// Ready when the queue can accept more answers, or when waiting is useless.
     pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.lock();
         if queue.backlog() < self.shared.high_water || queue.phase == Phase::Shut {
@@ -81,7 +81,7 @@ impl Outbox {
         Poll::Pending
     }
 
-    /// Takes what is queued into `chunk`, which must be written out. Registers the task otherwise.
+    /// Moves the queued messages to `chunk`, which must be written. Otherwise registers the task.
     pub(crate) fn poll_take(&self, cx: &mut Context<'_>, chunk: &mut Chunk) -> Poll<Taken> {
         let mut queue = self.lock();
         if let Some(error) = queue.failure.take() {
@@ -100,7 +100,7 @@ impl Outbox {
         Poll::Pending
     }
 
-    /// Ready when something is queued, or nothing more will be. Registers the task otherwise.
+    /// Ready when a message is queued, or when no more will be. Otherwise registers the task.
     pub fn poll_queued(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.lock();
         if queue.pending() > 0 || queue.phase != Phase::Open {
@@ -110,20 +110,20 @@ impl Outbox {
         Poll::Pending
     }
 
-    /// Has the task woken when the outbox is closed, while it waits to write a chunk.
+    /// Registers the task to be woken when the outbox is closed, while it waits to write a chunk.
     pub(crate) fn watch(&self, cx: &mut Context<'_>) {
         register(&mut self.lock(), cx);
     }
 
-    /// Ends the batch and takes what is queued, unless another thread is writing: that one goes on
-    /// with whatever it finds when it is through.
+    /// Ends the batch and takes the queued messages, unless another thread is writing: that thread then
+    /// writes them after its current chunk.
     pub(crate) fn end_batch_and_take(&self, chunk: &mut Chunk) -> bool {
         let mut queue = self.lock();
         Self::without_batch(&mut queue);
         queue.phase != Phase::Shut && take(&mut queue, chunk)
     }
 
-    /// Says that `count` bytes of the chunk are on the wire.
+    /// Records that `count` bytes of the chunk were written.
     pub(crate) fn wrote(&self, chunk: &mut Chunk, count: usize) {
         chunk.head = (chunk.head + count).min(chunk.bytes.len());
         let mut queue = self.lock();
@@ -134,17 +134,18 @@ impl Outbox {
         }
         let held = queue.released();
         self.released(queue);
-        // Outside of the lock: what is dropped here is not ours.
+        // Dropped outside of the lock, because these are values of the senders.
         drop(held);
     }
 
-    /// Puts back what a writer that must not wait could not write, for one that may.
+    /// Returns the bytes that a writer could not write without blocking to the queue, for another
+    /// writer.
     pub(crate) fn give_back(&self, chunk: &mut Chunk) {
         let mut queue = self.lock();
         if queue.phase == Phase::Shut {
             chunk.recycle();
         } else {
-            // Nothing to copy in the usual case: the queue is empty.
+            // Usually the queue is empty, so nothing is copied.
             chunk.bytes.append(&mut queue.bytes);
             mem::swap(&mut queue.bytes, &mut chunk.bytes);
             queue.head = mem::take(&mut chunk.head);
@@ -154,7 +155,7 @@ impl Outbox {
         self.released(queue);
     }
 
-    /// Ends the outbox because writing failed; the drainer is told why.
+    /// Closes the outbox because writing failed. The drainer gets the error.
     pub(crate) fn fail(&self, error: io::Error) {
         let mut queue = self.lock();
         if queue.phase != Phase::Shut {
@@ -164,7 +165,7 @@ impl Outbox {
         self.shut();
     }
 
-    /// Ends the outbox: what is queued is forgotten and everyone who waits is told.
+    /// Closes the outbox: queued messages are dropped, and all waiting tasks are notified.
     pub(crate) fn shut(&self) {
         let mut queue = self.lock();
         queue.shut();
@@ -180,7 +181,7 @@ impl Outbox {
         queue.is_urgent = false;
     }
 
-    /// Wakes the tasks that can go on now that bytes have left the queue.
+    /// Wakes the tasks that can continue now that bytes have left the queue.
     fn released(&self, mut queue: MutexGuard<'_, Queue>) {
         self.publish(&queue);
         let has_room = queue.pending() < self.shared.high_water;

@@ -1,28 +1,28 @@
-//! Values that senders want to have dropped when their messages are written.
+//! Values of senders that are dropped when their messages were written.
 
 use std::fmt;
 
-/// What is kept until messages are written: for instance what was paid for their memory.
+/// Values that are kept until messages are written, such as their share of a memory budget.
 #[derive(Default)]
 pub struct Held(Vec<Box<dyn Send + Sync>>);
 
 impl Held {
-    /// Keeps one value.
+    /// Creates a holder with one value.
     pub fn new(value: impl Send + Sync + 'static) -> Self {
         Self(vec![Box::new(value)])
     }
 
-    /// Keeps one more.
+    /// Adds a value.
     pub fn add(&mut self, value: impl Send + Sync + 'static) {
         self.0.push(Box::new(value));
     }
 
-    /// Takes what another keeps.
+    /// Moves the values of another holder to this one.
     pub(super) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }
 
-    /// Whether nothing is kept.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The way out for transports that do not write to a byte stream, such as HTTP bodies.
+//! Reading the outbox for transports that do not write to a byte stream, such as HTTP bodies.
 
 use std::task::{Context, Poll};
 
@@ -7,17 +7,17 @@ use super::held::Held;
 use super::send::Outbox;
 
 impl Outbox {
-    /// Takes the lines that are queued and appends them to `lines`, each with its line end, for
-    /// a transport of your own. `None` when the outbox is closed and everything has been taken.
+    /// Moves the queued lines to `lines`, each with its line end, for a custom transport. Returns
+    /// `None` when the outbox is closed and everything was taken.
     ///
-    /// What is taken counts as written: take only what you can send. One task at a time may wait
-    /// here.
+    /// Lines that were taken count as written: take only what you can send. Only one task at a time may
+    /// wait here.
     pub fn poll_lines(&self, cx: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<Option<()>> {
         self.poll_lines_holding(cx, lines, &mut Held::default())
     }
 
-    /// The same, and gives what is held for the lines ([`push_holding`](Self::push_holding)), to be
-    /// dropped when they have been sent.
+    /// The same, and also returns the values that are held for the lines
+    /// ([`push_holding`](Self::push_holding)). Drop them when the lines have been sent.
     pub fn poll_lines_holding(
         &self,
         cx: &mut Context<'_>,

@@ -1,7 +1,7 @@
 //! The bounded queue of outgoing messages: many senders, one connection that empties it.
 //!
-//! Messages lie in the queue as the bytes that go on the wire, one line each, so that a drainer
-//! takes all of them by swapping a buffer and writes them at once.
+//! The queue contains messages as the bytes to be sent, one line each, so that a drainer takes all of
+//! them by swapping a buffer and writes them at once.
 
 mod budget;
 mod drain;

@@ -1,4 +1,4 @@
-//! The queue of an outbox: bytes, counts, and waiting senders.
+//! The queue of an outbox: its bytes, counters, and waiting tasks.
 
 use std::io;
 use std::mem;
@@ -9,43 +9,44 @@ use memchr::memchr2;
 
 use super::held::Held;
 
-/// How far the outbox is from its end.
+/// The phase of an outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Takes messages.
+    /// Accepts messages.
     Open,
-    /// Takes no more; what is queued is still written.
+    /// Accepts no more messages; queued ones are still written.
     Closing,
     /// The connection has ended; nothing is written any more.
     Shut,
 }
 
-/// All that changes under the outbox's lock.
+/// The state under the outbox's lock.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// Whole lines; those before `head` are written already.
+    /// Complete lines; the bytes before `head` were already written.
     pub(super) bytes: Vec<u8>,
     pub(super) head: usize,
-    /// How many of `bytes` were pushed rather than sent; only these hold up reading.
+    /// How many of `bytes` were pushed rather than sent; only these pause reading.
     pub(super) pushed: usize,
-    /// Bytes that a drainer is writing now, and how many of them were pushed.
+    /// How many bytes a drainer is writing now, and how many of them were pushed.
     pub(super) taken: usize,
     pub(super) taken_pushed: usize,
     pub(super) phase: Phase,
     pub(super) is_attached: bool,
-    /// Why writing failed, until the drainer asks.
+    /// The error of a failed write, until the drainer takes it.
     pub(super) failure: Option<io::Error>,
-    /// The thread that is handing over a batch of messages and will flush when it is through.
+    /// The thread that is passing on a batch of messages and flushes at its end.
     pub(super) batch: Option<ThreadId>,
-    /// Some other thread queued a message during the batch: it must not wait for its end.
+    /// Whether another thread queued a message during the batch, which must not wait for the end of the
+    /// batch.
     pub(super) is_urgent: bool,
-    /// Waits for something to write.
+    /// Waits for messages to write.
     pub(super) drainer: Option<Waker>,
-    /// Waits for the answers to be written before it reads on.
+    /// Waits for answers to be written before it continues to read.
     pub(super) reader: Option<Waker>,
-    /// What senders want to have dropped when their messages are written.
+    /// Values that are dropped when their messages were written.
     pub(super) held: Held,
-    /// Bytes that the budget of the outbox was paid for.
+    /// How many bytes the outbox has taken from its budget.
     pub(super) paid: usize,
 }
 
@@ -69,18 +70,18 @@ impl Queue {
         }
     }
 
-    /// Bytes queued and not yet written, with those being written now.
+    /// The number of bytes that were not written yet, including those being written now.
     pub(super) fn pending(&self) -> usize {
         self.bytes.len() - self.head + self.taken
     }
 
-    /// Bytes of pushed answers not yet written.
+    /// The number of bytes of pushed answers that were not written yet.
     pub(super) fn backlog(&self) -> usize {
         self.pushed + self.taken_pushed
     }
 
-    /// Appends one message as a line and says how many bytes that took. Nothing is appended when
-    /// `write` fails, panics or writes nothing.
+    /// Appends one message as a line and returns the number of bytes. Nothing is appended if `write`
+    /// fails, panics or writes nothing.
     pub(super) fn append<E>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -95,8 +96,8 @@ impl Queue {
         Ok(self.bytes.len().saturating_sub(start))
     }
 
-    /// Whom to wake about a message just appended. The thread that hands over a batch flushes
-    /// at its end, and a drainer that is writing looks again when it is through.
+    /// Returns the task to wake for a message that was just appended. A thread that passes on a batch
+    /// flushes at its end, and a drainer that is writing checks the queue again afterwards.
     pub(super) fn drainer_to_wake(&mut self) -> Option<Waker> {
         if let Some(thread) = self.batch {
             if thread == thread::current().id() {
@@ -111,7 +112,7 @@ impl Queue {
         }
     }
 
-    /// What was held for messages that are all written now. Drop it outside of the lock.
+    /// Returns the held values if all messages were written. Drop them outside of the lock.
     pub(super) fn released(&mut self) -> Held {
         if self.held.is_empty() || self.pending() > 0 {
             return Held::default();
@@ -119,18 +120,18 @@ impl Queue {
         self.let_go()
     }
 
-    /// What is held, for somebody else to drop when the messages are written.
+    /// Returns the held values, to be dropped by the caller when the messages are written.
     pub(super) fn let_go(&mut self) -> Held {
         self.paid = 0;
         mem::take(&mut self.held)
     }
 
-    /// Takes back what was appended last.
+    /// Removes the bytes that were appended last.
     pub(super) fn take_back(&mut self, count: usize) {
         self.bytes.truncate(self.bytes.len() - count);
     }
 
-    /// Forgets what is queued and takes no more.
+    /// Drops the queued messages and accepts no more.
     pub(super) fn shut(&mut self) {
         self.phase = Phase::Shut;
         self.bytes = Vec::new();
@@ -138,7 +139,7 @@ impl Queue {
     }
 }
 
-/// A message being appended, taken back unless it becomes whole.
+/// A message that is being appended. It is removed unless it is completed.
 struct Entry<'a> {
     bytes: &'a mut Vec<u8>,
     start: usize,
@@ -156,9 +157,9 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// A line end inside a message would split it in two. In JSON a line end can only be between
-    /// tokens, where a space means the same. (stdio: messages MUST NOT contain embedded newlines;
-    /// CR too, because many peers split at either.)
+    /// Replaces line ends inside a message, which would split it. In JSON a line end can only be
+    /// between tokens, where a space has the same meaning. (stdio: messages MUST NOT contain embedded
+    /// newlines; CR too, because many peers split at either.)
     fn straighten(&mut self) {
         let mut from = self.start;
         while let Some(offset) = memchr2(b'\n', b'\r', &self.bytes[from..]) {

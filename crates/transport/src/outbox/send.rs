@@ -1,4 +1,4 @@
-//! The senders' side: push without waiting, send with waiting, close.
+//! The sender side of the outbox: push without waiting, send with waiting, close.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::limits::Limits;
 
 /// A bounded queue of outgoing messages; clones share it.
 ///
-/// Make one for each connection, give a clone to everything that sends messages, and hand it to
-/// [`run`](crate::run) or [`serve_stdio`](crate::serve_stdio), which write what is queued. When
+/// Create one for each connection, give a clone to everything that sends messages, and pass it to
+/// [`run`](crate::run) or [`serve_stdio`](crate::serve_stdio), which write the queued messages. When
 /// that future ends or is dropped, the outbox is closed.
 ///
 /// ```
@@ -33,30 +33,31 @@ pub struct Outbox {
 
 pub(super) struct SharedQueue {
     queue: Mutex<Queue>,
-    /// A copy of [`Queue::backlog`], read after every message.
+    /// A copy of [`Queue::backlog`], checked after every message.
     pub(super) backlog: AtomicUsize,
     pub(super) high_water: usize,
-    /// Who pays for messages that are not answers.
+    /// The budget for messages that are not answers.
     account: Option<Account>,
     /// One permit: waiting senders queue here and only the first of them waits for space, so that
-    /// no sender is overtaken without limit.
+    /// senders are served in order.
     turn: Semaphore,
-    /// Wakes the sender whose turn it is.
+    /// Wakes the sender that has the permit.
     pub(super) room: Notify,
-    /// Wakes those who wait for the outbox to be closed.
+    /// Wakes tasks that wait for the outbox to be closed.
     closing: Notify,
-    /// Senders that wait for a turn or for space.
+    /// The number of senders that wait for the permit or for space.
     waiting: AtomicUsize,
 }
 
 impl Outbox {
-    /// Makes an empty outbox that holds about `limits.outbox_high_water_bytes`.
+    /// Creates an empty outbox that holds about `limits.outbox_high_water_bytes`.
     pub fn new(limits: Limits) -> Self {
         Self::with_account(limits, None)
     }
 
-    /// The same, for one of many outboxes that share a budget. What is sent unasked waits, or is not
-    /// queued, if the budget does not pay for what is there already; a few KiB are free.
+    /// The same, for one of many outboxes that share a memory budget. Messages that are not answers
+    /// wait, or are not queued, if the budget is too small for the messages in the queue; a few KiB are
+    /// free.
     pub fn with_budget(limits: Limits, budget: Arc<dyn OutboxBudget>, payer: u64) -> Self {
         Self::with_account(limits, Some(Account { budget, payer }))
     }
@@ -77,8 +78,7 @@ impl Outbox {
         }
     }
 
-    /// Queues one message without waiting, like [`push_with`](Self::push_with), from bytes that are
-    /// there already.
+    /// Queues one message without waiting, like [`push_with`](Self::push_with), from existing bytes.
     pub fn push(&self, message: &[u8]) {
         let Ok(()) = self.push_with::<Infallible>(|line| {
             line.extend_from_slice(message);
@@ -86,14 +86,14 @@ impl Outbox {
         });
     }
 
-    /// Queues one message without waiting: for answers to what was received, whose amount the
-    /// connection bounds by reading nothing more while they are over the high-water mark.
+    /// Queues one message without waiting. Use it for answers to received messages: the connection
+    /// limits their number by reading nothing more while they exceed the high-water mark.
     ///
-    /// `write` appends the message, without a line end, straight to the queue; it must not change
-    /// what is there. Nothing is queued if it fails, panics or appends nothing. It runs under the
+    /// `write` appends the message, without a line end, directly to the queue; it must not change the
+    /// existing bytes. Nothing is queued if it fails, panics or appends nothing. It runs under the
     /// outbox's lock and must not use the outbox. A message that is pushed inside
-    /// [`receive`](crate::Receive::receive) leaves when its batch is done. `write` is not called on
-    /// a closed outbox, and that is not an error of the caller.
+    /// [`receive`](crate::Receive::receive) is written at the end of the batch. On a closed outbox
+    /// `write` is not called, which is not an error.
     pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         self.push_and(write, |_, _| ())
     }
@@ -116,7 +116,7 @@ impl Outbox {
     }
 
     /// Queues one message without waiting, as [`push`](Self::push) does, and drops `held` when the
-    /// message has been written, or cannot be written any more.
+    /// message was written, or cannot be written any more.
     pub fn push_holding(&self, message: &[u8], held: impl Send + Sync + 'static) {
         let write = |line: &mut Vec<u8>| {
             line.extend_from_slice(message);
@@ -128,19 +128,19 @@ impl Outbox {
         });
     }
 
-    /// Queues one message as soon as the queue has space: for messages that are not answers. If the
-    /// peer does not read, senders wait in the order they came, and memory does not grow.
+    /// Queues one message as soon as the queue has space. Use it for messages that are not answers. If
+    /// the peer does not read, senders wait in order, and memory does not grow.
     ///
     /// # Errors
     /// [`Closed`] if the outbox was closed before the message was queued.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the message out entirely; once it is ready the message is queued
-    /// whole.
+    /// If the future is dropped before it is ready, no part of the message is queued; once it is ready,
+    /// the whole message is queued.
     pub async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.when_there_is_room(|queue| {
             let Ok(_) = queue.append::<Infallible>(|line| {
-                // With room for the line end, for which a large message would be moved otherwise.
+                // Includes the line end, so that a large message need not be moved for it.
                 line.reserve(message.len() + 1);
                 line.extend_from_slice(message);
                 Ok(())
@@ -149,8 +149,8 @@ impl Outbox {
         .await
     }
 
-    /// Queues one message now, or not at all: for messages that are not answers, from senders that
-    /// must not wait. `write` is as for [`push_with`](Self::push_with), but cannot fail.
+    /// Queues one message now, or not at all. Use it for messages that are not answers, from senders
+    /// that must not wait. `write` is the same as for [`push_with`](Self::push_with), but cannot fail.
     ///
     /// # Errors
     /// [`TrySendError`] says why nothing was queued.
@@ -159,7 +159,7 @@ impl Outbox {
         if queue.phase != Phase::Open {
             return Err(TrySendError::Closed);
         }
-        // Those who wait were here first.
+        // Waiting senders come first.
         if self.has_waiting_senders() || !self.has_room(&mut queue) {
             return Err(TrySendError::Full);
         }
@@ -175,20 +175,20 @@ impl Outbox {
         Ok(())
     }
 
-    /// Waits until the queue is under its high-water mark: for a task that then pushes an answer
+    /// Waits until the queue is below its high-water mark. Use it in a task that then pushes an answer
     /// of its own with [`push_with`](Self::push_with).
     ///
     /// # Errors
     /// [`Closed`] if the outbox was closed.
     ///
     /// # Cancel safety
-    /// Dropping the future gives up the place in the row and nothing else.
+    /// Dropping the future only gives up its place among the waiting senders.
     pub async fn ready(&self) -> Result<(), Closed> {
         self.when_there_is_room(|_| ()).await
     }
 
-    /// Takes no more messages. What is queued is still written, then the write side of the
-    /// connection is shut.
+    /// Accepts no more messages. Queued messages are still written, then the write side of the
+    /// connection is closed.
     pub fn close(&self) {
         let mut queue = self.lock();
         if queue.phase == Phase::Open {
@@ -202,7 +202,7 @@ impl Outbox {
         }
     }
 
-    /// Whether messages are refused: after [`close`](Self::close) and after the connection ended.
+    /// Whether messages are refused: after [`close`](Self::close), and after the connection ended.
     pub fn is_closed(&self) -> bool {
         self.lock().phase != Phase::Open
     }
@@ -219,17 +219,17 @@ impl Outbox {
         }
     }
 
-    /// How many bytes are queued or being written now.
+    /// Returns how many bytes are queued or being written.
     pub fn pending_bytes(&self) -> usize {
         self.lock().pending()
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
-        // A panic under the lock can only come from a `write` closure, whose bytes are taken back.
+        // A panic under the lock can only come from a `write` closure, whose bytes are removed.
         self.shared.queue.lock()
     }
 
-    /// Shows the backlog to the reader, which looks without the lock.
+    /// Publishes the backlog for the reader, which checks it without the lock.
     pub(super) fn publish(&self, queue: &Queue) {
         self.shared
             .backlog
@@ -246,13 +246,13 @@ impl Outbox {
         self.shared.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether one more message may be queued. There is always room in an empty queue, so that a sender
-    /// waits for nothing but the peer.
+    /// Whether one more message may be queued. An empty queue always has room, so that a sender only
+    /// waits for the peer.
     fn has_room(&self, queue: &mut Queue) -> bool {
         queue.pending() < self.shared.high_water && self.settle(queue)
     }
 
-    /// Has what is queued paid for.
+    /// Takes memory from the budget for the queued messages.
     fn settle(&self, queue: &mut Queue) -> bool {
         let account = self.shared.account.as_ref();
         account.is_none_or(|account| account.settle(queue))
@@ -301,7 +301,7 @@ impl fmt::Debug for Outbox {
     }
 }
 
-/// Counts a sender as waiting for as long as it lives.
+/// Counts a sender as waiting until it is dropped.
 struct Waiting<'a>(&'a SharedQueue);
 
 impl Drop for Waiting<'_> {
@@ -316,7 +316,7 @@ fn entered<T>(mut queue: MutexGuard<'_, Queue>, enter: impl FnOnce(&mut Queue) -
     value
 }
 
-/// Wakes the drainer about what was appended, outside the lock.
+/// Wakes the drainer for the appended message, outside of the lock.
 fn wake_after(mut queue: MutexGuard<'_, Queue>) {
     let drainer = if queue.pending() > queue.taken {
         queue.drainer_to_wake()

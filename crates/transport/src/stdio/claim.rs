@@ -1,13 +1,13 @@
-//! Sets standard input and output aside for the protocol.
+//! Reserves standard input and output for the protocol.
 
 use std::fs::File;
 use std::io;
 
-/// Standard input and output while they belong to the protocol; given back on drop.
+/// Standard input and output while the protocol uses them; restored on drop.
 ///
-/// On Unix everything else in the process, and every child it starts, meanwhile reads an empty
-/// file and prints to standard error, so that neither a forgotten `println!` nor a C library nor
-/// a child can corrupt the protocol or eat its input. On other systems nothing is redirected.
+/// On Unix everything else in the process, and every child it starts, meanwhile reads an empty file and
+/// prints to standard error, so that neither a forgotten `println!` nor a C library nor a child can
+/// corrupt the protocol or consume its input. On other systems nothing is redirected.
 #[derive(Debug)]
 pub(super) struct Claim {
     input: File,
@@ -15,7 +15,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Private handles to what is claimed.
+    /// Returns private handles to the reserved streams.
     pub(super) fn files(&self) -> io::Result<(File, File)> {
         Ok((self.input.try_clone()?, self.output.try_clone()?))
     }
@@ -42,7 +42,7 @@ mod redirect {
                 input: private(stdin())?.into(),
                 output: private(stdout())?.into(),
             };
-            // From here on, dropping the claim undoes whatever was done.
+            // From here on, dropping the claim undoes the redirections so far.
             dup2_stdin(&nothing)?;
             dup2_stdout(stderr())?;
             Ok(claim)
@@ -51,7 +51,7 @@ mod redirect {
 
     impl Drop for Claim {
         fn drop(&mut self) {
-            // Half a line that was printed by mistake must not come out on the real output later.
+            // A partial line that was printed by mistake must not appear on the real output later.
             let _ = stdout().flush();
             let _ = dup2_stdin(&self.input);
             let _ = dup2_stdout(&self.output);

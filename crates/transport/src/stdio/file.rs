@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use turnbuckle_base::lock::Mutex;
 
-/// Waits for input. Zero bytes mean its end.
+/// Waits for input. Zero bytes mean the end.
 pub(super) fn read(mut file: &File, space: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(space) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // Some parent made the pipe or terminal that we share with it non-blocking.
+            // A parent process may have made the shared pipe or terminal non-blocking.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait::readable(file)?,
             other => return other,
         }
     }
 }
 
-/// The output, written by two threads (never both at once) and closed when the connection ends.
+/// The output. Two threads write to it, never at the same time. It is closed when the connection ends.
 #[derive(Debug)]
 pub(super) struct Output {
     file: Mutex<Option<Arc<File>>>,
-    /// Cleared when the kernel or the kind of file cannot write without waiting.
+    /// Cleared if the kernel or the kind of file does not support writes that never block.
     can_try: AtomicBool,
 }
 
@@ -35,12 +35,12 @@ impl Output {
         }
     }
 
-    /// Closes the file, as soon as a write under way is through.
+    /// Closes the file, after the current write.
     pub(super) fn close(&self) {
         self.file.lock().take();
     }
 
-    /// Writes some of `bytes`, waiting until the peer takes them.
+    /// Writes some of `bytes`, waiting until the peer accepts them.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let file = self.file()?;
         loop {
@@ -53,16 +53,16 @@ impl Output {
         }
     }
 
-    /// Writes as much of `bytes` as the peer can take now, maybe nothing. Waits like
-    /// [`write`](Self::write) if the system cannot tell.
+    /// Writes as much of `bytes` as the peer can accept now, possibly nothing. Waits like
+    /// [`write`](Self::write) if the system does not support this.
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.can_try.load(Ordering::Relaxed) {
             match attempt::write(&*self.file()?, bytes) {
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
-                // Not on this kernel, not for this file, not in this sandbox: the plain write
-                // below tells if it is more than that.
+                // Not supported by this kernel, this file or this sandbox. If it is another error, the
+                // plain write below will fail as well.
                 Err(_) => self.can_try.store(false, Ordering::Relaxed),
             }
         }
@@ -77,8 +77,8 @@ impl Output {
     }
 }
 
-/// A write that never waits, without making the file non-blocking: that would show in every
-/// process that shares it.
+/// A write that never blocks, without making the file non-blocking, which would affect every process
+/// that shares it.
 #[cfg(all(target_os = "linux", not(target_env = "uclibc")))]
 mod attempt {
     use std::fs::File;
@@ -88,7 +88,7 @@ mod attempt {
 
     pub(super) const IS_SUPPORTED: bool = true;
 
-    /// The offset that means "wherever the file is", as in a plain write.
+    /// The offset that means the current position of the file, as in a plain write.
     const CURRENT: u64 = u64::MAX;
 
     pub(super) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {

@@ -1,8 +1,8 @@
-//! The server side of stdio: blocking reads and writes on threads of their own.
+//! The server side of stdio: blocking reads and writes on separate threads.
 //!
-//! A runtime reads standard input on a helper thread and hands every chunk across; that costs
-//! more than all the rest of a small call. Here the thread that reads hands the messages over
-//! itself and writes the answers itself: one read and one write for a whole batch.
+//! A runtime reads standard input on a helper thread and passes every chunk to another thread, which
+//! costs more than the rest of a small call. Here the reading thread passes the messages on and writes
+//! the answers itself: one read and one write for a whole batch.
 
 mod claim;
 mod file;

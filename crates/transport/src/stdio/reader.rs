@@ -1,4 +1,4 @@
-//! The reading thread: reads, hands over, and writes the answers of each batch at once.
+//! The reading thread: reads messages, passes them on, and writes the answers of each batch at once.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ pub(super) struct Reader<'a, C> {
     inlet: Inlet<C>,
     outbox: &'a Outbox,
     output: &'a Output,
-    /// Set when the messages are no longer wanted.
+    /// Set when no more messages are wanted.
     is_stopped: &'a AtomicBool,
     chunk: Chunk,
     waker: Waker,
@@ -38,7 +38,7 @@ impl<'a, C: Receive> Reader<'a, C> {
         }
     }
 
-    /// Reads until the input ends, or until it is stopped and something comes in.
+    /// Reads until the input ends, or until it is stopped and more input arrives.
     pub(super) fn read_all(mut self, input: &File) -> io::Result<()> {
         let ended = loop {
             match file::read(input, self.inlet.space()) {
@@ -77,8 +77,8 @@ impl<'a, C: Receive> Reader<'a, C> {
         batch
     }
 
-    /// Writes the answers of the batch. What the peer has no room for is left to the writing
-    /// thread, so that a peer that does not read at the moment can still be heard: it may be
+    /// Writes the answers of the batch. The writing thread writes what the peer does not accept now, so
+    /// that this thread can continue to read from a peer that does not read at the moment: it may be
     /// about to cancel something.
     fn flush(&mut self) {
         if !self.outbox.end_batch_and_take(&mut self.chunk) {

@@ -1,4 +1,4 @@
-//! Serves a connection over standard input and output, or over two files like them.
+//! Serves a connection over standard input and output, or over two files.
 
 use std::fs::File;
 use std::future::poll_fn;
@@ -24,34 +24,35 @@ use crate::limits::Limits;
 use crate::outbox::{Attached, Outbox};
 use crate::receive::Receive;
 
-/// Two: each thread has one thing to tell.
+/// Two: each thread sends one report.
 const REPORTS: usize = 2;
 
 /// Serves one client over this process's standard input and output.
 ///
-/// Messages are handed to `receiver` on a thread of its own, inside the runtime's context, and
-/// answers pushed meanwhile are written by that thread, one write for a batch. Messages queued
-/// by others are written at once by a second thread.
+/// Messages are passed to `receiver` on a separate thread, inside the runtime's context, and answers
+/// that it pushes are written by that thread, one write for a batch. Messages that others queue are
+/// written at once by a second thread.
 ///
-/// Ready when the input has ended and the outbox is closed and written out, or when the outbox
-/// is closed before; late answers have [`Limits::linger`] after the end of input.
+/// The future is ready when the input has ended and the outbox is closed and written, or when the
+/// outbox is closed earlier; late answers have [`Limits::linger`] after the end of the input.
 ///
-/// On Unix standard output is standard error for everyone else while this runs, and standard
-/// input is empty, so a stray `println!`, a C library or a child process cannot disturb the
-/// protocol. Both are given back at the end. On other systems nothing is redirected.
+/// On Unix, standard output is standard error for everything else while this runs, and standard input
+/// is empty, so a stray `println!`, a C library or a child process cannot disturb the protocol. Both
+/// are restored at the end. On other systems nothing is redirected.
 ///
 /// # Errors
-/// Streams that fail, a client that leaves the last bytes unread, or standard input and output that
-/// are served already. A client that hangs up is not an error.
+/// Fails if a stream fails, if the client does not read the last bytes, or if standard input and output
+/// are already served. A client that closes the connection is not an error.
 ///
 /// # Panics
-/// If `receiver` panics, the panic goes on here. If this is not a tokio runtime with a timer.
+/// If `receiver` panics, the panic is resumed here. Also panics outside of a tokio runtime with a
+/// timer.
 ///
 /// # Cancel safety
-/// Dropping the future closes the outbox and gives standard input and output back. The reading
-/// thread cannot be woken from its read: it stays with `receiver`, takes the next input to come,
-/// throws it away and ends. (The same when the outbox is closed before the input ends.) It does
-/// not keep the process from exiting.
+/// Dropping the future closes the outbox and restores standard input and output. The reading thread
+/// cannot be interrupted in its read: it keeps `receiver`, reads the next input, discards it and ends.
+/// (The same happens if the outbox is closed before the input ends.) It does not keep the process from
+/// exiting.
 pub async fn serve_stdio<C: Receive + 'static>(
     receiver: C,
     outbox: Outbox,
@@ -69,14 +70,14 @@ pub async fn serve_stdio<C: Receive + 'static>(
 /// standard input and output.
 ///
 /// # Errors
-/// As for [`serve_stdio`].
+/// Fails as [`serve_stdio`] does.
 ///
 /// # Panics
-/// As for [`serve_stdio`].
+/// Panics as [`serve_stdio`] does.
 ///
 /// # Cancel safety
-/// As for [`serve_stdio`]; `input` is closed when the reading thread ends, `output` at once or
-/// when a write under way is through.
+/// The same as for [`serve_stdio`]. `input` is closed when the reading thread ends, `output` at once or
+/// after the current write.
 pub async fn serve_files<C: Receive + 'static>(
     input: File,
     output: File,
@@ -89,7 +90,7 @@ pub async fn serve_files<C: Receive + 'static>(
     threads.finish(limits).await
 }
 
-/// Standard input is one for the whole process: held until its reading thread has ended.
+/// Marks standard input as in use, until its reading thread has ended: there is only one per process.
 struct InUse;
 
 static IS_IN_USE: AtomicBool = AtomicBool::new(false);
@@ -116,7 +117,7 @@ enum Report {
     Written(io::Result<()>),
 }
 
-/// The two threads of a connection, told to end when this is dropped.
+/// The two threads of a connection. Dropping this tells them to end.
 struct Threads {
     reports: mpsc::Receiver<Report>,
     outbox: Outbox,
@@ -133,7 +134,7 @@ impl Drop for Threads {
 }
 
 impl Threads {
-    /// `kept` lives until the reading thread ends.
+    /// Starts the threads. `kept` lives until the reading thread ends.
     fn start<C: Receive + 'static>(
         input: File,
         output: File,
@@ -149,7 +150,7 @@ impl Threads {
             output: Arc::new(Output::new(output)),
             is_stopped: Arc::new(AtomicBool::new(false)),
         };
-        // The reader first: it answers by itself, and a client is waiting.
+        // The reader is started first: it writes answers itself, and a client is waiting.
         threads.start_reader(input, inlet, sender.clone(), kept)?;
         threads.start_writer(sender)?;
         Ok(threads)
@@ -185,7 +186,7 @@ impl Threads {
         start("mcp-stdin", body)
     }
 
-    /// Waits for one direction to end, and for the linger at most for the other.
+    /// Waits for one direction to end, and then for the other, at most for the linger time.
     async fn finish(mut self, limits: Limits) -> Result<(), TransportError> {
         let mut outcome = Ok(());
         if let Some(report) = self.first_report_or_close().await {
@@ -230,7 +231,7 @@ impl Threads {
 }
 
 fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), TransportError> {
-    // Detached on purpose: neither can be interrupted, and both end with their connection.
+    // Detached on purpose: neither thread can be interrupted, and both end with their connection.
     let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
     thread.map(drop).map_err(TransportError::Thread)
 }

@@ -1,4 +1,4 @@
-//! The writing thread: sleeps unless something is queued that the reading thread does not write
+//! The writing thread: it sleeps unless a message is queued that the reading thread does not write
 //! itself.
 
 use std::io;
@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use super::file::Output;
 use crate::outbox::{Chunk, Outbox, Taken};
 
-/// Writes what is queued until the outbox is closed and empty.
+/// Writes queued messages until the outbox is closed and empty.
 pub(super) fn write_all(outbox: &Outbox, output: &Output) -> io::Result<()> {
     let mut chunk = Chunk::default();
     let waker = waker();
@@ -28,7 +28,7 @@ pub(super) fn write_all(outbox: &Outbox, output: &Output) -> io::Result<()> {
     }
 }
 
-/// Polls until ready, with the thread parked in between.
+/// Polls until ready, and parks the thread in between.
 pub(super) fn park_until<T>(
     cx: &mut Context<'_>,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,

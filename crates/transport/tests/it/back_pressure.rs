@@ -1,4 +1,4 @@
-//! A peer that does not read makes writers wait, not memory grow.
+//! If a peer does not read, writers wait and memory does not grow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use turnbuckle_transport::{Closed, Held, Limits, Outbox, OutboxBudget, TrySendEr
 use crate::recorder::{Event, Recorder, TIMEOUT};
 
 const HIGH_WATER: usize = 10_000;
-/// What the connection between the two ends holds.
+/// The capacity of the connection between the two ends.
 const PIPE: usize = 64 * 1024;
 
 fn limits() -> Limits {
@@ -40,7 +40,7 @@ async fn senders_wait_for_a_peer_that_does_not_read_and_nothing_is_lost() {
             outbox.close();
         }
     });
-    // The paused clock only advances when every task waits.
+    // The paused clock only advances while every task waits.
     assert!(
         timeout(Duration::from_secs(1), &mut sender).await.is_err(),
         "the sender waits"
@@ -126,8 +126,8 @@ async fn two_ends_that_both_have_much_to_say_do_not_wait_for_each_other() {
         limits(),
     );
     let client = tokio::spawn(client);
-    // Each message alone is more than the pipe and the outbox hold together, so that both ends
-    // have unsent bytes over the mark at the same time.
+    // Each message is larger than the pipe and the outbox together, so that both ends have more unsent
+    // bytes than the mark at the same time.
     let large = "w".repeat(3 * (PIPE + HIGH_WATER));
     let senders: Vec<_> = (0..10)
         .map(|_| {
@@ -197,7 +197,7 @@ async fn closing_turns_waiting_senders_away() {
     assert_eq!(outbox.pending_bytes(), "first\n".len());
 }
 
-/// 40 KB for all, of which outboxes take 32 KiB at a time.
+/// A budget of 40 KB in total, of which outboxes take 32 KiB at a time.
 struct Purse(AtomicUsize);
 
 struct Paid(Arc<Purse>, usize);
@@ -229,16 +229,16 @@ async fn outboxes_of_one_budget_hold_a_little_when_it_is_used_up() {
         count
     };
     let (rich, poor) = (outbox(), outbox());
-    // 8 KiB are free and 32 KiB paid for.
+    // 8 KiB are free, and 32 KiB come from the budget.
     assert_eq!(fill(&rich), 40);
     assert_eq!(fill(&poor), 8);
     assert_eq!(purse.0.load(Ordering::SeqCst), 40_000 - 32 * 1024);
-    // A message that cannot be paid for is not queued in part.
+    // A message without enough budget is not queued in part.
     assert_eq!(poor.pending_bytes(), 8_000);
-    // One that waits for room is let in while free bytes are left; the next one waits.
+    // A waiting sender is admitted while free bytes are left; the next one waits.
     assert_eq!(poor.send(&[b'z'; 2_000]).await, Ok(()));
     assert_eq!(fill(&poor), 0);
-    // What was taken is paid for until it is sent.
+    // Lines that were taken use the budget until they are sent.
     let (mut lines, mut held) = (Vec::new(), Held::default());
     let mut context = Context::from_waker(Waker::noop());
     let taken = rich.poll_lines_holding(&mut context, &mut lines, &mut held);

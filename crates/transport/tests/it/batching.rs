@@ -1,4 +1,4 @@
-//! Many messages, few writes.
+//! Many messages are sent with few writes.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! However a child is ended, no process is left over.
+//! However a child is ended, none of its processes is left running.
 
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,12 +11,12 @@ use turnbuckle_transport::{Child, ChildReader, ChildWriter, Command, EndedBy, Pi
 use crate::process_table::{MARK, eventually, is_reaped, mark, marked};
 use crate::recorder::TIMEOUT;
 
-/// Enough for a shell on a busy machine to do as it is told.
+/// Enough time for a shell on a busy machine to react.
 const GRACE: Duration = Duration::from_secs(5);
-/// Too short for anything that has to be waited out.
+/// Too short for anything that lasts its full time.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// A shell that has said `ready`.
+/// Starts a shell that has printed `ready`.
 async fn shell(script: &str, mark: &str) -> (Child, BufReader<ChildReader>, ChildWriter) {
     let command = Command::new("sh")
         .args(["-c", script])
@@ -62,7 +62,7 @@ async fn one_that_ignores_its_input_is_asked_to_go() {
     let mark = mark("asked");
     let (child, _reader, _writer) = shell(script, &mark).await;
     let id = child.id();
-    // The first step cannot succeed, so its wait is in full; the second ends early.
+    // The first step cannot succeed, so its full time passes; the second ends early.
     let ended = child.shutdown(Duration::from_secs(1)).await;
     assert_eq!(
         (ended.by, ended.status.unwrap().code()),
@@ -96,7 +96,7 @@ async fn a_wrapper_goes_with_the_server_it_started() {
     let (child, _reader, _writer) = shell("sleep 1000 & echo ready; wait", &mark).await;
     eventually("both run", || marked(&mark).len() == 2);
     let id = child.id();
-    // The first step cannot succeed, so its wait is in full; the second ends early.
+    // The first step cannot succeed, so its full time passes; the second ends early.
     let ended = child.shutdown(Duration::from_secs(1)).await;
     assert_eq!(ended.by, EndedBy::Terminate);
     assert!(is_reaped(id));

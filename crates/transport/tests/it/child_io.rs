@@ -1,4 +1,4 @@
-//! Talking with a child, and what it prints beside.
+//! Communication with a child, and its other output.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn shell(script: &str) -> Command {
 
 #[tokio::test]
 async fn messages_go_there_and_back_and_late_answers_are_heard() {
-    // `cat` answers, and the last answer comes after the end of input.
+    // `cat` answers, and the last answer comes after the end of the input.
     let (child, Pipes { reader, writer }) = shell("cat; echo '{\"late\":1}'").spawn().unwrap();
     let outbox = Outbox::new(Limits::default());
     let (recorder, events) = Recorder::new(&outbox);

@@ -1,4 +1,5 @@
-//! However the owner of a child ends, no process is left over. This test binary is started again as an owner.
+//! However the owner of a child ends, none of the child's processes is left running. The test binary is
+//! started again as an owner.
 
 use std::process::{Command as StdCommand, Stdio};
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn owner_process() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        // A wrapper and its server, neither of which listens to anything but SIGKILL.
+        // A wrapper and its server, both of which only react to SIGKILL.
         let script = "trap '' TERM; (trap '' TERM; sleep 1000) & echo ready; wait; sleep 1000";
         let command = Command::new("sh")
             .args(["-c", script])

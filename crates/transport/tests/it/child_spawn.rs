@@ -1,4 +1,4 @@
-//! Starting a child: what it is given, and what is said when it cannot start.
+//! Starting a child: its arguments and environment, and the errors if it cannot be started.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ async fn output_of(command: Command) -> String {
     output
 }
 
-/// A folder of this test's own, removed at its end.
+/// A folder for this test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -12,7 +12,7 @@ use crate::recorder::{Event, Recorder, message};
 async fn late_answers_are_written_after_the_end_of_input() {
     let (near, mut far) = duplex();
     let outbox = Outbox::new(Limits::default());
-    // Unlike the recorder's, this `closed` leaves the outbox open for the task to close.
+    // Unlike the recorder, this receiver leaves the outbox open in `closed`; the task closes it.
     let receiver = Patient(outbox.clone());
     let connection = run(
         near.reader,
@@ -30,7 +30,7 @@ async fn late_answers_are_written_after_the_end_of_input() {
     connection.await.unwrap().unwrap();
 }
 
-/// Answers each message three seconds later and closes the outbox then.
+/// Answers each message after three seconds, and then closes the outbox.
 struct Patient(Outbox);
 
 impl turnbuckle_transport::Receive for Patient {

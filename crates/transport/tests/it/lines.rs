@@ -1,11 +1,11 @@
-//! What counts as a message.
+//! Which input counts as a message.
 
 use tokio::io::AsyncWriteExt;
 use turnbuckle_transport::{Limits, Outbox, duplex, run};
 
 use crate::recorder::{Event, Recorder, message};
 
-/// Feeds `input` to a connection and says what its receiver was given.
+/// Feeds `input` to a connection and returns the events of its receiver.
 async fn events_of(input: &[u8], limits: Limits) -> Vec<Event> {
     let (near, mut far) = duplex();
     let outbox = Outbox::new(limits);

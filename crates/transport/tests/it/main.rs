@@ -1,4 +1,4 @@
-//! The transports from outside: bytes in, bytes out, processes gone.
+//! The transports from outside: input, output, and the end of processes.
 
 mod back_pressure;
 mod batching;

@@ -1,19 +1,19 @@
-//! Who is running, from the kernel's own table.
+//! The running processes, from the kernel's table.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::recorder::TIMEOUT;
 
-/// An environment variable by which the descendants of one child are told from all others.
+/// An environment variable that identifies the descendants of one child.
 pub(crate) const MARK: &str = "TURNBUCKLE_TEST_MARK";
 
-/// A mark that no other test has.
+/// Returns a mark that no other test uses.
 pub(crate) fn mark(test: &str) -> String {
     format!("{test}-{}", std::process::id())
 }
 
-/// The ids of live processes that carry `mark`. Zombies have no environment and do not count.
+/// Returns the ids of running processes with this mark. Zombies have no environment and do not count.
 pub(crate) fn marked(mark: &str) -> Vec<u32> {
     let wanted = format!("{MARK}={mark}");
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -33,7 +33,7 @@ pub(crate) fn is_reaped(id: u32) -> bool {
     !fs::exists(format!("/proc/{id}")).unwrap()
 }
 
-/// Waits for something that happens without telling.
+/// Waits for a condition by polling.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !is_so() {

@@ -1,4 +1,4 @@
-//! A receiver that tells the test what it was given, and answers if asked to.
+//! A receiver that reports its calls to the test, and can answer.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Answers nothing, and closes the outbox when the input has ended.
+    /// Creates a recorder that sends no answers, and closes the outbox when the input has ended.
     pub(crate) fn new(outbox: &Outbox) -> (Self, Events) {
         Self::answering(outbox, |_, _| {})
     }
@@ -82,7 +82,7 @@ impl Events {
             .expect("the receiver was not dropped before")
     }
 
-    /// Every event still to come, up to the dropping of the receiver.
+    /// Returns all further events, until the receiver is dropped.
     pub(crate) async fn rest(mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(event) = tokio::time::timeout(TIMEOUT, self.0.recv())
@@ -94,7 +94,7 @@ impl Events {
         events
     }
 
-    /// How many events have come by now.
+    /// Returns the number of events so far.
     pub(crate) fn count_now(&mut self) -> usize {
         let mut count = 0;
         while self.0.try_recv().is_ok() {
@@ -108,7 +108,7 @@ pub(crate) fn message(text: &str) -> Event {
     Event::Message(text.to_owned())
 }
 
-/// Limits under which no batch is cut short however slow the machine is.
+/// Limits under which no batch is interrupted, however slow the machine is.
 pub(crate) fn whole_batches() -> Limits {
     Limits::default().with_flush_after(Duration::from_hours(1))
 }

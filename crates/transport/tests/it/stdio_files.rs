@@ -1,4 +1,4 @@
-//! The server side of stdio, over pipes and sockets made here.
+//! The server side of stdio, over pipes and sockets of the test.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write, pipe};
@@ -19,7 +19,7 @@ fn file(end: impl Into<OwnedFd>) -> File {
     File::from(end.into())
 }
 
-/// A client's two ends of a server that runs `recorder`.
+/// Starts a server that runs `recorder`, and returns the client's ends of its pipes.
 fn serve(outbox: &Outbox, recorder: Recorder, limits: Limits) -> (PipeWriter, PipeReader, Served) {
     let (input, to_server) = pipe().unwrap();
     let (from_server, output) = pipe().unwrap();
@@ -34,7 +34,7 @@ fn echo_server(limits: Limits) -> (PipeWriter, PipeReader, Served, Outbox, Event
     (to_server, from_server, served, outbox, events)
 }
 
-/// Reads a line without holding up the test's runtime.
+/// Reads a line without blocking the test's runtime.
 async fn line(mut reader: BufReader<PipeReader>) -> (String, BufReader<PipeReader>) {
     let read = tokio::task::spawn_blocking(move || {
         let mut line = String::new();
@@ -176,7 +176,7 @@ async fn answers_over_the_mark_stop_the_reading_and_none_is_lost() {
         }
     });
     asked.join().unwrap(); // Less than a pipe holds.
-    // 64 KiB in the pipe and two answers in the outbox, when the reader has come to a stop.
+    // 64 KiB in the pipe and two answers in the outbox, when the reader has paused.
     let mut answered = 0;
     while outbox.pending_bytes() < 20_000 {
         tokio::time::sleep(Duration::from_millis(1)).await;

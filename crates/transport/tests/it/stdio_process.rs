@@ -1,4 +1,4 @@
-//! A real server process: this test binary, started again by its tests.
+//! A real server process: the test binary, started again by its tests.
 
 use std::io::{Read, Write};
 use std::process::Command as StdCommand;
@@ -11,7 +11,7 @@ use turnbuckle_transport::{
 
 use crate::recorder::{Event, Events, Recorder, TIMEOUT};
 
-/// What the server process should do beside echoing.
+/// What the server process does besides echoing.
 const ROLE: &str = "TURNBUCKLE_TEST_ROLE";
 
 fn server(role: &str) -> Command {
@@ -41,7 +41,7 @@ fn server_process() {
     }
 }
 
-/// Everything a careless handler can do to the protocol's streams.
+/// Does everything with the protocol's streams that a careless handler can do.
 async fn serve_noisily() {
     let outbox = Outbox::new(Limits::default());
     let (recorder, _events) = Recorder::answering(&outbox, |message, outbox| {
@@ -67,7 +67,7 @@ async fn serve_and_drop() {
     let (recorder, mut events) = Recorder::echoing(&outbox);
     {
         let served = serve_stdio(recorder, outbox.clone(), Limits::default());
-        // When the second message is there, the first has been answered.
+        // When the second message has arrived, the first was answered.
         let second = async {
             events.next().await;
             events.next().await
@@ -77,14 +77,14 @@ async fn serve_and_drop() {
             _ = &mut served => panic!("the client has not hung up"),
             event = &mut second => assert!(matches!(event, Event::Message(_))),
         }
-        // Let the answer out, then drop it with the reading thread inside its read.
+        // Wait until the answer is written, then drop the future while the reading thread is reading.
         while outbox.pending_bytes() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
     println!("\n{{\"dropped\":true}}");
     std::io::stdout().flush().unwrap();
-    // The process ends here, though its input is still open.
+    // The process ends here, although its input is still open.
 }
 
 async fn serve_twice() {
@@ -118,7 +118,7 @@ fn connect(role: &str) -> (Child, Outbox, Events) {
     (child, outbox, events)
 }
 
-/// The next line that could be a protocol message; those before the first are the test harness's.
+/// Returns the next line that could be a protocol message; the first lines are from the test harness.
 async fn next_object(events: &mut Events) -> String {
     loop {
         match events.next().await {

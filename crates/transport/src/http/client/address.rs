@@ -1,4 +1,4 @@
-//! The URL of a server, and how it is reached.
+//! `Address`: the URL of a server.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -10,7 +10,7 @@ use turnbuckle_base::loopback::is_loopback;
 
 /// An absolute `http` or `https` URL.
 ///
-/// It is shown without its query, which may hold secrets.
+/// It is displayed without its query, which may contain secrets.
 ///
 /// ```
 /// use turnbuckle_transport::http::client::Address;
@@ -37,7 +37,7 @@ pub enum AddressError {
     /// The host is missing.
     #[error("the address has no host")]
     Host,
-    /// There is a name or password in it.
+    /// The URL contains a user name or password.
     #[error(
         "the address has credentials in it; give them as a header or by the authorization hook"
     )]
@@ -57,10 +57,10 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// Reads an address. A fragment is left out, and a path or query that is not ASCII is percent-encoded.
+    /// Parses a URL. A fragment is removed, and a path or query that is not ASCII is percent-encoded.
     ///
     /// # Errors
-    /// If the text is not an absolute `http` or `https` URL, or contains credentials.
+    /// Fails if the text is not an absolute `http` or `https` URL, or contains credentials.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim();
         let text = text.split('#').next().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Address {
         if authority.host().is_empty() {
             return Err(AddressError::Host);
         }
-        // Where it is too large, other readers would take the usual one instead.
+        // Other parsers would replace a port that is too large with the default port.
         let port = authority.as_str().strip_prefix(authority.host());
         let port = port.unwrap_or_default().trim_start_matches(':');
         if !port.is_empty() && !port.parse::<u16>().is_ok_and(|port| port > 0) {
@@ -91,7 +91,7 @@ impl Address {
     /// Resolves a reference against this address, as browsers resolve links.
     ///
     /// # Errors
-    /// If the result is not a valid address.
+    /// Fails if the result is not a valid address.
     pub fn join(&self, reference: &str) -> Result<Self, AddressError> {
         let reference = reference.trim();
         if has_http_scheme(reference) {
@@ -117,7 +117,7 @@ impl Address {
         Self::parse(&format!("{scheme}://{authority}{path}{query}"))
     }
 
-    /// Whether both are served by the same scheme, host and port.
+    /// Whether both addresses have the same scheme, host and port.
     pub fn is_same_origin(&self, other: &Self) -> bool {
         self.scheme() == other.scheme()
             && self.host().eq_ignore_ascii_case(other.host())
@@ -134,12 +134,12 @@ impl Address {
         is_loopback(self.host())
     }
 
-    /// The whole URI, with its query, to which requests are sent.
+    /// Returns the whole URI with its query, to which requests are sent.
     pub fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// The whole text, query included. Do not log it.
+    /// Returns the whole text with its query. Do not log it.
     pub fn to_exposed_string(&self) -> String {
         self.uri.to_string()
     }
@@ -189,7 +189,7 @@ fn has_http_scheme(text: &str) -> bool {
     })
 }
 
-/// An address whose path and query are percent-encoded where they are not ASCII. Its host is left as it is.
+/// Percent-encodes the path and query if they are not ASCII. The host is not changed.
 fn in_ascii(text: &str) -> Cow<'_, str> {
     let host = text.find("://").map_or(0, |at| at + 3);
     let end = text[host..]
@@ -209,7 +209,7 @@ fn in_ascii(text: &str) -> Cow<'_, str> {
     Cow::Owned(encoded)
 }
 
-/// A path without `.` and `..`.
+/// Removes `.` and `..` from a path.
 fn without_dots(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     let mut parts = path.split('/').skip(1).peekable();

@@ -19,25 +19,25 @@ use super::http1::{Body, Exchange, HeadError, SendError};
 use super::moved::Moved;
 use super::{Address, BoxError, HttpError, Reply};
 
-/// 5: a load balancer, a canonical path and a version make three.
+/// 5: a load balancer, a canonical path and a version are three redirects.
 const MAX_REDIRECTS: usize = 5;
 
-/// 5 refusals of one request: a token is fetched, its scope widened, each of them once more with the
-/// nonce that the server wants in proofs, and once for a token that expired meanwhile.
+/// 5 refusals of one request: a token is fetched, its scope is extended, each of these once more with
+/// the nonce that the server requires in proofs, and one for a token that expired meanwhile.
 pub const MAX_CHALLENGES: usize = 5;
 
-/// 15 min for a hook to come back: a user signs in, with a second factor that has to be found first.
+/// 15 min for a hook: a user signs in, and may first have to find the second factor.
 pub const MAX_HOOK_TIME: Duration = Duration::from_mins(15);
 
-/// 4 s without a request. Node and uvicorn close what was not used for 5 s, and a request that meets
-/// the closing on its way is lost; one connection more costs some milliseconds.
+/// 4 s without a request. Node and uvicorn close a connection that was not used for 5 s, and a request
+/// that is sent at that moment is lost; opening another connection only takes some milliseconds.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
-/// 20 s without a frame of HTTP/2, and as long for the answer to a ping: a connection whose other end
-/// is gone without a word is noticed, and calls do not pile up on it.
+/// 20 s without a frame of HTTP/2, and another 20 s for the answer to a ping: this detects a connection
+/// whose other end has silently disappeared, before more calls are sent on it.
 const HTTP2_PING: Duration = Duration::from_secs(20);
 
-/// 32 unused connections to one server; HTTP/2 needs one.
+/// 32 unused connections to one server; HTTP/2 needs only one.
 const MAX_IDLE_CONNECTIONS: usize = 32;
 
 const NAME: &str = concat!("turnbuckle/", env!("CARGO_PKG_VERSION"));
@@ -45,7 +45,7 @@ const NAME: &str = concat!("turnbuckle/", env!("CARGO_PKG_VERSION"));
 /// Sends HTTP requests, and reuses connections. Clones share the connections.
 #[derive(Clone)]
 pub struct Agent {
-    /// For plain connections straight to a server.
+    /// For plain connections without a proxy.
     plain: Exchange,
     /// For TLS and proxies.
     client: Client<Connector, Full<Bytes>>,
@@ -61,7 +61,7 @@ pub struct Agent {
 pub(super) enum Redirects {
     /// Redirects that keep the request and stay on the same server are followed.
     Follow,
-    /// Redirects are returned like other answers.
+    /// Redirects are returned like other responses.
     HandBack,
 }
 
@@ -98,15 +98,15 @@ impl Agent {
         Self { redirects, ..self }
     }
 
-    /// Sends a message as JSON. Its answer may be JSON or a stream of events.
+    /// Sends a message as JSON. The response may be JSON or an event stream.
     ///
     /// # Errors
-    /// If there is no answer. One with an error status is an answer.
+    /// Fails if there is no response. A response with an error status is not an error.
     ///
     /// # Cancel safety
     /// Dropping the future, or later the reply, closes the stream of this request.
     ///
-    /// The future is large. Box it where it is a part of one that lives longer.
+    /// The future is large. Box it if it is a part of a future that lives longer.
     pub async fn post(
         &self,
         address: &Address,
@@ -121,10 +121,10 @@ impl Agent {
         self.send_on(Method::POST, address, headers, body).await
     }
 
-    /// Asks for a stream of events.
+    /// Requests an event stream.
     ///
     /// # Errors
-    /// If there is no answer. One with an error status is an answer.
+    /// Fails if there is no response. A response with an error status is not an error.
     pub async fn events(
         &self,
         address: &Address,
@@ -136,16 +136,17 @@ impl Agent {
 
     /// Closes the unused plain connections to a server.
     ///
-    /// Call this when the body of an answer turns out to answer something else: the server has sent one answer too
-    /// many, and on the same connection each further request would get the answer of the one before it.
+    /// Call this when the body of a response turns out not to be for its request: the server has sent
+    /// an extra response, and on the same connection each further request would get the response to the
+    /// one before it.
     pub fn close_unused(&self, address: &Address) {
         self.plain.close_unused(self.moved.place_of(address).uri());
     }
 
-    /// Sends any request. The headers given come before those of the settings.
+    /// Sends any request. `headers` override those of the settings.
     ///
     /// # Errors
-    /// If there is no answer. One with an error status is an answer.
+    /// Fails if there is no response. A response with an error status is not an error.
     pub async fn send(
         &self,
         method: Method,
@@ -153,11 +154,11 @@ impl Agent {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Reply, HttpError> {
-        // The future of a call would otherwise keep room for all of it while the answer is read.
+        // Boxed, so that the future of a call stays small while the response is read.
         Box::pin(self.send_on(method, address, headers, body)).await
     }
 
-    /// Sends a request to where it belongs now, and again where it is redirected or challenged.
+    /// Sends a request to its current address, and again after redirects and challenges.
     async fn send_on(
         &self,
         method: Method,
@@ -170,7 +171,7 @@ impl Agent {
         let (mut redirects, mut refusals) = (0, 0);
         let mut is_for_good = true;
         loop {
-            // Only a hook adds headers of one attempt, and asks what was sent.
+            // Only a hook adds headers for a single attempt, and needs the headers that were sent.
             let mut hooked = None;
             if let Some(hook) = &self.authorize {
                 let headers = hooked.insert(headers.clone());
@@ -196,7 +197,7 @@ impl Agent {
                         return Err(HttpError::RedirectedTooOften { address, limit });
                     }
                     redirects += 1;
-                    // Only this one says that it holds for the requests to come.
+                    // Only this status also holds for later requests.
                     is_for_good &= reply.status() == StatusCode::PERMANENT_REDIRECT;
                     at = next(&at, reply.headers())?;
                     if is_for_good {
@@ -204,7 +205,7 @@ impl Agent {
                     }
                 }
                 status if status.is_redirection() && status != StatusCode::NOT_MODIFIED => {
-                    // Others turn a POST into a GET, or leave it to be guessed.
+                    // Other redirects turn a POST into a GET, or leave that open.
                     return Err(elsewhere(&at, reply.headers()));
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < MAX_CHALLENGES => {
@@ -214,7 +215,7 @@ impl Agent {
                     }
                     refusals += 1;
                 }
-                // What was there has moved on, or is back where it was.
+                // The resource has moved again, or is back at its old address.
                 StatusCode::NOT_FOUND | StatusCode::GONE if redirects == 0 => {
                     self.moved.forget(address);
                     return Ok(reply);
@@ -224,7 +225,7 @@ impl Agent {
         }
     }
 
-    /// Adds the headers of the settings. Those of the request come first.
+    /// Adds the headers of the settings, unless the request has set them.
     fn add_settings(&self, headers: &mut HeaderMap) {
         for name in self.headers.keys() {
             if !headers.contains_key(name) {
@@ -251,7 +252,7 @@ impl Agent {
             };
         }
         let mut headers = headers.clone();
-        // A proxy in front of a plain server reads its credentials off the request itself.
+        // A proxy in front of a plain server reads its credentials from the request itself.
         let credentials = proxy.as_ref().and_then(Intercept::basic_auth);
         if let Some(credentials) = credentials.filter(|_| !address.is_https()) {
             headers.insert(PROXY_AUTHORIZATION, credentials.clone());
@@ -266,7 +267,7 @@ impl Agent {
         }
     }
 
-    /// Shows an answer to the hook.
+    /// Passes a response to the hook.
     fn show_answer(&self, method: &Method, reply: &Reply) {
         if let Some(hook) = &self.authorize {
             hook.answered(ResponseHead {
@@ -278,7 +279,7 @@ impl Agent {
         }
     }
 
-    /// Tells the hook of a refusal.
+    /// Passes a refusal to the hook.
     async fn challenge(
         &self,
         method: &Method,
@@ -303,12 +304,12 @@ impl Agent {
 
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Headers may be secrets.
+        // The headers may contain secrets.
         f.debug_struct("Agent").finish_non_exhaustive()
     }
 }
 
-/// Waits for the hook, which talks to others and may never come back.
+/// Limits the time of a hook, which may wait for others forever.
 async fn within_time<T>(
     address: &Address,
     hook: impl Future<Output = Result<T, BoxError>>,
@@ -331,7 +332,7 @@ fn unsent_or_unanswered(address: &Address, error: SendError) -> HttpError {
     }
 }
 
-/// The error of a request that was sent and has no answer.
+/// The error for a request that was sent and got no response.
 fn no_answer(address: Address, source: BoxError) -> HttpError {
     let of_hyper = |error: &hyper::Error| error.is_parse() || error.is_parse_too_large();
     let is_unreadable = error_chain::find::<HeadError>(&*source).is_some()
@@ -345,7 +346,7 @@ fn no_answer(address: Address, source: BoxError) -> HttpError {
 
 fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpError {
     let address = address.clone();
-    // What was cancelled was not begun: the connection was closed before.
+    // A cancelled request was never sent: the connection had already been closed.
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
     let is_unsent = error.is_connect() || cause.is_some_and(hyper::Error::is_canceled);
     let source = error.into();
@@ -356,7 +357,7 @@ fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpEr
     }
 }
 
-/// Where a redirect leads, if it stays with the same server.
+/// The target of a redirect, if it is on the same server.
 fn next(at: &Address, headers: &HeaderMap) -> Result<Address, HttpError> {
     location(at, headers)
         .filter(|next| next.is_same_origin(at))

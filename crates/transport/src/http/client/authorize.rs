@@ -1,4 +1,4 @@
-//! The hook for authorization: it puts credentials on requests, and is told how they are answered.
+//! The hook for authorization: it adds credentials to requests, and gets the responses.
 
 use std::fmt;
 
@@ -8,30 +8,30 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Address;
 
-/// Any error, for a hook's own.
+/// The error type of hooks.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Puts credentials on requests, and is told how they are answered.
+/// Adds credentials to requests, and gets their responses.
 ///
-/// Set one for a server with its target. What happens around each request, whether a POST, the GET
-/// of a stream or the DELETE of a session:
+/// Set a hook for a server with its target. These steps happen for each request, whether it is a POST,
+/// the GET of a stream or the DELETE of a session:
 ///
-/// 1. [`authorize`](Self::authorize) is asked for its headers. It is asked again each time that the
-///    request goes out, after a redirect and after a refusal too, with the method and the address
-///    of that very attempt: a proof of possession that names them can be made again every time.
-/// 2. [`answered`](Self::answered) is shown the status and headers of every answer, good ones too:
-///    a server may send the nonce for the next proof with any of them.
-/// 3. If the answer is 401 or 403, [`challenged`](Self::challenged) is told, with what the server
-///    said and what it was sent. It may take its time, to fetch a token or to send a user to
-///    sign in; then it says whether to send the request again. That goes on for at most
-///    [`MAX_CHALLENGES`](super::MAX_CHALLENGES) refusals of one request, then the refusal is returned.
+/// 1. [`authorize`](Self::authorize) adds headers. It is called each time that the request is sent,
+///    also after a redirect and after a refusal, with the method and the address of that attempt: a
+///    proof of possession that names them can be made anew every time.
+/// 2. [`answered`](Self::answered) gets the status and headers of every response, also of successful
+///    ones: a server may send the nonce for the next proof with any of them.
+/// 3. If the status is 401 or 403, [`challenged`](Self::challenged) is called with the response and the
+///    headers that were sent. It may take its time to fetch a token or to ask a user to sign in; then
+///    it decides whether to send the request again. After [`MAX_CHALLENGES`](super::MAX_CHALLENGES)
+///    refusals of one request, the refusal is returned.
 ///
-/// Many requests go through one hook at the same time, and a token that expires is refused to all
-/// of them. [`Challenge::sent`] tells a hook whether the refused request had the token that it
-/// holds now: if not, another request has brought a new one already, and there is only to retry.
+/// Many requests use the same hook concurrently, and an expired token is refused for all of them.
+/// [`Challenge::sent`] shows whether the refused request had the token that the hook holds now: if not,
+/// another request has already brought a new token, and it is enough to retry.
 ///
-/// While a hook of a connection runs, the deadlines of that connection's calls are paused. A hook
-/// may take at most [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME).
+/// While a hook of a connection runs, the deadlines of that connection's calls are paused. A hook may
+/// take at most [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME).
 ///
 /// ```
 /// use std::{future::ready, sync::Mutex};
@@ -61,24 +61,25 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// }
 /// ```
 pub trait Authorize: Send + Sync {
-    /// Adds to the headers of a request that is about to be sent.
+    /// Adds headers to a request that is about to be sent.
     ///
     /// # Errors
-    /// The request is not sent then, and ends with
-    /// [`HttpError::Authorize`](super::HttpError::Authorize), whose source this error is.
+    /// If this fails, the request is not sent, and fails with
+    /// [`HttpError::Authorize`](super::HttpError::Authorize) with this error as its source.
     fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// An answer has come, of any status; its body is still to be read. This is asked before
-    /// [`challenged`](Self::challenged), and on the way of every request: only to take note.
+    /// Called for every response, whatever its status, before its body is read and before
+    /// [`challenged`](Self::challenged). Every request waits for it, so it should only record facts.
     fn answered(&self, answer: ResponseHead<'_>) {
         let _ = answer;
     }
 
-    /// A request was refused with 401 or 403. The default returns the refusal to the caller.
+    /// Called when a request was refused with 401 or 403. The default returns the refusal to the
+    /// caller.
     ///
     /// # Errors
-    /// The request ends with [`HttpError::Authorize`](super::HttpError::Authorize), whose source
-    /// this error is.
+    /// If this fails, the request fails with [`HttpError::Authorize`](super::HttpError::Authorize) with
+    /// this error as its source.
     fn challenged<'a>(
         &'a self,
         refusal: Challenge<'a>,
@@ -93,29 +94,30 @@ pub trait Authorize: Send + Sync {
 pub enum Decision {
     /// Send the request again, through [`Authorize::authorize`] again.
     Retry,
-    /// Leave it refused.
+    /// Return the refusal.
     GiveUp,
 }
 
 /// A request that is about to be sent.
 ///
-/// Its headers may hold secrets, and are not shown.
+/// Its headers may contain secrets, so its `Debug` output does not show them.
 #[non_exhaustive]
 pub struct RequestHead<'a> {
     /// Its method.
     pub method: &'a Method,
-    /// Where it goes. As text it has neither query nor fragment, as `htu` of a DPoP proof wants it.
+    /// The address of the request. Displayed, it has neither query nor fragment, as `htu` of a DPoP
+    /// proof requires.
     pub address: &'a Address,
-    /// Its headers, to be added to.
+    /// Its headers. The hook adds to them.
     pub headers: &'a mut HeaderMap,
     /// Its body, for hooks that sign it.
     pub body: &'a [u8],
-    /// How often this request was refused before.
+    /// How often this request was already refused.
     pub attempt: usize,
 }
 
 impl RequestHead<'_> {
-    /// The same request, for a hook that has another one asked first.
+    /// Returns the same request with a shorter lifetime, for a hook that first calls another hook.
     pub fn reborrow(&mut self) -> RequestHead<'_> {
         RequestHead {
             method: self.method,
@@ -127,46 +129,46 @@ impl RequestHead<'_> {
     }
 }
 
-/// The head of an answer: its status and headers.
+/// The head of a response: its status and headers.
 ///
-/// Its headers may hold secrets, and are not shown.
+/// Its headers may contain secrets, so its `Debug` output does not show them.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ResponseHead<'a> {
     /// The method of the request.
     pub method: &'a Method,
-    /// Where the request went, and who answered.
+    /// The address of the request, whose server sent the response.
     pub address: &'a Address,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: StatusCode,
-    /// The headers of the answer.
+    /// The headers of the response.
     pub headers: &'a HeaderMap,
 }
 
-/// A refusal because authorization is missing: an answer with status 401 or 403.
+/// A refusal because authorization is missing: a response with status 401 or 403.
 ///
-/// Its headers may hold secrets, and are not shown.
+/// Its headers may contain secrets, so its `Debug` output does not show them.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Challenge<'a> {
     /// The method of the request.
     pub method: &'a Method,
-    /// Where the request went, and who refused it.
+    /// The address of the request, whose server refused it.
     pub address: &'a Address,
     /// 401 if the caller is unknown, 403 if the caller lacks permission. A 403 without a
-    /// `WWW-Authenticate` header mostly means something else: an origin that is not allowed, a
+    /// `WWW-Authenticate` header usually has another reason: an origin that is not allowed, or a
     /// firewall.
     pub status: StatusCode,
-    /// The headers of the answer.
+    /// The headers of the response.
     pub headers: &'a HeaderMap,
-    /// The headers that the request was sent with, credentials included.
+    /// The headers of the request, including credentials.
     pub sent: &'a HeaderMap,
-    /// How often this request was refused before.
+    /// How often this request was already refused.
     pub attempt: usize,
 }
 
 impl<'a> Challenge<'a> {
-    /// The refusal of a request without credentials, for the first time. For tests of hooks.
+    /// Creates the first refusal of a request without credentials. For tests of hooks.
     pub fn new(
         method: &'a Method,
         address: &'a Address,
@@ -184,14 +186,14 @@ impl<'a> Challenge<'a> {
         }
     }
 
-    /// The `WWW-Authenticate` headers, in their order.
+    /// Returns the `WWW-Authenticate` headers, in order.
     pub fn www_authenticate(&self) -> GetAll<'a, HeaderValue> {
         self.headers.get_all(WWW_AUTHENTICATE)
     }
 }
 
 impl<'a> RequestHead<'a> {
-    /// A request that goes out for the first time. For tests of hooks.
+    /// Creates a request that is sent for the first time. For tests of hooks.
     pub fn new(method: &'a Method, address: &'a Address, headers: &'a mut HeaderMap) -> Self {
         Self {
             method,
@@ -204,7 +206,7 @@ impl<'a> RequestHead<'a> {
 }
 
 impl<'a> ResponseHead<'a> {
-    /// An answer. For tests of hooks.
+    /// Creates the head of a response. For tests of hooks.
     pub fn new(
         method: &'a Method,
         address: &'a Address,

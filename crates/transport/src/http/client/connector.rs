@@ -1,4 +1,4 @@
-//! Opens connections: straight or through a proxy, plain or with TLS.
+//! Opens connections: directly or through a proxy, plain or with TLS.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -21,35 +21,36 @@ use super::stream::ClientStream;
 use super::{BoxError, HttpError};
 use crate::http::socket::Socket;
 
-/// 30 s between probes of a silent connection, so that middleboxes do not forget one that only waits.
+/// 30 s between probes of a silent connection, so that middleboxes keep connections that only wait.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// 3 probes in vain, and the other end is gone: two minutes after it was heard last.
+/// 3 probes without an answer: the other end counts as gone two minutes after its last packet.
 const KEEP_ALIVE_PROBES: u32 = 3;
 
 /// Opens connections for the pool.
 #[derive(Clone)]
 pub(super) struct Connector {
     tcp: HttpConnector,
-    /// For servers where not every address will do. Proxies are the user's own choice.
+    /// For servers that must not have every address. Proxies are not checked, because the user chose
+    /// them.
     screened: Option<(Screen, HttpConnector<Screened>)>,
     proxies: Arc<Proxies>,
-    /// In place of TCP, names and proxies.
+    /// Replaces TCP, name resolution and proxies.
     dialer: Option<Dialer>,
     timeout: Duration,
     #[cfg(feature = "tls")]
     tls: Option<Arc<tokio_rustls::rustls::ClientConfig>>,
 }
 
-/// What a connection leads to.
+/// The other end of a connection.
 enum Way {
-    /// The server, perhaps through a tunnel.
+    /// The server, possibly through a tunnel.
     Straight(Socket),
     /// A proxy that reads the requests.
     Proxied(Socket),
 }
 
-/// The way to a server ends at its proxy.
+/// The connection failed at the proxy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot connect through the proxy {proxy}")]
 struct ThroughProxy {
@@ -58,7 +59,7 @@ struct ThroughProxy {
     source: BoxError,
 }
 
-/// A proxy as people know it, without its credentials.
+/// The URL of a proxy, without its credentials.
 pub(super) fn name_of(proxy: &Intercept) -> String {
     let uri = proxy.uri();
     let scheme = uri.scheme_str().unwrap_or("http");
@@ -72,8 +73,8 @@ pub(super) fn name_of(proxy: &Intercept) -> String {
 pub(super) enum Proxies {
     /// No proxy.
     Direct,
-    /// As the environment says. Servers on this machine are reached directly, as browsers do it:
-    /// a proxy elsewhere cannot reach them.
+    /// The proxies of the environment variables. Servers on this machine are reached directly, as
+    /// browsers do, because a proxy elsewhere cannot reach them.
     Environment(Matcher),
     /// The proxy that was set.
     Chosen(Matcher),
@@ -102,7 +103,7 @@ impl Connector {
         }
     }
 
-    /// Connects only to addresses that pass.
+    /// Only connects to addresses that pass this check.
     pub(super) fn with_screen(self, screen: Screen) -> Self {
         let tcp = HttpConnector::new_with_resolver(Screened::new(screen.clone()));
         Self {
@@ -111,7 +112,7 @@ impl Connector {
         }
     }
 
-    /// Opens connections with this alone.
+    /// Only uses this dialer to open connections.
     pub(super) fn with_dialer(self, dialer: Dialer) -> Self {
         Self {
             dialer: Some(dialer),

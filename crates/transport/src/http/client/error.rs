@@ -1,8 +1,8 @@
-//! Errors between sending a request and reading its answer.
+//! Errors of requests and their responses.
 
 use super::{Address, AddressError, BoxError};
 
-/// Why there is no answer, or no whole one.
+/// Why there is no response, or no complete one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
@@ -12,10 +12,10 @@ pub enum HttpError {
     /// The URL is `https`, and the feature `tls` is off.
     #[error("{address} needs TLS; build with feature `tls`")]
     NoTls {
-        /// Where the request was to go.
+        /// The address of the request.
         address: Address,
     },
-    /// There are no root certificates to check the server's certificate with.
+    /// There are no root certificates for checking the server's certificate.
     #[error("no root certificates can be used: {reason}")]
     Roots {
         /// The problem.
@@ -24,77 +24,77 @@ pub enum HttpError {
     /// The proxy that was set cannot be used.
     #[error("the proxy cannot be used: {reason}")]
     Proxy {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A header that was set cannot be sent. Its value is not shown: it may be a secret.
+    /// A header that was set cannot be sent. Its value is not shown, because it may be a secret.
     #[error("header `{name}` cannot be sent: {reason}")]
     Header {
-        /// Its name.
+        /// The name of the header.
         name: String,
-        /// Which rule it breaks.
+        /// The rule that it breaks.
         reason: &'static str,
     },
     /// The connection could not be opened; nothing was sent.
     #[error("cannot connect to {address}")]
     Unreachable {
-        /// Where the request was to go.
+        /// The address of the request.
         address: Address,
         /// The cause.
         source: BoxError,
     },
-    /// The connection broke after the request was sent, or while it was being sent, and nothing
-    /// came back: the server may have closed a connection that was kept just when it was used
-    /// again, or the request was too much for it.
+    /// The connection closed after the request was sent, or while it was being sent, without a
+    /// response. The server may have closed an idle connection just when it was used again, or failed
+    /// because of the request.
     #[error("the connection to {address} was closed without an answer")]
     Unanswered {
-        /// Where the request went.
+        /// The address of the request.
         address: Address,
         /// The cause.
         source: BoxError,
     },
-    /// What came back is not an answer of HTTP that can be read.
+    /// The response is not valid HTTP.
     #[error("the answer of {address} is not valid HTTP")]
     Unreadable {
-        /// Where the request went.
+        /// The address of the request.
         address: Address,
-        /// Which rule it breaks.
+        /// The rule that the response breaks.
         source: BoxError,
     },
-    /// The connection broke in the middle of the answer.
+    /// The connection broke in the middle of the response.
     #[error("the connection to {address} broke before the answer was complete")]
     Broken {
-        /// Where the request went.
+        /// The address of the request.
         address: Address,
         /// The cause.
         source: BoxError,
     },
-    /// The server sent the request elsewhere, and it was not followed: credentials stay where they
-    /// were meant for.
+    /// The server redirects to another server, and the redirect was not followed, because credentials
+    /// must only be sent to the server that they are for.
     #[error("{address} redirects to {to}, which is not followed; connect to that if you trust it")]
     Redirected {
-        /// Where the request went.
+        /// The address of the request.
         address: Address,
-        /// Where it was sent on to, without its query.
+        /// The target of the redirect, without its query.
         to: String,
     },
     /// The server redirects the request too often.
     #[error("{address} redirects more than {limit} times")]
     RedirectedTooOften {
-        /// Where the request first went.
+        /// The first address of the request.
         address: Address,
-        /// How often is followed.
+        /// The limit on redirects.
         limit: usize,
     },
     /// The hook for authorization failed.
     #[error("{address} wants authorization, which failed")]
     Authorize {
-        /// Where the request was to go.
+        /// The address of the request.
         address: Address,
         /// The error of the hook.
         source: BoxError,
     },
-    /// The answer is longer than the limit.
+    /// The response is longer than the limit.
     #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
     TooLarge {
         /// The limit, in bytes.
@@ -103,7 +103,7 @@ pub enum HttpError {
 }
 
 impl HttpError {
-    /// Whether it is certain that the server has not seen the request, or has not acted on it.
+    /// Whether it is certain that the server has not received the request, or has not acted on it.
     pub fn is_unsent(&self) -> bool {
         !matches!(
             self,
@@ -114,7 +114,7 @@ impl HttpError {
         )
     }
 
-    /// Whether the request was sent, and nothing came back before the connection was gone.
+    /// Whether the request was sent, and the connection closed without a response.
     pub fn is_unanswered(&self) -> bool {
         matches!(self, Self::Unanswered { .. })
     }

@@ -24,21 +24,21 @@ use super::trust::{self, Trust};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsHandshake {
-    /// The version of TLS that was agreed on: `TLS 1.3`.
+    /// The negotiated version of TLS, such as `TLS 1.3`.
     pub version: String,
-    /// The certificate of the server itself, in DER; empty if it showed none.
+    /// The certificate of the server itself, in DER; empty if it sent none.
     pub certificate: Vec<u8>,
 }
 
 impl TlsHandshake {
-    /// Makes a handshake with the other end without checking its certificate, and ends the
+    /// Performs a handshake with the other end without checking its certificate, and closes the
     /// connection without sending anything over it.
     ///
     /// # Errors
-    /// If the host is not a name that a certificate can have, or the handshake fails.
+    /// Fails if the host is not a name that a certificate can have, or if the handshake fails.
     ///
     /// # Cancel safety
-    /// Dropping the future ends the connection. It has no deadline of its own.
+    /// Dropping the future closes the connection. It has no deadline of its own.
     pub async fn by(host: &str, stream: TcpStream) -> io::Result<Self> {
         let config = trust::config(Trust::Any, &[]).map_err(io::Error::other)?;
         let name = host.trim_matches(['[', ']']).to_owned();

@@ -1,8 +1,8 @@
-//! A client's side of HTTP: an [`Agent`] sends requests and reads answers, as a whole or as events.
+//! The client side of HTTP: an [`Agent`] sends requests and reads responses, as a whole or as events.
 //!
-//! It owns what is the same for every request: connections that are kept and shared, proxies, trust
-//! in certificates, headers of the application, and the [`Authorize`] hook. What a request or an
-//! answer means is not its business.
+//! It owns everything that is the same for all requests: shared connections, proxies, trusted
+//! certificates, headers of the application, and the [`Authorize`] hook. It does not know the meaning
+//! of requests and responses.
 
 mod address;
 mod agent;

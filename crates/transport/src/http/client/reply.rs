@@ -1,4 +1,4 @@
-//! An answer, read as a whole or event by event.
+//! A response, read as a whole or event by event.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,10 +13,11 @@ use super::http1::Body;
 use super::{Address, BoxError, HttpError};
 use crate::http::sse::{self, Decoder, Event};
 
-/// An answer whose body is still to be read. Dropping it closes the stream of its request.
+/// A response whose body was not read yet. Dropping it closes the stream of its request.
 pub struct Reply {
     address: Address,
-    /// The lock is never contended: it lets a reply be shared, although the bytes of an application need not be.
+    /// The lock is never contended. It makes a reply `Sync`, although the streams of an application
+    /// need not be.
     response: Response<Mutex<Body>>,
 }
 
@@ -26,27 +27,27 @@ impl Reply {
         Self { address, response }
     }
 
-    /// Its status.
+    /// Returns the status.
     pub fn status(&self) -> StatusCode {
         self.response.status()
     }
 
-    /// Its headers.
+    /// Returns the headers.
     pub fn headers(&self) -> &HeaderMap {
         self.response.headers()
     }
 
-    /// The address that answered, after redirects.
+    /// Returns the address that responded, after redirects.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// How long the server asks to be left alone, by its `Retry-After` header.
+    /// Returns how long the server asks to wait, by its `Retry-After` header.
     pub fn retry_after(&self) -> Option<Duration> {
         retry_after(self.headers(), SystemTime::now())
     }
 
-    /// Whether the body is a stream of events.
+    /// Whether the body is an event stream.
     pub fn is_events(&self) -> bool {
         self.is(sse::CONTENT_TYPE)
     }
@@ -66,11 +67,11 @@ impl Reply {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// If it is longer than `limit` bytes, or the connection breaks.
+    /// Fails if it is longer than `limit` bytes, or if the connection breaks.
     pub async fn bytes(self, limit: usize) -> Result<Bytes, HttpError> {
         let Self { address, response } = self;
         let mut body = response.into_body().into_inner();
-        // Not the header: it may be a list, or be overruled by another one.
+        // The header is not used, because it may be a list, or be overridden by another header.
         if body.length().is_some_and(|length| length > limit as u64) {
             return Err(HttpError::TooLarge { limit });
         }
@@ -84,7 +85,7 @@ impl Reply {
             if all.len() + first.len() + chunk.len() > limit {
                 return Err(HttpError::TooLarge { limit });
             }
-            // Most answers come in one piece, which is not copied.
+            // Most bodies arrive in one piece, which is not copied.
             if first.is_empty() && all.is_empty() {
                 first = chunk;
                 continue;
@@ -95,7 +96,7 @@ impl Reply {
         Ok(if all.is_empty() { first } else { all.freeze() })
     }
 
-    /// Reads the body event by event, each of up to `limit` bytes.
+    /// Reads the body event by event. An event may have up to `limit` bytes.
     pub fn events(self, limit: usize) -> Events {
         Events {
             address: self.address,
@@ -107,7 +108,7 @@ impl Reply {
     }
 }
 
-/// The events of an answer. Dropping it closes the stream.
+/// The events of a response. Dropping it closes the stream.
 pub struct Events {
     address: Address,
     body: Body,
@@ -117,10 +118,10 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next event; `None` at the end of the stream.
+    /// Returns the next event; `None` at the end of the stream.
     ///
     /// # Errors
-    /// If an event is too long, or the connection breaks.
+    /// Fails if an event is too long, or if the connection breaks.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -129,7 +130,7 @@ impl Events {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            // The next event may be hours away.
+            // Free the memory, because the next event may come hours later.
             self.ready = VecDeque::new();
             let Some(chunk) = data(&mut self.body, &self.address).await? else {
                 return Ok(None);
@@ -141,7 +142,7 @@ impl Events {
     }
 }
 
-/// Reads `Retry-After`: seconds, or a date, which counts from `now`.
+/// Parses `Retry-After`: seconds, or a date, which is compared with `now`.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -199,7 +200,7 @@ mod tests {
             read("Sun, 06 Nov 1994 08:50:07 GMT"),
             Some(Duration::from_secs(30))
         );
-        // A date that is over means now.
+        // A date in the past means now.
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(read("soon"), None);
         assert_eq!(read("-1"), None);

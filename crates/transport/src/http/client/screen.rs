@@ -1,5 +1,6 @@
-//! Which machines may be connected to. A host name alone does not tell: its owner can let it
-//! resolve to a machine inside a private network. So the resolved addresses are checked.
+//! Restricts the machines that may be connected to. Checking host names is not enough: the owner of a
+//! name can let it resolve to a machine inside a private network. So the resolved addresses are
+//! checked.
 
 use std::fmt;
 use std::future::Future;
@@ -13,21 +14,21 @@ use tower_service::Service;
 
 use super::BoxError;
 
-/// Whether a connection to this address may be made.
+/// Returns whether connections to this address are allowed.
 pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
-/// A host was not connected to, because all of its addresses are disallowed.
+/// A host was not connected to, because none of its addresses are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{host}` leads to {address}, which must not be connected to")]
 #[non_exhaustive]
 pub struct AddressNotAllowed {
-    /// The host as it was written.
+    /// The host, as it was written.
     pub host: String,
-    /// An address of it that is not allowed.
+    /// One of its addresses that is not allowed.
     pub address: IpAddr,
 }
 
-/// Resolves names, and keeps the addresses that are allowed.
+/// Resolves names, and returns only allowed addresses.
 #[derive(Clone)]
 pub(super) struct Screened {
     resolver: GaiResolver,
@@ -43,7 +44,7 @@ impl Screened {
     }
 }
 
-/// Checks a host that is written as an address and therefore not resolved.
+/// Checks a host that is an address literal, which is not resolved.
 pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), AddressNotAllowed> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

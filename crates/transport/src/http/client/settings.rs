@@ -18,16 +18,16 @@ use super::trust::{self, Trust};
 use super::{Address, Authorize, HttpError};
 use crate::http::ByteStream;
 
-/// Opens a connection to a host and a port in place of TCP.
+/// Opens a connection to a host and a port instead of TCP.
 pub(super) type Dialer =
     Arc<dyn Fn(String, u16) -> BoxFuture<'static, io::Result<ByteStream>> + Send + Sync>;
 
-/// 10 s for the name, the connection, the proxy and TLS together: three lost packets.
+/// 10 s for resolving the name, connecting, the proxy and TLS together: enough for three lost packets.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The settings of an [`Agent`]. Clones are cheap enough to make one for each server.
+/// The settings of an [`Agent`]. They are cheap to clone, so each server can have its own.
 ///
-/// Headers and proxies may hold secrets, and are not shown.
+/// Headers and proxies may contain secrets, so the `Debug` output does not show them.
 #[derive(Clone)]
 pub struct AgentSettings {
     headers: Vec<(String, String)>,
@@ -69,7 +69,7 @@ impl Default for AgentSettings {
 }
 
 impl AgentSettings {
-    /// The environment's proxies, the platform's certificates, nothing else.
+    /// Creates settings with the proxies of the environment and the certificates of the platform.
     pub fn new() -> Self {
         Self::default()
     }
@@ -80,18 +80,18 @@ impl AgentSettings {
         self
     }
 
-    /// Asks this hook before every request, and when one is refused.
+    /// Calls this hook before every request, and when a request is refused.
     pub fn with_authorize(mut self, authorize: Arc<dyn Authorize>) -> Self {
         self.authorize = Some(authorize);
         self
     }
 
-    /// Goes through this proxy, `http://user:password@host:port`, whatever the environment says.
+    /// Uses this proxy, `http://user:password@host:port`, and ignores those of the environment.
     pub fn with_proxy(self, address: impl Into<String>) -> Self {
         self.with_proxy_except(address, "")
     }
 
-    /// The same, except to these hosts, networks and domains, separated by commas.
+    /// The same, except for these hosts, networks and domains, separated by commas.
     pub fn with_proxy_except(
         mut self,
         address: impl Into<String>,
@@ -104,16 +104,18 @@ impl AgentSettings {
         self
     }
 
-    /// Goes through no proxy, whatever the environment says.
+    /// Uses no proxy, and ignores those of the environment.
     pub fn without_proxy(mut self) -> Self {
         self.proxy = Proxy::None;
         self
     }
 
-    /// Connects only to addresses that pass, asked after names are resolved. A proxy resolves names
-    /// by itself: behind one, only hosts that are written as addresses are asked about.
+    /// Only connects to addresses for which `passes` returns true. It is called after names are
+    /// resolved. A proxy resolves names itself: with a proxy, only hosts that are address literals are
+    /// checked.
     ///
-    /// What does not pass ends as [`HttpError::Unreachable`] with [`AddressNotAllowed`] among its sources.
+    /// If no address passes, the request fails with [`HttpError::Unreachable`], with
+    /// [`AddressNotAllowed`] among its sources.
     ///
     /// [`AddressNotAllowed`]: super::AddressNotAllowed
     pub fn with_screen(mut self, passes: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
@@ -121,8 +123,8 @@ impl AgentSettings {
         self
     }
 
-    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test. It
-    /// gets the host and the port, and resolves the name itself. No proxy is used.
+    /// Opens connections with this function instead of TCP: through a tunnel, or in memory in a test.
+    /// The function gets the host and the port, and resolves the name itself. No proxy is used.
     ///
     /// ```
     /// use turnbuckle_transport::http::{ByteStream, client::AgentSettings};
@@ -141,7 +143,7 @@ impl AgentSettings {
         self
     }
 
-    /// Returns redirects as answers instead of following them.
+    /// Returns redirects as responses instead of following them.
     pub fn without_redirects(mut self) -> Self {
         self.redirects = Redirects::HandBack;
         self
@@ -160,18 +162,18 @@ impl AgentSettings {
         self
     }
 
-    /// Accepts every server certificate. An attacker on the network can then read and change
-    /// everything: for tests only.
+    /// Accepts every server certificate. Use it for tests only: an attacker on the network can then
+    /// read and change everything.
     #[cfg(feature = "tls")]
     pub fn danger_accept_invalid_certs(mut self) -> Self {
         self.trust = Trust::Any;
         self
     }
 
-    /// Makes an agent for requests to this address and its origin.
+    /// Creates an agent for requests to this address and its origin.
     ///
     /// # Errors
-    /// If a header, the proxy or a certificate cannot be used.
+    /// Fails if a header, the proxy or a certificate is invalid.
     pub fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
         let proxies = Arc::new(self.proxies()?);
         let mut connector = Connector::new(proxies.clone(), self.connect_timeout);
@@ -199,10 +201,10 @@ impl AgentSettings {
         )
     }
 
-    /// The proxy that requests to this address go through, without its credentials.
+    /// Returns the proxy for requests to this address, without its credentials.
     ///
     /// # Errors
-    /// If the proxy that was set cannot be used.
+    /// Fails if the proxy that was set is invalid.
     pub fn proxy_before(&self, address: &Address) -> Result<Option<String>, HttpError> {
         let proxy = self.proxies()?.before(address.uri());
         Ok(proxy.as_ref().map(name_of))
@@ -220,7 +222,7 @@ impl AgentSettings {
                     let reason = "its address is empty".to_owned();
                     return Err(HttpError::Proxy { reason });
                 }
-                // What cannot be read would be left out, and requests would go without a proxy.
+                // The matcher would ignore an invalid proxy, and requests would be sent without one.
                 let alone = Matcher::builder().all(address.as_str()).build();
                 let any = http::Uri::from_static("http://0.invalid/");
                 if alone.intercept(&any).is_none() {

@@ -12,7 +12,7 @@ use crate::http::socket::Socket;
 /// One connection.
 pub(super) struct ClientStream {
     kind: Kind,
-    /// Whether the other end is a proxy that is to be told the whole address.
+    /// Whether the other end is a proxy that needs the whole URL in each request.
     is_proxied: bool,
 }
 
@@ -45,8 +45,8 @@ impl ClientStream {
         }
     }
 
-    /// Whether nothing has arrived that was not read yet, so that the next bytes are those of the next
-    /// answer. Not known of TLS, whose connections hyper keeps.
+    /// Whether there is no unread data, so that the next bytes belong to the next response. Unknown for
+    /// TLS connections, which hyper keeps.
     pub(super) fn is_quiet(&mut self) -> bool {
         match &mut self.kind {
             Kind::Plain(socket) => socket.is_quiet(),
@@ -75,7 +75,7 @@ impl Connection for ClientStream {
     }
 }
 
-/// Does the same with either kind.
+/// Forwards a call to either kind.
 macro_rules! with_kind {
     ($self:ident, $stream:ident => $body:expr) => {
         match &mut $self.get_mut().kind {

@@ -16,20 +16,20 @@ use tokio_rustls::rustls::{
 
 use super::HttpError;
 
-/// In the order of our liking, as ALPN names them.
+/// In order of preference, with their ALPN names.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Which server certificates are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The platform's roots, and those that were added.
+    /// The platform's roots, and the added ones.
     Roots,
-    /// Every server, without a check of its certificate.
+    /// Every server, without checking its certificate.
     Any,
 }
 
 pub(super) fn config(trust: Trust, added: &[Vec<u8>]) -> Result<Arc<ClientConfig>, HttpError> {
-    // Named, so that another provider in the program makes no difference.
+    // Named explicitly, so that another provider in the program does not matter.
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -50,7 +50,7 @@ pub(super) fn config(trust: Trust, added: &[Vec<u8>]) -> Result<Arc<ClientConfig
 fn store(added: &[Vec<u8>]) -> Result<RootCertStore, HttpError> {
     let mut store = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
-    // Platforms have certificates among theirs that no verifier can use; they are passed over.
+    // Platforms include some certificates that no verifier can use; they are skipped.
     store.add_parsable_certificates(native.certs);
     for pem in added {
         let mut is_empty = true;

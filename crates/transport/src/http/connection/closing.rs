@@ -1,11 +1,11 @@
-//! The word to all connections that the server is stopping.
+//! Notifies all connections that the server is stopping.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// Said once, heard by every connection, those of later included.
+/// A notification that is sent once and received by every connection, including later ones.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Closing {
     is_said: AtomicBool,
@@ -18,18 +18,19 @@ impl Closing {
         self.notify.notify_waiters();
     }
 
-    /// Whether it was said. Cheap enough to be asked at every turn, unlike a future.
+    /// Whether the server is stopping. This is cheap enough to be checked at every poll, unlike a
+    /// future.
     pub(super) fn is_said(&self) -> bool {
         self.is_said.load(Ordering::SeqCst)
     }
 
-    /// Wakes who polls it when it is said. Ask [`is_said`](Self::is_said) after the first poll:
-    /// it may have been said before.
+    /// Returns a future that is woken when the server stops. Check [`is_said`](Self::is_said) after the
+    /// first poll, because it may already be stopping.
     pub(super) fn notified(&self) -> Notified<'_> {
         self.notify.notified()
     }
 
-    /// Waits until it is said.
+    /// Waits until the server is stopping.
     pub(super) async fn heard(&self) {
         let mut notified = std::pin::pin!(self.notified());
         notified.as_mut().enable();

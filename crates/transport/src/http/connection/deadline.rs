@@ -1,8 +1,8 @@
-//! When a connection has waited too long.
+//! Detects connections that have waited too long.
 //!
-//! The timer is not touched for each request: it is left to fire at the earliest time that was ever
-//! set, and then set again if a new wait began meanwhile. A connection that is busy from its
-//! first request on, such as one with an open stream, has no timer at all.
+//! The timer is not reset for each request: it fires at the earliest time that was ever set, and is
+//! then set again if a new wait began meanwhile. A connection that is busy from its first request on,
+//! such as one with an open stream, has no timer at all.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep};
 use super::pulse::WaitsFor;
 use crate::http::Settings;
 
-/// The end of the wait that a connection is in.
+/// The deadline of the current wait of a connection.
 pub(super) struct Deadline {
     settings: Settings,
     phase: WaitsFor,
@@ -31,9 +31,10 @@ impl Deadline {
         }
     }
 
-    /// Ready when the wait of this phase, or an equal one since, has lasted too long.
+    /// Ready when the wait of this phase has lasted too long. A phase that is equal counts as the same
+    /// wait.
     ///
-    /// Must always be polled by the same task: the timer is told only once whom to wake.
+    /// Must always be polled by the same task, because the timer's waker is only registered once.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, phase: WaitsFor) -> Poll<()> {
         if phase != self.phase {
             self.phase = phase;
@@ -65,7 +66,7 @@ impl Deadline {
         }
     }
 
-    /// Whether the timer fires in time, or earlier, which does no harm.
+    /// Whether the timer fires in time, or earlier, which is harmless.
     fn will_be_woken(&self) -> bool {
         self.timer
             .as_ref()

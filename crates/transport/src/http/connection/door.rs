@@ -1,4 +1,4 @@
-//! The way from an accepted socket to requests.
+//! From an accepted socket to its requests.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -27,8 +27,8 @@ use crate::http::listen::ServerStream;
 use crate::http::socket::Socket;
 use crate::http::{Peer, Settings};
 
-/// 128 KiB: the most that HTTP/1.1 reads ahead or holds back on a connection. Buffers start at
-/// 8 KiB and grow only under a large body.
+/// 128 KiB: how much HTTP/1.1 reads ahead or buffers for writing on a connection. Buffers start at 8
+/// KiB and only grow for a large body.
 const MAX_BUFFER_BYTES: usize = 128 * 1024;
 
 /// The shared state of all connections of a server.
@@ -40,7 +40,7 @@ pub(in crate::http) struct Door {
     tls: Option<Tls>,
 }
 
-/// A connection of which we know what it speaks.
+/// A connection whose version of HTTP is known.
 struct Opened {
     stream: ServerStream,
     peer: Peer,
@@ -88,8 +88,8 @@ impl Door {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        // Boxed, so that its memory is gone when the connection is open: most of them will be open
-        // and silent most of the time.
+        // Boxed, so that its memory is freed when the connection is open: most connections are open and
+        // silent most of the time.
         let opening = Box::pin(self.opened_in(self.settings.header_timeout, socket, peer));
         let Some(opened) = opening.await else {
             return;
@@ -98,7 +98,7 @@ impl Door {
             Protocol::Http1 => {
                 let pulse = Arc::new(Pulse::new(Heads::Bare));
                 let (io, requests) = opened.parts(service, &pulse);
-                // Pinned here and nowhere else, so that it is not moved into further futures.
+                // Pinned here and nowhere else, so that it is not moved into other futures.
                 let connection = pin!(self.http1.serve_connection(io, requests));
                 drive(connection, &pulse, self.settings, &self.closing).await;
             }
@@ -112,18 +112,18 @@ impl Door {
         }
     }
 
-    /// Tells a connection that there is one too many.
+    /// Refuses a connection because the limit is reached.
     pub(in crate::http) async fn turn_away(self: Arc<Self>, socket: Socket, peer: Peer) {
         let refusal = async {
             if let Some(opened) = self.opened_in(REFUSAL_TIME, socket, peer).await {
                 refuse(opened.stream, opened.protocol).await;
             }
         };
-        // A client that does not take the answer has its answer.
+        // If the client does not read the response, it is not sent again.
         let _ = tokio::time::timeout(REFUSAL_TIME, refusal).await;
     }
 
-    /// Finds out what a connection speaks, unless it does not say in time or the server closes.
+    /// Determines the version of HTTP, unless the client sends too little in time or the server stops.
     async fn opened_in(&self, time: Duration, socket: Socket, peer: Peer) -> Option<Opened> {
         let mut opening = pin!(tokio::time::timeout(time, self.open(socket, peer)));
         let mut closed = pin!(self.closing.heard());
@@ -176,7 +176,7 @@ fn http1_builder(settings: &Settings) -> http1::Builder {
     builder
         .max_header_size(settings.max_header_bytes)
         .max_buf_size(MAX_BUFFER_BYTES.max(settings.max_header_bytes))
-        // Our own deadline does not set a timer for each request.
+        // Disabled, because our own deadline does not set a timer for each request.
         .header_read_timeout(None);
     builder
 }

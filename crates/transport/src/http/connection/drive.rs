@@ -1,4 +1,4 @@
-//! A connection from its first request to its last, in its own task.
+//! Drives a connection in its own task, from its first request to its last.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use super::deadline::Deadline;
 use super::pulse::{Pulse, WaitsFor};
 use crate::http::Settings;
 
-/// A connection that can be asked to take no further requests.
+/// A connection that can be told to accept no further requests.
 pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> {
     fn close_gracefully(self: Pin<&mut Self>);
 }
@@ -42,9 +42,9 @@ where
     }
 }
 
-/// Drives a connection until it ends, is silent for too long, or does not end after it was told.
+/// Drives a connection until it ends, is silent for too long, or does not end after it was told to.
 ///
-/// Must be polled by one task only, which is woken for the closing and the deadline.
+/// Must be polled by one task only, which is woken by the server's stopping and by the deadline.
 pub(super) async fn drive(
     mut connection: Pin<&mut impl Graceful>,
     pulse: &Pulse,
@@ -56,7 +56,7 @@ pub(super) async fn drive(
     let mut state = State::New;
     poll_fn(|cx| {
         if state == State::New {
-            // For the waker alone; whether it was said is asked below.
+            // Only registers the waker; `is_said` is checked below.
             let _ = closed.as_mut().poll(cx);
             pulse.wake(cx.waker());
             state = State::Open;
@@ -99,8 +99,8 @@ fn turn(
             return Poll::Pending;
         }
         if matches!(phase, WaitsFor::Idle(_)) {
-            // The client may be sending its next request right now: HTTP/2 tells it that the
-            // request was not taken.
+            // The client may be sending its next request right now: HTTP/2 tells it that the request
+            // was not accepted.
             connection.as_mut().close_gracefully();
             *state = State::Closing;
         } else {

@@ -1,4 +1,4 @@
-//! HTTP/2: its settings, and the tasks that its requests run in.
+//! HTTP/2: its settings, and the tasks of its requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::http::Settings;
 
-/// 30 s of silence, then 20 s for the answer to a ping: proxies give up at a minute.
+/// 30 s of silence, then 20 s for the answer to a ping: proxies close connections after a minute.
 const PING_AFTER: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// 128 KiB: what one request may have waiting to be sent before its body is asked for more. A body that
-/// gives more at once has to bound that itself.
+/// 128 KiB: how much one request may have waiting to be sent before its body is polled again. A body
+/// that returns more at once must limit that itself.
 const MAX_SEND_BYTES: usize = 128 * 1024;
 
-/// A builder whose connection runs its requests in these tasks.
+/// Creates a builder whose connection runs its requests in these tasks.
 pub(super) fn builder(settings: &Settings, tasks: Tasks) -> http2::Builder<Tasks> {
     let mut builder = http2::Builder::new(tasks);
     builder
@@ -42,7 +42,7 @@ where
 {
     fn execute(&self, request: F) {
         let mut tasks = self.0.lock();
-        // What has ended is kept until it is asked for.
+        // Finished tasks are kept until they are joined.
         while let Some(outcome) = tasks.try_join_next() {
             if let Err(error) = outcome {
                 tracing::error!(%error, "a request ended with a panic");

@@ -4,17 +4,17 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
-/// What a client that knows it speaks HTTP/2 begins with; RFC 9113, 3.4.
+/// The first bytes of a client with prior knowledge of HTTP/2; RFC 9113, 3.4.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Which HTTP a connection speaks.
+/// The version of HTTP of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
     Http2,
 }
 
-/// Bytes that were read to look at and are yet to be read.
+/// Bytes that were read for detection and must still be passed on.
 #[derive(Debug, Default)]
 pub(super) struct Preface {
     bytes: [u8; HTTP2.len()],
@@ -23,10 +23,10 @@ pub(super) struct Preface {
 }
 
 impl Preface {
-    /// Reads until it is clear which HTTP this is. The first byte that differs makes it clear, so
-    /// no client is waited for longer than it has something to say.
+    /// Reads until the version of HTTP is clear. The first different byte makes it clear, so this never
+    /// waits for bytes that a client does not send.
     ///
-    /// None if the peer has nothing to say.
+    /// Returns `None` if the peer sends nothing.
     pub(super) async fn read(
         stream: &mut (impl AsyncRead + Unpin),
     ) -> io::Result<Option<(Protocol, Self)>> {
@@ -46,7 +46,7 @@ impl Preface {
         }
     }
 
-    /// Gives back what is left, as much as fits; whether there was anything.
+    /// Copies the remaining bytes into the buffer, as far as they fit. Returns whether there were any.
     pub(super) fn pour(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
         let left = &self.bytes[self.from..self.to];
         let count = left.len().min(buffer.remaining());

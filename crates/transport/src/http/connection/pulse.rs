@@ -1,7 +1,7 @@
 //! The current state of a connection, which decides which timeout applies.
 //!
-//! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
-//! tasks of their own.
+//! It is updated by the byte stream and the requests, and read by the deadline. It consists of
+//! counters, because the requests of HTTP/2 run in tasks of their own.
 
 use std::sync::atomic::{
     AtomicBool, AtomicUsize,
@@ -10,56 +10,56 @@ use std::sync::atomic::{
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-/// An event on a connection.
+/// Counters for the events on a connection.
 #[derive(Debug)]
 pub(super) struct Pulse {
     heads: Heads,
-    /// Requests that have begun and are not answered to the end.
+    /// Requests that have begun and are not completely answered.
     running: AtomicUsize,
-    /// Requests that have begun, ever.
+    /// All requests that have begun.
     begun: AtomicUsize,
-    /// Whether a part of a head has come and not the whole.
+    /// Whether a part of a head has arrived, but not all of it.
     has_part_of_head: AtomicBool,
-    /// Running requests that have a part of their answer on its way and are not asked for more.
+    /// Running requests that have an unsent part of their response and are not polled for more.
     unasked: AtomicUsize,
-    /// Parts of answers, ever.
+    /// All parts of responses.
     parts: AtomicUsize,
-    /// Writes that went through, ever.
+    /// All successful writes.
     writes: AtomicUsize,
     is_write_blocked: AtomicBool,
-    /// Wakes the connection, to look at its phase.
+    /// Wakes the connection when its phase has changed.
     connection: OnceLock<Waker>,
 }
 
-/// Whether bytes without a running request are those of a head.
+/// Whether bytes that arrive without a running request belong to a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heads {
-    /// As on HTTP/1.1.
+    /// They do, on HTTP/1.1.
     Bare,
-    /// On HTTP/2 they may be anything; its own pings find a peer that hangs in the middle of one.
+    /// On HTTP/2 they may be anything; its pings detect a peer that hangs in the middle of a head.
     Framed,
 }
 
-/// What is waited for. The numbers tell one wait from the next of its kind.
+/// What the connection waits for. The numbers distinguish one wait from the next of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitsFor {
-    /// For ourselves, or for the body of a request, which is the service's business.
+    /// The server itself, or the body of a request, for which the service is responsible.
     Busy,
-    /// For the rest of a head.
+    /// The rest of a head.
     Head(usize),
-    /// For a request to begin.
+    /// The next request.
     Idle(usize),
-    /// For the peer to read.
+    /// The peer, which does not read.
     Stalled(usize),
-    /// For the peer to read any of the answers on HTTP/2, which it can leave unread one by one
-    /// while it reads the connection.
+    /// The peer, which reads none of the responses on HTTP/2. It can leave single streams unread while
+    /// it reads the connection.
     Unread(usize),
-    /// For the peer to take note that the connection ends.
+    /// The peer, which must notice that the connection ends.
     Farewell,
 }
 
 impl Pulse {
-    /// Of a connection whose first bytes have come.
+    /// Creates the state of a connection whose first bytes have arrived.
     pub(super) fn new(heads: Heads) -> Self {
         Self {
             heads,
@@ -74,8 +74,8 @@ impl Pulse {
         }
     }
 
-    /// Says whom to wake when another task has changed the phase. Once is enough: a connection
-    /// does not move to another task.
+    /// Registers the waker for changes by other tasks. Once is enough, because a connection does not
+    /// move to another task.
     pub(super) fn wake(&self, connection: &Waker) {
         self.connection.get_or_init(|| connection.clone());
     }
@@ -101,34 +101,34 @@ impl Pulse {
         }
     }
 
-    /// Bytes have come.
+    /// Records that bytes have arrived.
     pub(super) fn read(&self) {
         if self.heads == Heads::Bare && self.running.load(Relaxed) == 0 {
             self.has_part_of_head.store(true, Relaxed);
         }
     }
 
-    /// Bytes have gone.
+    /// Records that bytes were written.
     pub(super) fn wrote(&self) {
-        // Only the connection's own task writes, so load and store lose nothing.
+        // Only the connection's own task writes, so a load and a store are enough.
         self.writes
             .store(self.writes.load(Relaxed).wrapping_add(1), Relaxed);
         self.is_write_blocked.store(false, Relaxed);
     }
 
-    /// All bytes have gone.
+    /// Records that all bytes were written.
     pub(super) fn flushed(&self) {
         if self.is_write_blocked.load(Relaxed) {
             self.wrote();
         }
     }
 
-    /// The peer takes no more bytes.
+    /// Records that the peer accepts no more bytes.
     pub(super) fn write_blocked(&self) {
         self.is_write_blocked.store(true, Relaxed);
     }
 
-    /// A head is whole, and its request runs until what is returned is dropped.
+    /// Records a complete head. Its request runs until the returned value is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> Running {
         self.has_part_of_head.store(false, Relaxed);
         self.begun.fetch_add(1, Relaxed);
@@ -140,7 +140,7 @@ impl Pulse {
     }
 }
 
-/// A request that is not answered to the end.
+/// A request that is not completely answered.
 #[derive(Debug)]
 pub(super) struct Running {
     pulse: Arc<Pulse>,
@@ -148,15 +148,15 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// More of the answer is asked for.
+    /// Records that the response is polled for more.
     pub(super) fn asked(&mut self) {
         if std::mem::take(&mut self.is_unasked) {
             self.pulse.unasked.fetch_sub(1, Relaxed);
         }
     }
 
-    /// A part of the answer is on its way. HTTP/1.1 has one answer at a time and sends it as far
-    /// as the connection takes it, so there the writes tell as much.
+    /// Records that a part of the response is being sent. HTTP/1.1 sends one response at a time, so
+    /// there the writes are enough.
     pub(super) fn answered(&mut self) {
         if self.pulse.heads == Heads::Framed {
             self.is_unasked = true;
@@ -172,9 +172,9 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.asked();
-        // No request is left, or only such that are not asked for more. If another one is answered at
-        // the same time, each changes its counter before it looks at that of the other, in an order
-        // that all agree on: one of them wakes the connection.
+        // No request is left, or only requests that are not polled for more. If another one is answered
+        // at the same time, each task changes its counter before it reads the other's, in a consistent
+        // order, so at least one of them wakes the connection.
         let left = self.pulse.running.fetch_sub(1, SeqCst) - 1;
         if left == self.pulse.unasked.load(SeqCst) {
             self.pulse.changed();

@@ -1,7 +1,7 @@
-//! The answer to a connection too many.
+//! The response to a connection beyond the limit.
 //!
-//! Better than to leave it waiting: a client, or the balancer in front of us, learns at once that
-//! it should go elsewhere or come back.
+//! This is better than to leave the client waiting: it, or the load balancer in front of the server,
+//! knows at once that it should use another server or retry later.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use super::preface::Protocol;
 /// 2 s: enough for a request and its refusal over a slow line.
 pub(super) const REFUSAL_TIME: Duration = Duration::from_secs(2);
 
-/// 64 KiB: as much of the refused request as is read, so that closing does not reset the
-/// connection before the client has seen why.
+/// 64 KiB: how much of the refused request is read, so that closing does not reset the connection
+/// before the client has read the response.
 const DRAINED_BYTES: u64 = 64 * 1024;
 
 const REASON: &str = "connection limit of this server reached; try again later\n";
 
-/// Says on a fresh connection that there is one too many, and closes it.
+/// Refuses a new connection because the limit is reached, and closes it.
 pub(super) async fn refuse(mut stream: impl AsyncRead + AsyncWrite + Unpin, protocol: Protocol) {
     let answer = match protocol {
         Protocol::Http1 => http1(),
         Protocol::Http2 => http2(),
     };
-    // The client may have gone, and then the answer is lost.
+    // If the client has closed the connection, the response is lost.
     let _ = stream.write_all(&answer).await;
     let _ = stream.shutdown().await;
     let _ = tokio::io::copy(&mut stream.take(DRAINED_BYTES), &mut tokio::io::sink()).await;
@@ -42,7 +42,7 @@ fn http1() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Empty settings, then a farewell that says that no request was taken: it is safe to try again.
+/// Empty settings, then GOAWAY, which says that no request was accepted: it is safe to try again.
 fn http2() -> Vec<u8> {
     const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
     const GO_AWAY: u8 = 7;

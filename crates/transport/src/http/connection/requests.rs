@@ -1,4 +1,4 @@
-//! The requests of one connection on their way to the service and back.
+//! Passes the requests of one connection to the service.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use pin_project_lite::pin_project;
 use super::pulse::{Pulse, Running};
 use crate::http::Peer;
 
-/// The service as one connection calls it: requests know their peer, the pulse knows the requests.
+/// The service for one connection: adds the peer to requests, and counts the requests.
 pub(super) struct Requests<S> {
     service: TowerToHyperService<S>,
     peer: Peer,
@@ -76,7 +76,7 @@ where
 }
 
 pin_project! {
-    /// The body of an answer; its end is the end of the request.
+    /// The body of a response; its end is the end of the request.
     pub(super) struct Answer<B> {
         #[pin]
         body: B,

@@ -1,4 +1,4 @@
-//! The bytes of a connection, under observation.
+//! The byte stream of a connection, with counters.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use super::preface::Preface;
 use super::pulse::Pulse;
 use crate::http::listen::ServerStream;
 
-/// A stream that begins with what was already read of it and tells the pulse what happens.
+/// A stream that begins with the bytes that were already read, and reports its reads and writes.
 pub(super) struct Wire {
     stream: ServerStream,
     preface: Preface,
@@ -35,7 +35,7 @@ impl Wire {
         outcome
     }
 
-    /// TLS holds back what the socket does not take, so flushing can be blocked too.
+    /// TLS buffers what the socket does not accept, so flushing can block too.
     fn noted_flush(&self, outcome: &Poll<io::Result<()>>) {
         match outcome {
             Poll::Ready(_) => self.pulse.flushed(),
@@ -51,8 +51,8 @@ impl AsyncRead for Wire {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        // With what follows it in one read: hyper doubles its buffer, for the life of the
-        // connection, if a first read leaves less than it began with.
+        // Together with the bytes after it, in one read: hyper doubles its buffer, for the life of the
+        // connection, if a first read fills less than its initial size.
         let has_poured = wire.preface.pour(buffer);
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut wire.stream).poll_read(cx, buffer);

@@ -10,17 +10,17 @@ use tokio::time::{Instant, Sleep};
 use super::{Listener, Peer};
 use crate::http::socket::Socket;
 
-/// 100 ms: a process that is out of file descriptors gets them back when connections end; asking
-/// ten times a second costs nothing, and asking without a pause a whole processor.
+/// 100 ms: a process without file descriptors gets some back when connections end. Trying ten times a
+/// second costs nothing; trying without a pause would use a whole processor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often that is said while it lasts: the disk may be full, too.
+/// How often a continuing failure is logged: the disk may be full, too.
 const SAY_EVERY: Duration = Duration::from_mins(1);
 
-/// The next connections of a listener.
+/// Accepts the connections of a listener.
 pub(in crate::http) struct Accept {
     listener: Listener,
-    /// Until when nothing is asked for, after a failure that lasts.
+    /// The pause after a failure that continues.
     pause: Pin<Box<Sleep>>,
     is_pausing: bool,
     said: Option<Instant>,
@@ -58,7 +58,7 @@ impl Accept {
     }
 }
 
-/// Whether only the connection that was just to be taken has failed.
+/// Whether only the connection that was being accepted has failed.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -69,7 +69,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Whether a failure is to be said again.
+/// Whether a failure should be logged again.
 fn is_due(said: &mut Option<Instant>, now: Instant) -> bool {
     let is_due = said.is_none_or(|said| now.duration_since(said) >= SAY_EVERY);
     if is_due {

@@ -1,4 +1,4 @@
-//! Why a server's door cannot be opened.
+//! Why a listener could not be opened.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The address cannot be listened at.
+    /// It is not possible to listen at the address.
     #[error("cannot listen at {address}")]
     Address {
-        /// The address as it was given.
+        /// The address, as it was given.
         address: String,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A server already listens at the socket file.
+    /// A server already listens on the socket file.
     #[error("a server already answers at {}; stop it or choose another path", path.display())]
     InUse {
         /// The path of the socket file.
@@ -27,7 +27,7 @@ pub enum BindError {
         /// The path.
         path: PathBuf,
     },
-    /// The socket file cannot be made, or what is left of an old one not be removed.
+    /// The socket file cannot be created, or an old one cannot be removed.
     #[error("cannot make a socket at {}", path.display())]
     Path {
         /// The path of the socket file.

@@ -17,10 +17,10 @@ use super::{BindError, Peer, keep_alive};
 use crate::http::ByteStream;
 use crate::http::socket::Socket;
 
-/// A place where connections arrive, open since it was made: clients may connect from then on and
-/// wait until [`serve`](crate::http::serve) takes them.
+/// A listener for connections. It listens from its creation: clients can connect from then on, and wait
+/// until [`serve`](crate::http::serve) accepts them.
 ///
-/// Dropping it closes it. A Unix socket's file goes with it.
+/// Dropping it stops listening, and removes the file of a Unix socket.
 pub struct Listener {
     place: Place,
     #[cfg(feature = "tls")]
@@ -35,13 +35,13 @@ enum Place {
 }
 
 impl Listener {
-    /// Listens on TCP. Port 0 takes any free one; see [`local_address`](Self::local_address).
+    /// Listens on TCP. Port 0 means any free port; see [`local_address`](Self::local_address).
     ///
-    /// Listen on `127.0.0.1` unless other machines shall reach the server.
+    /// Listen on `127.0.0.1` unless other machines should reach the server.
     ///
     /// # Errors
     ///
-    /// If the address has no such form, is taken, or is not ours to listen at.
+    /// Fails if the address is invalid, is already in use, or does not belong to this machine.
     pub async fn bind(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, BindError> {
         match TcpListener::bind(&address).await {
             Ok(listener) => Ok(Self::at(Place::Tcp(listener))),
@@ -52,11 +52,11 @@ impl Listener {
         }
     }
 
-    /// Takes a TCP socket that listens already, as service managers hand it over.
+    /// Uses a TCP socket that is already listening, for example from a service manager.
     ///
     /// # Errors
     ///
-    /// If the socket cannot be watched, for instance because there is no runtime.
+    /// Fails if the socket cannot be registered, for instance because there is no runtime.
     pub fn from_tcp(listener: std::net::TcpListener) -> Result<Self, BindError> {
         let watched = || {
             listener.set_nonblocking(true)?;
@@ -71,23 +71,24 @@ impl Listener {
         }
     }
 
-    /// Listens on a Unix socket. What a server that ended badly has left at the path is removed.
+    /// Listens on a Unix socket. A socket file that a crashed server has left at the path is removed.
     ///
-    /// Who may connect is a matter of the file's permissions: with the usual umask, the same user.
+    /// The permissions of the file determine who may connect: with the usual umask, the same user.
     ///
     /// # Errors
     ///
-    /// If a server answers there, if something else has the path, or if no file can be made there.
+    /// Fails if a server listens there, if another kind of file is at the path, or if no file can be
+    /// created there.
     #[cfg(unix)]
     pub async fn bind_unix(path: impl AsRef<Path>) -> Result<Self, BindError> {
         let door = UnixDoor::open(path.as_ref()).await?;
         Ok(Self::at(Place::Unix(door)))
     }
 
-    /// Takes connections that arrive in some other way: through a tunnel, or in memory in a test. Each
-    /// comes with the address of its client, which limits for each address count by.
+    /// Accepts connections that arrive in another way: through a tunnel, or in memory in a test. Each
+    /// comes with the address of its client, for limits per address.
     ///
-    /// When all senders are gone no further connection arrives; those that are open go on.
+    /// When all senders are dropped, no further connections arrive; open connections continue.
     pub fn from_streams(streams: mpsc::Receiver<(ByteStream, SocketAddr)>) -> Self {
         Self::at(Place::Streams(streams))
     }
@@ -100,14 +101,14 @@ impl Listener {
         }
     }
 
-    /// Speaks TLS on every connection, with HTTP/2 for those who ask for it.
+    /// Uses TLS on every connection, with HTTP/2 for clients that request it.
     #[cfg(feature = "tls")]
     pub fn with_tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// The address it listens at, if that is one of TCP.
+    /// Returns the address, for a TCP listener.
     pub fn local_address(&self) -> Option<SocketAddr> {
         match &self.place {
             Place::Tcp(listener) => listener.local_addr().ok(),

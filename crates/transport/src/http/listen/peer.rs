@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-/// Who sent a request, as the connection knows it. Every request that comes through our listener has
-/// one in its extensions; where another server carries the service, a layer can add one.
+/// The client of a connection. Every request from our listener has one in its extensions; if another
+/// server runs the service, a layer can add one.
 ///
 /// Behind a proxy this is the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ enum Origin {
 }
 
 impl Peer {
-    /// A client that calls from this address, over a connection that is not encrypted here.
+    /// Creates a client with this address, over a connection without TLS.
     pub fn tcp(address: SocketAddr) -> Self {
         Self {
             origin: Origin::Tcp(address),
@@ -28,7 +28,8 @@ impl Peer {
         }
     }
 
-    /// The same connection, of a client at this address: behind a proxy that tells it.
+    /// Returns the same connection with this address of the client: for a proxy that reports the
+    /// address.
     pub fn at(mut self, address: SocketAddr) -> Self {
         self.origin = Origin::Tcp(address);
         self
@@ -48,7 +49,7 @@ impl Peer {
         self
     }
 
-    /// The address, if the connection came over TCP.
+    /// Returns the address, if the connection came over TCP.
     pub fn address(&self) -> Option<SocketAddr> {
         match self.origin {
             Origin::Tcp(address) => Some(address),
@@ -57,7 +58,7 @@ impl Peer {
         }
     }
 
-    /// The id of the user whose process it is, if the connection came over a Unix socket.
+    /// Returns the user id of the client's process, if the connection came over a Unix socket.
     pub fn user(&self) -> Option<u32> {
         match self.origin {
             Origin::Tcp(_) => None,
@@ -75,7 +76,7 @@ impl Peer {
         }
     }
 
-    /// Whether the connection is encrypted by TLS that ends here.
+    /// Whether the connection is encrypted with TLS that ends here.
     pub fn is_encrypted(&self) -> bool {
         self.is_encrypted
     }

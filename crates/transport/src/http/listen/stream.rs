@@ -8,15 +8,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::http::socket::Socket;
 
-/// A connection that speaks HTTP.
+/// The byte stream of a connection.
 pub(in crate::http) enum ServerStream {
     Plain(Socket),
-    /// Boxed: the state of TLS is larger than all the rest, and most connections do not use TLS.
+    /// Boxed: the state of TLS is larger than everything else, and most connections do not use TLS.
     #[cfg(feature = "tls")]
     Encrypted(Box<tokio_rustls::server::TlsStream<Socket>>),
 }
 
-/// Does the same to either kind.
+/// Forwards a call to either kind.
 macro_rules! either {
     ($stream:expr, $inner:ident => $call:expr) => {
         match $stream {

@@ -1,4 +1,4 @@
-//! TLS by rustls, with the certificate and key as PEM.
+//! TLS with rustls, with the certificate and key as PEM.
 
 use std::fmt;
 use std::io;
@@ -12,12 +12,12 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 use turnbuckle_base::lock::RwLock;
 
-/// In the order of our liking, as ALPN names them.
+/// In order of preference, with their ALPN names.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// A certificate and its key, for TLS 1.3 and 1.2 with HTTP/2 and HTTP/1.1.
 ///
-/// Clones are the same certificate: keep one to [`renew`](Self::renew) it while the server runs.
+/// Clones share the certificate: keep one to [`renew`](Self::renew) it while the server runs.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<RwLock<Arc<ServerConfig>>>,
@@ -50,7 +50,7 @@ pub enum TlsError {
         /// The error of the PEM parser.
         reason: String,
     },
-    /// Certificate and key do not fit each other, or are of a kind that is not supported.
+    /// The certificate and the key do not match, or are of a kind that is not supported.
     #[error("the certificate and the private key cannot be used together: {reason}")]
     Unusable {
         /// The error of rustls.
@@ -63,16 +63,16 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or does not hold what it should.
+    /// Fails if a file cannot be read or its content is invalid.
     pub fn open(certificates: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, TlsError> {
         Self::from_pem(&read(certificates.as_ref())?, &read(key.as_ref())?)
     }
 
-    /// Takes the chain of certificates, the server's own first, and its key as PEM text.
+    /// Parses the chain of certificates, the server's own first, and its key from PEM text.
     ///
     /// # Errors
     ///
-    /// If the text does not hold what it should.
+    /// Fails if the text is invalid.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let config = config(certificates, key)?;
         Ok(Self {
@@ -80,11 +80,11 @@ impl Tls {
         })
     }
 
-    /// Replaces the certificate and key for connections from now on.
+    /// Replaces the certificate and key for new connections.
     ///
     /// # Errors
     ///
-    /// If the text does not hold what it should; the old certificate stays then.
+    /// Fails if the text is invalid; the old certificate is then kept.
     pub fn renew(&self, certificates: &[u8], key: &[u8]) -> Result<(), TlsError> {
         let config = config(certificates, key)?;
         *self.config.write() = config;
@@ -99,7 +99,7 @@ impl Tls {
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keys do not belong in logs.
+        // Keys must not appear in logs.
         f.debug_struct("Tls").finish_non_exhaustive()
     }
 }
@@ -134,7 +134,7 @@ fn with_chain(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 ) -> Result<ServerConfig, rustls::Error> {
-    // Named, so that another provider in the program makes no difference.
+    // Named explicitly, so that another provider in the program does not matter.
     ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()

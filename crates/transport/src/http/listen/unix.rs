@@ -1,7 +1,7 @@
 //! A Unix socket and its file.
 //!
-//! The socket file outlives a process that is killed, and then blocks the next one. It is removed
-//! if no process answers on it, and never if one does.
+//! The socket file outlives a process that is killed, and would then block the next one. It is removed
+//! if no process listens on it, and never if one does.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -17,7 +17,7 @@ use crate::http::socket::Socket;
 pub(super) struct UnixDoor {
     listener: UnixListener,
     path: PathBuf,
-    /// Which file is ours; another process may have put its own in its place.
+    /// The identity of our file; another process may have replaced it with its own.
     file: Option<FileId>,
 }
 
@@ -64,7 +64,7 @@ impl UnixDoor {
 impl Drop for UnixDoor {
     fn drop(&mut self) {
         if self.file.is_some() && socket_at(&self.path).ok().flatten() == self.file {
-            // The error is ignored; the next server removes a socket on which no process answers.
+            // The error is ignored; the next server removes a socket without a listening process.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -90,14 +90,14 @@ async fn remove_stale(path: &Path) -> Result<(), BindError> {
             });
         }
     }
-    // Another server may have replaced it while we knocked.
+    // Another server may have replaced the file during the check.
     if socket_at(path).map_err(failed)? == Some(stale) {
         std::fs::remove_file(path).map_err(failed)?;
     }
     Ok(())
 }
 
-/// The file at the path, if it is a socket.
+/// Returns the file at the path, if it is a socket.
 fn socket_at(path: &Path) -> io::Result<Option<FileId>> {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

@@ -1,36 +1,36 @@
-//! Reading events from bytes that come in pieces.
+//! Decodes events from bytes that come in pieces.
 
 use std::time::Duration;
 
 use super::Event;
 
-/// 64 MiB: what a message may have on any transport, and nothing in front of it counts much.
+/// 64 MiB: the largest message on any transport; the other fields of an event are small.
 pub const MAX_EVENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// 64 KiB: the line buffer is given back when a large line has grown it beyond this, so that one
-/// large event does not cost its memory for the life of the stream.
+/// 64 KiB: if a large line has grown the line buffer beyond this, its memory is freed, so that one
+/// large event does not take memory for the life of the stream.
 const RETAINED_LINE_BYTES: usize = 64 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// An event is larger than the reader takes; the stream cannot be read on.
+/// An event is larger than the limit; the stream cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event is larger than {limit} bytes; raise the limit or give up the stream")]
 pub struct EventTooLarge {
-    /// The most an event may have, in bytes.
+    /// The limit, in bytes.
     pub limit: usize,
 }
 
-/// Reads events out of a stream, however it is cut into pieces.
+/// Decodes events from a stream that comes in pieces.
 ///
-/// An event is returned as soon as the line end that completes it has arrived. An event that is cut
-/// off by the end of the stream is dropped, as the standard requires.
+/// An event is returned as soon as the line end that completes it has arrived. An event that is cut off
+/// by the end of the stream is dropped, as the standard requires.
 #[derive(Debug)]
 pub struct Decoder {
-    /// The line that has begun and not ended.
+    /// The current line, without its end.
     line: Vec<u8>,
     draft: Draft,
-    /// Whether the last byte was a carriage return, and a line feed belongs to it.
+    /// Whether the last byte was a carriage return, so that a line feed belongs to the same line end.
     is_after_return: bool,
     is_first_line: bool,
     has_failed: bool,
@@ -53,7 +53,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A reader at the start of a stream, for events of up to [`MAX_EVENT_BYTES`].
+    /// Creates a decoder for the start of a stream, for events of up to [`MAX_EVENT_BYTES`].
     pub fn new() -> Self {
         Self {
             line: Vec::new(),
@@ -65,17 +65,17 @@ impl Decoder {
         }
     }
 
-    /// Takes events of up to so many bytes, all fields counted.
+    /// Sets the size limit of an event in bytes, counting all fields.
     pub fn with_max_event_bytes(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Reads a piece of the stream and adds the events that it completes to `events`.
+    /// Decodes a piece of the stream and adds the completed events to `events`.
     ///
     /// # Errors
     ///
-    /// If an event is too large. Events before it have been added; every later call fails too.
+    /// Fails if an event is too large. Events before it have been added; every later call fails too.
     pub fn feed(
         &mut self,
         chunk: &[u8],
@@ -97,7 +97,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What follows a line end, which is one or two bytes, the second perhaps yet to come.
+    /// Returns the bytes after a line end. It has one or two bytes, and the second may come later.
     fn after_line_end<'c>(&mut self, end: &'c [u8]) -> &'c [u8] {
         self.is_after_return = end == b"\r";
         match end {
@@ -106,7 +106,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the end of a line, whose beginning may have come before.
+    /// Handles the end of a line, whose beginning may have come earlier.
     fn end_line(&mut self, end: &[u8]) -> Option<Event> {
         if self.line.is_empty() {
             return self.take_line(end);
@@ -137,7 +137,7 @@ impl Decoder {
         None
     }
 
-    /// Whether so many bytes more still fit, counted before they are kept.
+    /// Checks that this many more bytes are allowed, before they are stored.
     fn check(&mut self, more: usize) -> Result<(), EventTooLarge> {
         let held = self.line.len() + self.draft.len();
         if self.has_failed || held.saturating_add(more) > self.limit {
@@ -166,12 +166,12 @@ impl Draft {
             b"retry" => {
                 self.retry = digits(&text).map(Duration::from_millis).or(self.retry);
             }
-            // A comment has an empty name; what else there is, is for readers to come.
+            // A comment has an empty name. Unknown names are reserved for the future.
             _ => {}
         }
     }
 
-    /// The event; `None` if there was no event or only its kind.
+    /// Returns the event; `None` if there were no fields, or only its kind.
     fn finish(self) -> Option<Event> {
         let is_event = self.data.is_some() || self.id.is_some() || self.retry.is_some();
         is_event.then(|| Event {

@@ -1,4 +1,4 @@
-//! Writing events.
+//! Encodes events.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use bytes::BufMut;
 /// The media type of a stream of events.
 pub const CONTENT_TYPE: &str = "text/event-stream";
 
-/// A comment that keeps a quiet stream from being taken for a dead one. Readers skip it.
+/// A comment that shows that a silent stream is still alive. Readers skip it.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// An event to be written, with borrowed parts.
+/// An event to be encoded, with borrowed parts.
 ///
 /// ```
 /// use turnbuckle_transport::http::sse::Frame;
@@ -28,7 +28,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// An event that says this, in UTF-8. Each of its lines becomes a line of data.
+    /// Creates an event with this data, in UTF-8. Each of its lines becomes a line of data.
     pub fn of(data: &'a [u8]) -> Self {
         Self {
             data,
@@ -38,25 +38,25 @@ impl<'a> Frame<'a> {
 
     /// Sets the event id, from which the stream can be resumed.
     ///
-    /// Line ends and NUL are left out, for a reader would take them for something else.
+    /// Line ends and NUL are removed, because readers would misinterpret them.
     pub fn with_id(mut self, id: &'a str) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// Gives the event a kind other than `message`. Line ends are left out.
+    /// Sets a kind of event other than `message`. Line ends are removed.
     pub fn with_event(mut self, event: &'a str) -> Self {
         self.event = Some(event);
         self
     }
 
-    /// Says how long to wait before coming back, in whole milliseconds.
+    /// Sets how long to wait before reconnecting, in whole milliseconds.
     pub fn with_retry(mut self, retry: Duration) -> Self {
         self.retry = Some(retry);
         self
     }
 
-    /// Writes the event behind what is there.
+    /// Appends the event to `out`.
     pub fn append_to(&self, out: &mut impl BufMut) {
         if let Some(event) = self.event {
             append_field(out, b"event: ", event);

@@ -1,7 +1,7 @@
-//! Server-sent events as text: written by servers, read by clients.
+//! Server-sent events as text: written by servers, parsed by clients.
 //!
-//! The format is that of the HTML standard, "Server-sent events". A message of the protocol is one
-//! event with one line of data.
+//! The format is that of the HTML standard, "Server-sent events". A JSON-RPC message is one event with
+//! one line of data.
 //!
 //! ```
 //! use turnbuckle_transport::http::sse::{Decoder, Frame};
@@ -23,10 +23,9 @@ use std::time::Duration;
 pub use decoder::{Decoder, EventTooLarge, MAX_EVENT_BYTES};
 pub use frame::{CONTENT_TYPE, Frame, KEEP_ALIVE};
 
-/// One event, as it was read.
+/// One parsed event.
 ///
-/// An event may be there only to set an id or a waiting time; its data is empty then, and no
-/// message.
+/// An event may only set an id or a waiting time; its data is then empty, and is not a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// The event id, from which the stream can be resumed. An empty id resets it; `None` leaves it
@@ -36,6 +35,6 @@ pub struct Event {
     pub event: Option<String>,
     /// The data, with line feeds between its lines.
     pub data: String,
-    /// How long to wait before coming back after the stream has broken.
+    /// How long to wait before reconnecting after the stream has broken.
     pub retry: Option<Duration>,
 }

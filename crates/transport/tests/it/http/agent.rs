@@ -1,4 +1,4 @@
-//! An agent over plain HTTP/1.1, and servers of which a test decides every byte.
+//! An agent over plain HTTP/1.1, with servers that send exactly the bytes of the test.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Server {
     }
 }
 
-/// Reads a request of which the body is `{}`.
+/// Reads a request with the body `{}`.
 async fn request(connection: &mut TcpStream) -> String {
     let mut read = Vec::new();
     while !read.ends_with(b"{}") {
@@ -141,7 +141,7 @@ async fn a_connection_that_must_not_be_used_again_is_not() {
             let mut connection = server.accept().await;
             request(&mut connection).await;
             answer(&mut connection, text).await;
-            // It is closed by the agent, and nothing more is sent over it.
+            // The agent closes it, and sends nothing more on it.
             let mut rest = Vec::new();
             let read = connection.read_to_end(&mut rest).await;
             assert!(read.is_err() || rest.is_empty(), "{text}: {rest:?}");
@@ -164,7 +164,7 @@ async fn a_connection_that_the_server_closed_is_replaced() {
         };
         let (posted, ()) = tokio::join!(post(&agent, &server.address), serving);
         assert_eq!(posted.unwrap(), b"yes");
-        // The runtime hears that it was closed.
+        // Let the runtime notice that it was closed.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -180,7 +180,7 @@ async fn an_unused_connection_is_closed_after_a_while() {
     };
     let (posted, mut connection) = tokio::join!(post(&agent, &server.address), serving);
     assert_eq!(posted.unwrap(), b"yes");
-    // The clock goes on by itself, and no request is made.
+    // The paused clock advances by itself, and no request is made.
     assert_eq!(connection.read(&mut [0; 8]).await.unwrap(), 0);
     drop(agent);
 }
@@ -188,7 +188,7 @@ async fn an_unused_connection_is_closed_after_a_while() {
 #[tokio::test]
 async fn an_answer_may_come_before_the_request_is_read() {
     let (server, agent) = Server::start().await;
-    // More than the sockets take.
+    // More than the sockets can buffer.
     let large = vec![b'x'; 12 * 1024 * 1024];
     let posting = async {
         let reply = agent.post(&server.address, HeaderMap::new(), large.into());
@@ -241,7 +241,7 @@ async fn large_bodies_arrive_whole() {
     tokio::join!(posting, serving);
 }
 
-/// RFC 9110 (8.6) lets a server repeat the length, and RFC 9112 (6.3) has it overruled by a coding.
+/// RFC 9110 (8.6) lets a server repeat the length, and by RFC 9112 (6.3) a coding overrides it.
 #[tokio::test]
 async fn an_answer_above_the_limit_is_refused_however_it_says_its_length() {
     let long = LIMIT + 1;
@@ -290,7 +290,7 @@ async fn an_answer_that_is_cut_off_is_an_error() {
         let error = posted.unwrap_err();
         assert!(matches!(error, HttpError::Broken { .. }), "{text}: {error}");
     }
-    // What is not HTTP is called that.
+    // A response that is not HTTP is reported as such.
     let serving = async {
         let mut connection = server.accept().await;
         request(&mut connection).await;
@@ -300,7 +300,7 @@ async fn an_answer_that_is_cut_off_is_an_error() {
     let error = posted.unwrap_err();
     assert!(matches!(error, HttpError::Unreadable { .. }), "{error}");
     assert!(!error.is_unsent());
-    // Without any answer it is known that there was none.
+    // A missing response is reported as such.
     let serving = async {
         let mut connection = server.accept().await;
         request(&mut connection).await;

@@ -1,4 +1,4 @@
-//! A server that runs out of file descriptors: this test binary, started again with few of them.
+//! A server that runs out of file descriptors: the test binary, started again with a low limit.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use turnbuckle_transport::http::Settings;
 use super::raw::Raw;
 use super::site::Site;
 
-/// A runtime needs a dozen.
+/// A runtime needs about twelve.
 const OPEN_FILES: usize = 40;
 
 #[test]

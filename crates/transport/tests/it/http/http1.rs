@@ -1,4 +1,4 @@
-//! HTTP/1.1 as it should be.
+//! Regular use of HTTP/1.1.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! HTTP/2 by prior knowledge.
+//! HTTP/2 with prior knowledge.
 
 use bytes::Bytes;
 use http::Request;
@@ -17,7 +17,7 @@ pub(super) fn builder() -> http2::Builder<TokioExecutor> {
     http2::Builder::new(TokioExecutor::new())
 }
 
-/// A client over any stream. Its connection lives as long as it does.
+/// Creates a client over any stream. Its connection lives as long as the client.
 pub(super) async fn client_over(
     io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> Result<Client, hyper::Error> {

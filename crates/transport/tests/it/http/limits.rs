@@ -1,4 +1,4 @@
-//! Clients that want too much.
+//! Clients that exceed the limits.
 
 use http::HeaderValue;
 use tokio::net::TcpStream;
@@ -51,7 +51,7 @@ async fn a_head_beyond_its_limit_is_refused_on_http2_too() {
     let value = HeaderValue::from_str(&"x".repeat(20 * 1024)).unwrap();
     request.headers_mut().insert("x", value);
     let outcome = client.send_request(request).await;
-    // Our client knows the limit and may not even try.
+    // The client knows the limit and may refuse to send.
     assert!(outcome.map_or(true, |response| response.status() == 431));
     assert_eq!(http2::ask(&mut client, "/", "").await.0, 200);
 }
@@ -71,7 +71,7 @@ async fn a_connection_too_many_is_told_so() {
     assert_eq!(one.ask("/").await.0, 200, "the others are not disturbed");
 
     drop(two);
-    // Hanging up is noticed in its own time.
+    // The server may notice the closed connection later.
     while site.connect().await.ask("/").await.0 == 503 {}
 }
 
@@ -95,7 +95,7 @@ async fn refused_connections_do_not_lock_out_later_clients() {
     let site = Site::open(Settings::default().with_max_connections(1)).await;
     let mut one = site.connect().await;
     assert_eq!(one.ask("/").await.0, 200);
-    // More than are refused at once, and all of them stay silent.
+    // More than are refused concurrently, and all of them stay silent.
     let mut silent = Vec::new();
     for _ in 0..100 {
         silent.push(site.connect().await);

@@ -1,4 +1,4 @@
-//! What an open stream costs: this test binary, started again as a server.
+//! The memory of an open stream, measured in this test binary, started again as a server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,11 +8,11 @@ use turnbuckle_transport::http::Settings;
 
 use super::site::Site;
 
-/// 15 MB for a thousand open streams: the two buffers of hyper are 8 KiB each, and all the rest has
-/// to fit in what is left, the allocator's own needs included.
+/// 15 MB for a thousand open streams: the two buffers of hyper are 8 KiB each, and everything else must
+/// fit in the rest, including the overhead of the allocator.
 const MOST_BYTES: usize = 15_000_000;
 const STREAMS: usize = 1000;
-/// Opened first, so that what is needed once is not counted.
+/// Opened first, so that memory that is only needed once is not counted.
 const FIRST_STREAMS: usize = 200;
 
 #[test]
@@ -51,7 +51,7 @@ impl Server {
         Self { process, address }
     }
 
-    /// Asks for a stream and waits until it is open.
+    /// Requests a stream and waits until it is open.
     fn open_stream(&mut self) -> TcpStream {
         let mut client = TcpStream::connect(self.address).unwrap();
         client

@@ -1,4 +1,4 @@
-//! The door for HTTP from outside: real sockets, real clients, bad clients.
+//! The HTTP server from outside: real sockets, real clients, misbehaving clients.
 
 mod agent;
 #[cfg(unix)]

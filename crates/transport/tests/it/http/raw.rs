@@ -1,4 +1,4 @@
-//! A client of HTTP/1.1 that does exactly what it is told.
+//! A client of HTTP/1.1 that sends exactly the bytes of the test.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::recorder::TIMEOUT;
 
-/// A connection, and what was read of it and not yet asked for.
+/// A connection, and the bytes that were read but not returned yet.
 pub(super) struct Raw<I = TcpStream> {
     pub(super) io: I,
     read: Vec<u8>,
@@ -38,13 +38,13 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
             .await;
     }
 
-    /// Asks and reads the answer, status and body.
+    /// Sends a request and reads the response: its status and body.
     pub(super) async fn ask(&mut self, path: &str) -> (u16, String) {
         self.get(path).await;
         self.answer().await
     }
 
-    /// Reads an answer whose length is given.
+    /// Reads a response with a content length.
     pub(super) async fn answer(&mut self) -> (u16, String) {
         let head = self.head().await;
         let length = head
@@ -58,12 +58,12 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         (status(&head), String::from_utf8(body).unwrap())
     }
 
-    /// Reads the head of an answer.
+    /// Reads the head of a response.
     pub(super) async fn head(&mut self) -> String {
         self.until("\r\n\r\n").await
     }
 
-    /// Reads up to and with this text.
+    /// Reads up to and including this text.
     pub(super) async fn until(&mut self, text: &str) -> String {
         loop {
             let found = self
@@ -83,16 +83,16 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         }
     }
 
-    /// Reads to the end; what is left then.
+    /// Reads to the end, and returns the rest.
     pub(super) async fn rest(&mut self) -> String {
         while self.more().await {}
         String::from_utf8_lossy(&std::mem::take(&mut self.read)).into_owned()
     }
 
-    /// Reads what there is; whether the connection is still open.
+    /// Reads the available bytes. Returns whether the connection is still open.
     async fn more(&mut self) -> bool {
         let read = timeout(TIMEOUT, self.io.read_buf(&mut self.read)).await;
-        // A connection that is cut off may also be reset.
+        // A connection that was cut off may also be reset.
         read.expect("something comes, or the end").unwrap_or(0) > 0
     }
 }

@@ -1,4 +1,4 @@
-//! A server to be tested, and what its requests do.
+//! The server under test, and the behaviour of its requests.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -22,13 +22,13 @@ use crate::recorder::TIMEOUT;
 pub(super) struct Site {
     pub(super) address: Option<SocketAddr>,
     pub(super) state: Arc<State>,
-    /// The senders of the streams that were asked for.
+    /// The senders of the requested streams.
     pub(super) streams: mpsc::Receiver<mpsc::Sender<Bytes>>,
     stop: oneshot::Sender<()>,
     served: JoinHandle<Result<(), ServeError>>,
 }
 
-/// What a test sees of the requests, and does to them.
+/// The state that a test observes and controls.
 pub(super) struct State {
     /// One permit for each request to `/slow` and `/hang` that has begun.
     pub(super) begun: Semaphore,
@@ -81,13 +81,13 @@ impl Site {
         wait(&self.state.dropped, requests).await;
     }
 
-    /// The sender of the next stream that was asked for.
+    /// Returns the sender of the next requested stream.
     pub(super) async fn stream(&mut self) -> mpsc::Sender<Bytes> {
         let stream = tokio::time::timeout(TIMEOUT, self.streams.recv()).await;
         stream.expect("a stream is asked for").unwrap()
     }
 
-    /// Tells the server to stop; what is returned ends with it.
+    /// Tells the server to stop. The returned task ends with the server.
     pub(super) fn stop(self) -> JoinHandle<Result<(), ServeError>> {
         self.stop.send(()).unwrap();
         self.served
@@ -152,7 +152,7 @@ async fn answer(state: &Arc<State>, request: Request<Incoming>) -> TestBody {
     }
 }
 
-/// Tells the test that a request has begun, and that it was dropped.
+/// Tells the test when a request begins and when it is dropped.
 struct Guard(Arc<State>);
 
 impl Guard {

@@ -1,4 +1,4 @@
-//! The end of a server.
+//! Stopping a server.
 
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ async fn what_does_not_finish_is_cut_off() {
     assert_eq!(connections, 2);
     assert_eq!(hanging.rest().await, "");
     assert!(request.await.unwrap().is_err());
-    // Not merely cut off from their clients: ended.
+    // They have ended, and are not merely disconnected from their clients.
     let dropped = tokio::time::timeout(Duration::from_secs(5), state.dropped.acquire_many(2));
     dropped.await.unwrap().unwrap().forget();
 }
@@ -78,7 +78,7 @@ async fn a_silent_connection_does_not_delay_the_shutdown() {
     let mut silent = site.connect().await;
     let mut half = site.connect().await;
     half.send("PRI").await;
-    // Both are taken before this one.
+    // Both connections were accepted before this one.
     assert_eq!(site.connect().await.ask("/").await.0, 200);
     let start = Instant::now();
     site.stop().await.unwrap().unwrap();

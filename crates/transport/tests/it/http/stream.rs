@@ -1,4 +1,4 @@
-//! Bodies that come piece by piece, as streams of events do.
+//! Bodies that arrive piece by piece, as event streams do.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn each_piece_goes_out_at_once() {
     let stream = site.stream().await;
     client.head().await;
     for number in 0..100 {
-        // Nothing else is sent before this has arrived, so nothing else can push it out.
+        // Nothing else is sent before this has arrived, so nothing else can flush it.
         let text = format!("event number {number}");
         stream.send(event(&text)).await.unwrap();
         client.until(&format!("data: {text}\n\n")).await;

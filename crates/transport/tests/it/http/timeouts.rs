@@ -1,4 +1,4 @@
-//! Clients that take their time.
+//! Slow clients.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use super::site::Site;
 
 /// Short enough for a test, long enough for a busy machine to answer within.
 const SHORT: Duration = Duration::from_millis(300);
-/// What an answer may take on a busy machine.
+/// How long an answer may take on a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn the_second_head_has_as_much_time_as_the_first() {
     let site = Site::open(settings).await;
     let mut client = site.connect().await;
     assert_eq!(client.ask("/").await.0, 200);
-    // Idle for longer than a head may take.
+    // Idle for longer than the time limit of a head.
     sleep(SHORT * 2).await;
     assert_eq!(client.ask("/").await.0, 200);
     let start = Instant::now();
@@ -150,7 +150,7 @@ async fn an_http2_client_that_does_not_read_is_cut_off() {
         is_deaf: Arc::clone(&is_deaf),
     };
     let (mut client, connection) = http2::builder()
-        // So much that only the socket can be what is full.
+        // So much that only the socket's buffer can be full.
         .initial_connection_window_size(1 << 30)
         .initial_stream_window_size(1 << 30)
         .handshake(TokioIo::new(io))
@@ -178,7 +178,7 @@ async fn an_http2_client_that_does_not_read_its_answer_is_cut_off() {
     drop(response);
 }
 
-/// A connection that can stop to read.
+/// A connection that can stop reading.
 struct Deaf {
     io: TcpStream,
     is_deaf: Arc<AtomicBool>,
@@ -215,7 +215,7 @@ impl AsyncWrite for Deaf {
     }
 }
 
-/// Sends into the next stream until its body is dropped.
+/// Sends on the next stream until its body is dropped.
 async fn is_given_up(site: &mut Site) {
     let stream = site.stream().await;
     let start = Instant::now();

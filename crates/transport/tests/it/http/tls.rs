@@ -1,4 +1,4 @@
-//! TLS with a certificate of our own.
+//! TLS with a certificate made by the test.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@ use turnbuckle_transport::http::{BindError, Listener, Settings};
 use super::raw::Raw;
 use super::site::Site;
 
-/// A path of our own, in a folder of our own, which goes with it.
+/// A path in a folder for this test, removed at its end.
 struct Place(PathBuf);
 
 impl Place {

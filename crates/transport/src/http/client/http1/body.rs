@@ -1,4 +1,4 @@
-//! The body of an answer, read from the connection itself.
+//! The body of a response, read directly from the connection.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -21,23 +21,24 @@ use super::head::HeadError;
 use super::pool::Pool;
 use super::unsent::Unsent;
 
-/// 16 KiB are read at a time, into the stack: a body that is waited for has no buffer.
+/// 16 KiB are read at a time, onto the stack: a body that is being waited for has no buffer.
 const READ_BYTES: usize = 16 * 1024;
 
-/// 256 KiB are set aside for a body whose length is known, and more as it comes: a server that claims
-/// megabytes has to send them.
+/// 256 KiB are allocated for a body whose length is known, and more as it arrives: a server that claims
+/// megabytes must also send them.
 const FIRST_BYTES: usize = 256 * 1024;
 
-/// The rest of an answer.
+/// The rest of a response.
 pub(in super::super) enum Body {
-    /// hyper's pool reads it, in a task of the connection.
+    /// hyper reads it, in a task of the connection.
     Pooled(Incoming),
-    /// It is read from the connection here. Replies are handed through many futures, so they are small.
+    /// It is read from the connection here. Boxed, because replies pass through many futures and must
+    /// be small.
     Separate(Box<Separate>),
 }
 
 impl Body {
-    /// The next piece; `None` at the end.
+    /// Returns the next piece; `None` at the end.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -49,7 +50,7 @@ impl Body {
         .await
     }
 
-    /// How many bytes are to come, if that is known.
+    /// Returns how many bytes are still to come, if that is known.
     pub(in super::super) fn length(&self) -> Option<u64> {
         match self {
             Self::Pooled(incoming) => incoming.size_hint().exact(),
@@ -61,9 +62,9 @@ impl Body {
         }
     }
 
-    /// All of the body if its length is known and it can be read into one buffer.
+    /// Returns the whole body if its length is known and it can be read into one buffer.
     ///
-    /// `None` leaves the body as it is. It is not limited: look at the [length](Self::length) first.
+    /// `None` leaves the body unchanged. There is no limit: check the [length](Self::length) first.
     pub(in super::super) async fn whole(&mut self) -> Result<Option<Bytes>, BoxError> {
         match self {
             Self::Separate(separate) => separate.whole().await,
@@ -75,12 +76,12 @@ impl Body {
 /// How the end of a body is found.
 #[derive(Debug, PartialEq)]
 pub(super) enum Framing {
-    /// It has been read.
+    /// The body has ended.
     Ended,
-    /// So many bytes are to come.
+    /// This many bytes are to come.
     Length(u64),
     Chunked(Chunked),
-    /// The server closes the connection.
+    /// The body ends when the server closes the connection.
     UntilClosed,
 }
 
@@ -95,21 +96,21 @@ impl Framing {
             if head.version() == Version::HTTP_10 {
                 return Err(HeadError::Length(TRANSFER_ENCODING));
             }
-            // No other coding was offered to the server. One that comes all the same could not be undone here, and
-            // `chunked` twice is forbidden: others on the way may see another end.
+            // The client offered no other coding. Another one could not be decoded here, and a double
+            // `chunked` is forbidden, because proxies may find another end of the body.
             let mut codings = codings(head.headers());
             return match (codings.next(), codings.next()) {
                 (Some(coding), None) if coding.eq_ignore_ascii_case("chunked") => {
                     Ok(Self::Chunked(Chunked::new()))
                 }
-                // An old name for no coding.
+                // An old name for "no coding".
                 (Some(coding), None) if coding.eq_ignore_ascii_case("identity") => {
                     Ok(Self::UntilClosed)
                 }
                 _ => Err(HeadError::coding(head.headers())),
             };
         }
-        // A length may be said several times, if it is the same each time.
+        // A length may be repeated if it is the same each time.
         let mut length = None;
         for lengths in head.headers().get_all(CONTENT_LENGTH) {
             for text in lengths.to_str().unwrap_or_default().split(',') {
@@ -130,7 +131,7 @@ impl Framing {
     }
 }
 
-/// Whether answers with this status end with their head.
+/// Whether responses with this status have no body.
 fn has_no_body(status: StatusCode) -> bool {
     [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status)
         || status.is_informational()
@@ -139,12 +140,12 @@ fn has_no_body(status: StatusCode) -> bool {
 /// The transfer codings of a message, in the order in which they were applied.
 fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let fields = headers.get_all(TRANSFER_ENCODING).iter();
-    // What is not text is not a coding that we know.
+    // A value that is not text is not a known coding.
     let all = fields.flat_map(|it| it.to_str().unwrap_or("?").split(','));
     all.map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Whether an answer without a body announces one all the same, which may follow.
+/// Whether a response without a body announces one, which may then follow.
 fn announces_body(headers: &HeaderMap) -> bool {
     let lengths = headers.get_all(CONTENT_LENGTH);
     headers.contains_key(TRANSFER_ENCODING) || lengths.iter().any(|it| it != "0")
@@ -156,12 +157,12 @@ fn is_reusable(head: &Response<()>) -> bool {
     head.version() == Version::HTTP_11
         && head.status() != StatusCode::SWITCHING_PROTOCOLS
         && !says_close(headers)
-        // RFC 9112, section 6.3: somebody on the way may have taken another place for the end.
+        // RFC 9112, section 6.3: a proxy may have found another end of the body.
         && !(headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH))
         && !(has_no_body(head.status()) && announces_body(headers))
 }
 
-/// Whether a head announces that the connection ends after the message.
+/// Whether a head says that the connection closes after the message.
 pub(super) fn says_close(headers: &HeaderMap) -> bool {
     let options = headers.get_all(CONNECTION).iter();
     let mut options = options.flat_map(|it| it.to_str().unwrap_or("close").split(','));
@@ -171,19 +172,19 @@ pub(super) fn says_close(headers: &HeaderMap) -> bool {
 /// A body that is read from its connection.
 pub(in super::super) struct Separate {
     framing: Framing,
-    /// `None` once it went back to its pool or is of no more use.
+    /// `None` after it was returned to its pool or became useless.
     stream: Option<ClientStream>,
-    /// What is left of the request, if the answer came before the server had all of it. The
-    /// connection is not used again then.
+    /// The rest of the request, if the response came before the server had received all of it. The
+    /// connection is then not reused.
     unsent: Option<Box<Unsent>>,
-    /// Bytes of the connection that were read and not looked at.
+    /// Bytes that were read from the connection but not processed.
     read: Bytes,
-    /// Where the connection goes when the body has ended.
+    /// The pool that gets the connection when the body has ended.
     home: Option<(Weak<Pool>, Authority)>,
 }
 
 impl Separate {
-    /// The body after this head, on this connection, which goes back to its pool if it has a home.
+    /// Creates the body after this head, on this connection, which returns to its pool if it has one.
     pub(super) fn new(
         head: &Response<()>,
         framing: Framing,
@@ -211,7 +212,7 @@ impl Separate {
             if matches!(self.framing, Framing::Ended) {
                 return Poll::Ready(Ok(None));
             }
-            // What is empty may still hold the buffer that it was a part of.
+            // An empty slice may still hold the buffer that it was a part of.
             self.read = Bytes::new();
             let Some(stream) = &mut self.stream else {
                 return Poll::Ready(Err(cut_off().into()));
@@ -219,7 +220,7 @@ impl Separate {
             if let Some(unsent) = &mut self.unsent
                 && unsent.poll_send(stream, cx).is_ready()
             {
-                // If it failed, the server may have sent its answer, and closed the connection.
+                // If this failed, the server may have sent its response and closed the connection.
                 self.unsent = None;
             }
             let outcome = ready!(poll_some(stream, cx));
@@ -234,7 +235,7 @@ impl Separate {
         }
     }
 
-    /// The next piece of the body among the bytes that were read.
+    /// Returns the next piece of the body among the bytes that were read.
     fn next_read(&mut self) -> Result<Option<Bytes>, BoxError> {
         let data = match &mut self.framing {
             Framing::Ended => None,
@@ -254,7 +255,7 @@ impl Separate {
         Ok(data)
     }
 
-    /// Reads a body of a known length straight to where it is kept.
+    /// Reads a body of known length directly into its final buffer.
     async fn whole(&mut self) -> Result<Option<Bytes>, BoxError> {
         let Framing::Length(length) = self.framing else {
             return Ok(None);
@@ -266,7 +267,7 @@ impl Separate {
             return Ok(None);
         }
         if self.read.len() >= length {
-            // Most answers came with their head, and are not copied.
+            // Most bodies have arrived together with their head, and are not copied.
             return self.next_read();
         }
         let Some(stream) = &mut self.stream else {
@@ -288,7 +289,7 @@ impl Separate {
         Ok(Some(all.freeze()))
     }
 
-    /// Hands the connection back to its pool at the end of the body.
+    /// Returns the connection to its pool at the end of the body.
     fn give_back_if_ended(&mut self) {
         match &self.framing {
             Framing::Ended | Framing::Length(0) => {}
@@ -297,7 +298,7 @@ impl Separate {
         }
         self.framing = Framing::Ended;
         let home = self.home.take();
-        // Bytes after the end are an answer to nothing, and whatever follows could be too.
+        // Bytes after the end belong to no request, and the same may be true of all further bytes.
         let stream = self.stream.take().filter(|_| self.read.is_empty());
         self.read = Bytes::new();
         if let (Some(stream), Some((pool, to))) = (stream, home)
@@ -309,11 +310,12 @@ impl Separate {
 }
 
 impl Drop for Separate {
-    /// A body that has come and was not wanted leaves a connection that can be used.
+    /// If the body has arrived but was not read, the connection can still be reused.
     fn drop(&mut self) {
         let has_come = match &self.framing {
             Framing::Length(left) => *left == self.read.len() as u64,
-            // Node sends an empty answer like this. It is read as far as it has come.
+            // Node sends an empty response like this. Only the bytes that have already arrived are
+            // processed.
             Framing::Chunked(_) => true,
             Framing::Ended | Framing::UntilClosed => false,
         };
@@ -326,7 +328,7 @@ fn cut_off() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 
-/// Reads what there is; nothing at the end.
+/// Reads the available bytes; none at the end.
 fn poll_some(stream: &mut ClientStream, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
     let mut space = [MaybeUninit::uninit(); READ_BYTES];
     let mut buffer = ReadBuf::uninit(&mut space);
@@ -334,7 +336,7 @@ fn poll_some(stream: &mut ClientStream, cx: &mut Context<'_>) -> Poll<io::Result
     Poll::Ready(Ok(Bytes::copy_from_slice(buffer.filled())))
 }
 
-/// The next data that hyper hands over.
+/// Polls hyper for the next data.
 fn poll_incoming(
     incoming: &mut Incoming,
     cx: &mut Context<'_>,
@@ -343,7 +345,7 @@ fn poll_incoming(
         let Some(frame) = ready!(Pin::new(&mut *incoming).poll_frame(cx)) else {
             return Poll::Ready(Ok(None));
         };
-        // Trailers say nothing that is asked for.
+        // Trailers are not used.
         if let Ok(data) = frame?.into_data() {
             return Poll::Ready(Ok(Some(data)));
         }

@@ -1,16 +1,16 @@
-//! The chunked transfer coding (RFC 9112, section 7.1), taken off bytes that come in pieces.
+//! The chunked transfer coding (RFC 9112, section 7.1), decoded from bytes that come in pieces.
 
 use bytes::{Buf, Bytes};
 
-/// 16 KiB of chunk extensions and of trailer fields, each in one answer, and of digits and blanks in one
-/// line. They are not used, and without a bound an answer of one byte could be endless.
+/// 16 KiB of chunk extensions and of trailer fields, each for one response, and of digits and blanks in
+/// one line. They are not used, and without a limit a response of one byte could be endless.
 const MAX_UNREAD_BYTES: usize = 16 * 1024;
 
-/// Where in the coding the next byte belongs.
+/// The position in the coding.
 #[derive(Debug, PartialEq)]
 pub(super) struct Chunked {
     state: ChunkedPart,
-    /// Digits and blanks of the size that is being read.
+    /// Digits and blanks of the current size.
     size_bytes: usize,
     /// Bytes of chunk extensions so far.
     extensions: usize,
@@ -23,14 +23,14 @@ enum ChunkedPart {
     /// Before the first digit of a chunk's size.
     Start,
     Size(u64),
-    /// Blanks after the size, which some servers pad it with.
+    /// Blanks after the size, with which some servers pad it.
     Blank(u64),
     Extension(u64),
     /// The line feed after the size.
     SizeEnd(u64),
-    /// So many bytes of the chunk are to come.
+    /// This many bytes of the chunk are to come.
     Data(u64),
-    /// The carriage return after the data, and the line feed.
+    /// The carriage return after the data, and then the line feed.
     DataReturn,
     DataEnd,
     /// The start of a trailer line, the middle of one, and its line feed.
@@ -42,7 +42,7 @@ enum ChunkedPart {
     Ended,
 }
 
-/// What breaks the coding.
+/// Why bytes are not a valid coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ChunkedError {
     #[error("the size of a chunk cannot be read")]
@@ -70,8 +70,8 @@ impl Chunked {
         self.state == ChunkedPart::Ended
     }
 
-    /// Takes the next piece of data out of `input`. `None` if more input is needed or the body has
-    /// ended; bytes after its end stay in `input`.
+    /// Removes the next piece of data from `input`. Returns `None` if more input is needed or the body
+    /// has ended; bytes after its end stay in `input`.
     pub(super) fn next(&mut self, input: &mut Bytes) -> Result<Option<Bytes>, ChunkedError> {
         while !self.is_ended() && !input.is_empty() {
             if let ChunkedPart::Data(left) = self.state {
@@ -89,7 +89,7 @@ impl Chunked {
         Ok(None)
     }
 
-    /// Reads a byte that is not data.
+    /// Processes a byte that is not data.
     fn step(&mut self, byte: u8) -> Result<(), ChunkedError> {
         self.state = match (self.state, byte) {
             (ChunkedPart::Start, _) => {
@@ -113,8 +113,8 @@ impl Chunked {
                 ChunkedPart::Size(size) | ChunkedPart::Blank(size) | ChunkedPart::Extension(size),
                 b'\r',
             ) => ChunkedPart::SizeEnd(size),
-            // A line feed alone ends a line for some readers and for others not: what they disagree
-            // on could hide another answer.
+            // Some parsers accept a line feed alone as the end of a line, and others do not: such a
+            // difference could hide another response.
             (ChunkedPart::Extension(_), b'\n') => return Err(ChunkedError::Size),
             (ChunkedPart::Extension(size), _) => {
                 count(&mut self.extensions)?;
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// What the coding carries, fed in pieces of `size` bytes, and what was left of the input.
+    /// Decodes input in pieces of `size` bytes. Returns the data, and the rest of the input.
     fn read(input: &[u8], size: usize) -> Result<(Vec<u8>, Vec<u8>, bool), ChunkedError> {
         let mut chunked = Chunked::new();
         let (mut data, mut rest) = (Vec::new(), Vec::new());

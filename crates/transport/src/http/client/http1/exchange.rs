@@ -1,4 +1,4 @@
-//! One request on a connection, and the head of its answer.
+//! One request on a connection, and the head of its response.
 
 use std::future::poll_fn;
 use std::io;
@@ -21,33 +21,33 @@ use super::head::{self, HeadError, MAX_HEAD_BYTES};
 use super::pool::Pool;
 use super::unsent::Unsent;
 
-/// 8 KiB are read at a time, into the stack. Most answers come whole.
+/// 8 KiB are read at a time, onto the stack. Most responses arrive in one piece.
 const READ_BYTES: usize = 8 * 1024;
 
-/// Sends requests over connections that it opens and keeps. Clones share them.
+/// Sends requests over connections that it opens and keeps. Clones share the connections.
 #[derive(Clone)]
 pub(in super::super) struct Exchange {
     connector: Connector,
     pool: Arc<Pool>,
 }
 
-/// Why a request got no answer.
+/// Why a request got no response.
 #[derive(Debug)]
 pub(in super::super) enum SendError {
     /// Nothing was sent.
     Unsent(BoxError),
-    /// It may have been sent.
+    /// The request may have been sent.
     Sent(BoxError),
 }
 
 impl Exchange {
-    /// Keeps up to `limit` unused connections, each for `patience`.
+    /// Keeps up to `limit` unused connections, each for the time `patience`.
     pub(in super::super) fn new(connector: Connector, limit: usize, patience: Duration) -> Self {
         let pool = Pool::new(limit, patience);
         Self { connector, pool }
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the head of its response.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection.
@@ -61,7 +61,8 @@ impl Exchange {
         let to = address.authority();
         let to = to.ok_or_else(|| SendError::Unsent("the address has no host".into()))?;
         let head = head::write(method, address, to, headers, body.len());
-        // RFC 9112, section 9.6: no other request follows on a connection that the client has said it closes.
+        // RFC 9112, section 9.6: no request follows on a connection that the client has announced to
+        // close.
         let home = (!says_close(headers)).then_some((&self.pool, to));
         let mut unsent = Unsent::new(head.into(), body);
         loop {
@@ -79,7 +80,7 @@ impl Exchange {
                 }
                 Err(error) if unsent.is_begun() => return Err(SendError::Sent(error)),
                 Err(error) if is_new => return Err(SendError::Unsent(error)),
-                // The server closed a connection that was kept. Each of them is tried once.
+                // The server closed an idle connection. Try each idle connection once.
                 Err(_) => {}
             }
         }
@@ -98,9 +99,11 @@ impl Exchange {
     }
 }
 
-/// Sends a request and reads the head of its answer. With it comes what was read of the body.
+/// Sends a request and reads the head of its response. Returns the head with the bytes that were
+/// already read of the body.
 ///
-/// An answer may come before the server has the whole request, which is then sent with the body.
+/// A response may come before the server has received the whole request; the rest is then sent while
+/// the body is read.
 async fn send_over(
     stream: &mut ClientStream,
     unsent: &mut Unsent,
@@ -114,12 +117,12 @@ async fn send_over(
             if !unsent.is_begun() {
                 return Poll::Ready(Err(error.into()));
             }
-            // The server may have answered and closed the connection.
+            // The server may have responded and closed the connection.
             not_sent = Some(error);
         }
         let outcome = ready!(reading.poll(stream, cx));
         Poll::Ready(outcome.map_err(|error| match not_sent.take() {
-            // An answer that is not HTTP says more than that writing failed.
+            // A response that is not HTTP is more informative than a failed write.
             Some(not_sent) if !error.is::<HeadError>() => not_sent.into(),
             _ => error,
         }))
@@ -127,12 +130,12 @@ async fn send_over(
     .await
 }
 
-/// A head that comes in pieces.
+/// A head that arrives in pieces.
 #[derive(Default)]
 struct HeadReading {
-    /// What has come of it.
+    /// The bytes that have arrived.
     read: Vec<u8>,
-    /// Bytes of the informational answers before it.
+    /// The number of bytes of informational responses before the head.
     passed: usize,
 }
 
@@ -147,7 +150,7 @@ impl HeadReading {
             let mut buffer = ReadBuf::uninit(&mut space);
             ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
             if buffer.filled().is_empty() {
-                // What came may not be HTTP, and have no line feed: the alert of a TLS server.
+                // The bytes may not be HTTP and contain no line feed, like the alert of a TLS server.
                 head::read(&self.read)?;
                 let problem = "the connection was closed before the head of an answer had come";
                 let error = io::Error::new(io::ErrorKind::UnexpectedEof, problem);
@@ -159,7 +162,8 @@ impl HeadReading {
         }
     }
 
-    /// Takes what has come. Returns the head and what follows it, once the head is complete.
+    /// Adds bytes that have arrived. Returns the head and the bytes after it, once the head is
+    /// complete.
     fn take(&mut self, came: &[u8]) -> Result<Option<(Response<()>, Bytes)>, HeadError> {
         let mut joined = std::mem::take(&mut self.read);
         let mut bytes = came;
@@ -167,8 +171,9 @@ impl HeadReading {
             joined.extend_from_slice(came);
             bytes = &joined;
         }
-        // A head is read from its start each time, so only where it may have ended. Its first bytes are read as well:
-        // a server that does not speak HTTP may send no line feed, and nothing else.
+        // The head is parsed from its start each time, so only when it may be complete. The first bytes
+        // are parsed in any case: a server that does not speak HTTP may send no line feed, and nothing
+        // else.
         if joined.is_empty() || memchr::memchr(b'\n', came).is_some() {
             while let Some((response, end)) = head::read(bytes)? {
                 if self.passed + end > MAX_HEAD_BYTES {
@@ -182,7 +187,7 @@ impl HeadReading {
                 self.passed += head.len();
                 bytes = rest;
             }
-            // Empty lines before a head are skipped, and must not make reading it slower.
+            // Empty lines before a head are skipped now, so that they do not make parsing slower.
             let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
             let (empty, rest) = bytes.split_at(start.unwrap_or(bytes.len()));
             self.passed += empty.len();
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_http_is_an_error_at_once() {
-        // The alert of a TLS server, and the greetings of others, which wait for a reply.
+        // The alert of a TLS server, and the greetings of other servers, which then wait for a reply.
         for text in [
             &b"\x15\x03\x01\0\x02\x02\x46"[..],
             b"220 mail.example ESMTP\r\n",

@@ -1,4 +1,4 @@
-//! The heads of requests, which are written, and those of answers, which are read.
+//! Writes the heads of requests and parses the heads of responses.
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
@@ -6,13 +6,13 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version};
 use std::mem::MaybeUninit;
 
-/// 64 KiB, fields and informational answers together. Node sends 16 at most, nginx 8.
+/// 64 KiB, for fields and informational responses together. Node sends 16 KiB at most, nginx 8.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// 100 fields, as in hyper. Only the stack holds them while they are read.
+/// 100 fields, as in hyper. Only the stack holds them during parsing.
 const MAX_FIELDS: usize = 100;
 
-/// Why the head of an answer cannot be read.
+/// Why the head of a response cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub(in super::super) enum HeadError {
     #[error("the head of the answer is not that of HTTP/1.1 ({0})")]
@@ -26,9 +26,9 @@ pub(in super::super) enum HeadError {
 }
 
 impl HeadError {
-    /// For the codings of this message.
+    /// The error for the transfer codings of this message.
     pub(super) fn coding(headers: &HeaderMap) -> Self {
-        /// The values of some headers, which are shown in an error.
+        /// How many characters of the values an error shows.
         const SHOWN: usize = 80;
         let fields = headers.get_all(TRANSFER_ENCODING).iter();
         let texts: Vec<_> = fields
@@ -54,7 +54,7 @@ impl From<httparse::Error> for HeadError {
 
 /// Writes the head of a request whose body has this many bytes.
 ///
-/// How the end of the body is found is said here: fields that say it otherwise are left out.
+/// It writes the length of the body itself: fields that would contradict it are left out.
 pub(super) fn write(
     method: &Method,
     address: &Uri,
@@ -66,7 +66,7 @@ pub(super) fn write(
     let fields = headers
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len() + 4);
-    // What is written beside the fields is shorter than 100 bytes.
+    // The text beside the fields is shorter than 100 bytes.
     let size = fields.sum::<usize>() + path.len() + to.as_str().len() + 100;
     let mut head = Vec::with_capacity(size);
     push(
@@ -98,7 +98,7 @@ pub(super) fn write(
         head.extend_from_slice(value.as_bytes());
         push(&mut head, ["\r\n"]);
     }
-    // A GET without one has no body; a POST without one could have any (RFC 9110, section 8.6).
+    // A GET without a length has no body; a POST without one could have any (RFC 9110, section 8.6).
     if length > 0 || matches!(*method, Method::POST | Method::PUT | Method::PATCH) {
         push(&mut head, ["content-length: ", &length.to_string(), "\r\n"]);
     }
@@ -112,7 +112,7 @@ fn push<const PARTS: usize>(head: &mut Vec<u8>, parts: [&str; PARTS]) {
     }
 }
 
-/// Reads the head that `bytes` begin with, and says how long it is. `None` if its end has not come.
+/// Parses the head at the start of `bytes`, and returns it with its length. `None` if it is incomplete.
 pub(super) fn read(bytes: &[u8]) -> Result<Option<(Response<()>, usize)>, HeadError> {
     let mut fields = [MaybeUninit::uninit(); MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut []);
@@ -132,7 +132,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Response<()>, usize)>, HeadEr
         Some(1) => Version::HTTP_11,
         _ => Version::HTTP_10,
     };
-    // The values are parts of one copy.
+    // The values share one copy of the bytes.
     let kept = Bytes::copy_from_slice(&bytes[..end]);
     let headers = response.headers_mut();
     headers.reserve(parsed.headers.len());

@@ -1,4 +1,4 @@
-//! Connections that wait for their next request.
+//! Idle connections, which wait for their next request.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use turnbuckle_base::lock::Mutex;
 
 use super::super::stream::ClientStream;
 
-/// Keeps connections that have no request, up to a number and for some time.
+/// Keeps idle connections, up to a number and for a limited time.
 pub(super) struct Pool {
     idle: Mutex<Idle>,
     limit: usize,
@@ -19,9 +19,9 @@ pub(super) struct Pool {
 
 #[derive(Default)]
 struct Idle {
-    /// The one used last is at the end.
+    /// The one that was used last is at the end.
     connections: Vec<IdleConnection>,
-    /// Whether a task closes those that have waited too long.
+    /// Whether a task is running that closes connections after their time.
     is_swept: bool,
 }
 
@@ -32,7 +32,7 @@ struct IdleConnection {
 }
 
 impl Pool {
-    /// Keeps up to `limit` connections, each for `patience`.
+    /// Creates a pool for up to `limit` connections, each for the time `patience`.
     pub(super) fn new(limit: usize, patience: Duration) -> Arc<Self> {
         Arc::new(Self {
             idle: Mutex::default(),
@@ -41,7 +41,7 @@ impl Pool {
         })
     }
 
-    /// A connection to this place that the other end has not closed.
+    /// Returns a connection to this server that the other end has not closed.
     pub(super) fn take(&self, to: &Authority) -> Option<ClientStream> {
         let mut idle = self.idle.lock();
         while let Some(at) = idle.connections.iter().rposition(|it| it.to == *to) {
@@ -53,7 +53,7 @@ impl Pool {
         None
     }
 
-    /// Keeps a connection whose last answer has been read. Without a runtime it is closed.
+    /// Adds a connection whose last response was read completely. Without a runtime it is closed.
     pub(super) fn put(self: &Arc<Self>, to: Authority, stream: ClientStream) {
         let Ok(runtime) = Handle::try_current() else {
             return;
@@ -65,7 +65,7 @@ impl Pool {
         let since = Instant::now();
         idle.connections.push(IdleConnection { to, stream, since });
         let is_swept = std::mem::replace(&mut idle.is_swept, true);
-        // A runtime that is ending drops the new task at once, and the task needs the lock for that.
+        // A runtime that is shutting down drops the new task at once, and its drop takes the lock.
         drop(idle);
         if !is_swept {
             let sweep = Sweep(Arc::downgrade(self));
@@ -73,12 +73,12 @@ impl Pool {
         }
     }
 
-    /// Closes the unused connections to this place.
+    /// Closes the idle connections to this server.
     pub(super) fn close(&self, to: &Authority) {
         self.idle.lock().connections.retain(|it| it.to != *to);
     }
 
-    /// Closes connections that have waited too long, and says whether any still wait.
+    /// Closes connections that were idle for too long. Returns whether any are left.
     fn sweep(&self) -> bool {
         let mut idle = self.idle.lock();
         let patience = self.patience;
@@ -89,7 +89,7 @@ impl Pool {
     }
 }
 
-/// Closes connections until none wait, or the pool is gone.
+/// Closes connections until none are left, or the pool is dropped.
 struct Sweep(Weak<Pool>);
 
 impl Sweep {
@@ -97,7 +97,7 @@ impl Sweep {
         loop {
             tokio::time::sleep(patience).await;
             if !self.0.upgrade().is_some_and(|pool| pool.sweep()) {
-                // Another task may sweep already; the flag is its own.
+                // Another task may already be sweeping; it owns the flag then.
                 self.0 = Weak::new();
                 return;
             }
@@ -106,7 +106,7 @@ impl Sweep {
 }
 
 impl Drop for Sweep {
-    /// A runtime that ends drops its tasks. The pool may live on in another.
+    /// A runtime that shuts down drops its tasks. The pool may still be used on another runtime.
     fn drop(&mut self) {
         if let Some(pool) = self.0.upgrade() {
             pool.idle.lock().is_swept = false;

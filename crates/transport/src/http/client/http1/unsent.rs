@@ -1,4 +1,4 @@
-//! What is still to be written of a request.
+//! The part of a request that is still to be written.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -27,17 +27,17 @@ impl Unsent {
         }
     }
 
-    /// Whether the operating system has any of the request.
+    /// Whether any part of the request was written.
     pub(super) fn is_begun(&self) -> bool {
         self.is_begun
     }
 
-    /// Whether it has all of it.
+    /// Whether the whole request was written.
     pub(super) fn is_sent(&self) -> bool {
         self.is_flushed
     }
 
-    /// Writes until all is sent.
+    /// Writes until everything is sent.
     pub(super) fn poll_send(
         &mut self,
         stream: &mut ClientStream,
